@@ -25,7 +25,7 @@ from wikitopics.session.storage.database import is_ours, remove_database
 from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
 from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
-from wikitopics.session.storage.topics import give_name
+from wikitopics.session.storage.topics import give_name, hide
 from wikitopics.session.storage.writer import request_control
 from wikitopics.session.system import Process, TrainerLock, kill_group, owner, start_command, try_lock
 
@@ -394,6 +394,18 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
     give_name(path, number, topic, topic_name(name) or None)
     with SessionReader(path) as reader:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
+
+
+def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> None:
+    """Have every list leave out these topics from now on, or have them again.
+
+    Works beside a trainer. Raises `BadUsage` if there is no such topic, and `SessionError`.
+    """
+    with SessionReader(path) as reader:
+        for topic in topics:
+            reader.check_topic(model, topic)
+        number = reader.models().index(model)
+    hide(path, number, topics, hidden)
 
 
 def suggested(path: Path, command: str, question: Mapping[str, object], check: Callable[[], object]) -> str:

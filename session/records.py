@@ -399,6 +399,8 @@ class TopicRow:
     """The number of articles at the newest snapshot."""
     since: int
     """Where the trend begins: the snapshot nearest to half of `articles`, or the first one."""
+    hidden: bool = False
+    """Whether lists leave it out."""
 
     @property
     def label(self) -> str:

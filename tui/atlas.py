@@ -105,7 +105,8 @@ def laid_out(
     if before and not (before.zoom == zoom and before.size[0] == width and abs(before.size[1] - height) <= 2):
         before = None
     areas = {area.number: area for area in found.areas if zoom is None or area.number == zoom}
-    area_of = {topic: area.number for area in areas.values() for topic in area.topics if topic < len(rows)}
+    shown = {row.topic for row in rows if not row.hidden}
+    area_of = {topic: area.number for area in areas.values() for topic in area.topics if topic in shown}
     chosen = sorted(area_of, key=lambda topic: (topic not in first, -rows[topic].share))
     if not chosen or min(size) < 1:
         return Sheet(size, zoom, (), (([0], [-1]),) * height, (" " * width,) * height, len(chosen))

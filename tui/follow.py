@@ -328,11 +328,11 @@ class Follower(Readers):
         # What the look was read from: each part is read again when its own key changes.
         self._version: int | None = None
         self._learnt: tuple[object, ...] | None = None
-        """The commit, the metrics wanted, the order of words and the names given to topics."""
+        """The commit, the metrics wanted, the order of words, the names given to topics, and those hidden."""
         self._measured: tuple[object, ...] | None = None
         """The newest measurement, and the metrics wanted."""
         self._snapshot: tuple[object, ...] | None = None
-        """The newest snapshot, the order of words and the names given to topics."""
+        """The newest snapshot, the order of words, the names given to topics, and those hidden."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
         self._past: tuple[SessionView, SessionView] | None = None
@@ -396,7 +396,7 @@ class Follower(Readers):
                 events=tuple(reader.events(LOG_LINES)),
                 runs=look.runs if runs == look.runs else runs,  # the chart is redrawn only for different ones
             )
-        learnt = (status.committed_at, metrics, relevant, reader.given_names())
+        learnt = (status.committed_at, metrics, relevant, reader.given_names(), reader.hidden_topics())
         measured, snapshot = self._measured, self._snapshot
         if learnt != self._learnt and (other_request or now - self._learnt_at >= FULL_EVERY):
             # Most commits add neither measurements nor snapshots. Curves and topics then stay the same

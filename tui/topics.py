@@ -37,7 +37,7 @@ class AreaRow:
     share: float
     change: float
     many: int
-    """The number of its topics."""
+    """The number of its topics that are not hidden."""
     largest: int
     """The largest of them."""
     is_open: bool
@@ -56,9 +56,9 @@ ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
 
 
 def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()) -> list[TopicRow]:
-    """The topics in this order, with pinned ones before all others."""
-    key = ORDERS[order]
-    return sorted(rows, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
+    """The topics in this order, without hidden ones, and with pinned ones before all others."""
+    key, listed = ORDERS[order], (row for row in rows if not row.hidden)
+    return sorted(listed, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
 
 
 def matching(
@@ -85,9 +85,10 @@ def featured(
     else the one whose share has moved most."""
     if chosen is not None:
         return chosen, "chosen"
-    if on_top := [row for row in rows if row.topic in pinned]:
+    listed = [row for row in rows if not row.hidden]
+    if on_top := [row for row in listed if row.topic in pinned]:
         return max(on_top, key=lambda row: row.share), "pinned"
-    return max(rows, key=lambda row: abs(row.change), default=None), "moved most"
+    return max(listed, key=lambda row: abs(row.change), default=None), "moved most"
 
 
 def grouped(
@@ -102,9 +103,12 @@ def grouped(
     heads: list[tuple[AreaRow, list[TopicRow]]] = []
     for area in areas:
         inside = [rows[topic] for topic in area.topics]
+        shown = [row.topic for row in inside if not row.hidden]
+        if not shown:
+            continue
         share, change = sum(row.share for row in inside), sum(row.change for row in inside)
         is_open = area.number in opened
-        row = AreaRow(area.number, area.name, share, change, len(inside), area.topics[0], is_open)
+        row = AreaRow(area.number, area.name, share, change, len(shown), shown[0], is_open)
         heads.append((row, inside))
     listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
     for head, inside in sorted(heads, key=lambda one: (*ORDERS[order](one[0]), one[0].number)):
@@ -344,7 +348,8 @@ def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, s
     model = choice.model_of(look)
     which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
     rows = look.topics_of(model)
-    listed = f"{count(len(matching(rows, sought)))} of " if sought else ""
+    many = len(matching(rows, sought))
+    listed = f"{count(many)} of " if sought or many < len(rows) else ""
     below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
     if any(row.newcomers for row in rows):
         below += " · + new among its ten"

@@ -96,7 +96,7 @@ class Topics(list[Topic]):
         from wikitopics.session.analysis.report import page
         from wikitopics.session.analysis.report.contents import course_of
 
-        used = [topic for topic in self if topic.in_use]
+        used = [topic for topic in self if topic.in_use and not topic.hidden]
         shown = used[:most]
         heading = f"{len(used):,} topics of {self._model}"
         heading += f", the {most} largest" if len(used) > most else ""

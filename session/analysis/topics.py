@@ -48,6 +48,8 @@ class Topic:
     """The number of its area; None for a topic that is not in use."""
     area_name: str | None
     """The name of its area."""
+    hidden: bool
+    """Whether lists and the report leave it out (`wikitopics topics hide`)."""
 
     def __repr__(self) -> str:
         return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
@@ -77,7 +79,7 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
         words, probabilities = zip(*row.words, strict=True)
         area = area_of.get(row.topic)
         place = (None, None) if area is None else (area.number, area.name)
-        of_all = value, row.share > IN_USE, branch.parent, parts, *place
+        of_all = value, row.share > IN_USE, branch.parent, parts, *place, row.hidden
         topics.append(Topic(row.topic, row.name, row.share, words, probabilities, *of_all))
     return topics
 

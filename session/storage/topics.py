@@ -1,6 +1,7 @@
 """The models and their topics.
 
-The tables are `models`, `metrics`, `snapshots`, `topic_names`, `areas`, `given_names` and `topic_events`.
+The tables are `models`, `metrics`, `snapshots`, `topic_names`, `areas`, `given_names` and `topic_events`, and
+of `settings` the row `hidden`.
 """
 
 import json
@@ -37,10 +38,11 @@ from wikitopics.session.records import (
     TopWords,
     word_separator,
 )
-from wikitopics.session.storage.database import connect, session_errors
+from wikitopics.session.storage.database import connect, session_errors, writing
 from wikitopics.session.storage.decoding import (
     LONGEST_NAME,
     columns_of,
+    from_json,
     numbers,
     pack_state,
     unpack_state,
@@ -341,6 +343,14 @@ class TopicReader(OpenedSession):
             self._spec_in("given_names", model, topic=topic)
         return tuple(rows)
 
+    def hidden_topics(self) -> frozenset[tuple[int, int]]:
+        """(number of the model, topic) of every topic that lists leave out."""
+        rows = self._rows("SELECT value FROM settings WHERE key = 'hidden'")
+        hidden = from_json(rows[0][0], tuple[tuple[Count, Count], ...], "settings.hidden") if rows else ()
+        for model, topic in hidden:
+            self._spec_in("settings.hidden", model, topic=topic)
+        return frozenset(hidden)
+
     def topic_events(self) -> list[TopicEvent]:
         """The topic events of all models, oldest first."""
         events = []
@@ -366,7 +376,7 @@ class TopicReader(OpenedSession):
             return []
         newest, then = (relevant_first(one) if relevant else one for one in (snapshots[-1], snapshots[0]))
         trend = np.stack([one.shares for one in snapshots], axis=1)
-        rows = []
+        rows, hidden = [], self.hidden_topics()
         if as_of is None:
             topic_names = self.topic_names(model)
         else:
@@ -385,6 +395,7 @@ class TopicReader(OpenedSession):
                     trend=tuple(trend[topic].tolist()),
                     articles=newest.articles,
                     since=then.articles,
+                    hidden=(newest.model, topic) in hidden,
                 )
             )
         return rows
@@ -436,6 +447,15 @@ def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
             db.execute("DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
         else:
             db.execute("INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
+
+
+def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
+    """Have lists leave out topics of a model, all by number, or list them again. Works while a trainer runs.
+    Raises `SessionError`."""
+    with closing(connect(path)) as db, writing(db, path):
+        before, these = TopicReader(path, db.conn).hidden_topics(), {(model, topic) for topic in topics}
+        after = json.dumps(sorted(before | these if hidden else before - these))
+        db.execute("INSERT OR REPLACE INTO settings VALUES ('hidden', ?)", [after])
 
 
 def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:

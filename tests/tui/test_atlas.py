@@ -120,6 +120,12 @@ def test_an_area_alone_has_its_topics_with_more_words(hundred):
         assert len(" ".join(label.lines).split()) > 6
 
 
+def test_hidden_topics_have_no_place(hundred):
+    found, rows = hundred
+    sheet = laid_out(found, [replace(row, hidden=row.topic > 4) for row in rows], LARGE)
+    assert sheet.topics.keys() == set(range(5))
+
+
 def test_names_can_neither_control_the_terminal_nor_take_all_the_room(hundred):
     found, rows = hundred
     names = ["\x1b[31mred", "x" * 1_000, "日本の鉄道駅一覧" * 40, "", "two\nlines, and\ttab"]

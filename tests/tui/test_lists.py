@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -355,6 +356,9 @@ def test_orders_and_the_topic_that_matters_most():
     assert featured(rows, None, {0, 2}) == (rows[2], "pinned")
     assert featured(rows, None, ()) == (rows[1], "moved most")
     assert featured([], None, ())[0] is None
+    rows[1] = replace(rows[1], hidden=True)
+    assert featured(rows, None, ()) == (rows[0], "moved most")
+    assert [row.topic for row in matching(rows, "", pinned={1})] == [2, 0]
 
 
 async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):

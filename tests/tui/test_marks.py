@@ -213,6 +213,8 @@ def test_topics_without_an_area_follow_all_areas():
     assert shown == ["area 4", "area 2", 3, 2]
     folded = grouped(rows, areas, (), "share", pinned={2})
     assert [row.topic for row in folded if not isinstance(row, AreaRow)] == [2]
+    hidden = grouped([replace(row, hidden=row.topic in (0, 3)) for row in rows], areas, {4}, "share")
+    assert [(row.many, row.largest) for row in hidden if isinstance(row, AreaRow)] == [(1, 1)]
 
 
 async def test_columns_line_up_whatever_is_marked(shown, live):

@@ -19,6 +19,7 @@ from wikitopics.session.analysis.report.contents import contents
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.topics import hide
 
 pytestmark = pytest.mark.interop
 for package in ("matplotlib", "jinja2"):
@@ -150,6 +151,14 @@ def test_every_model_has_its_topics_and_one_colour(race):
         assert {model.anchor, *(topic.anchor for topic in model.topics)} <= set(seen.all("id"))
         (section,) = (attrs for _, attrs in seen.tags if attrs.get("id") == model.anchor)
         assert section["class"] == f"model s{model.place}"
+
+
+@pytest.mark.parametrize("many", range(1, 6))
+def test_hidden_topics_are_not_on_the_page(trained, many):
+    hide(trained, 0, range(many), True)
+    with SessionReader(trained) as reader:
+        seen = check(page(contents(reader)))
+    assert [f"m0-{topic}" in seen.all("id") for topic in range(5)] == [topic >= many for topic in range(5)]
 
 
 def test_a_topic_has_the_colour_of_its_area_everywhere(found):

@@ -1,4 +1,4 @@
-"""`topics`, `topics rename`, `topics name`, `topics --tree` and `history`."""
+"""`topics`, `topics rename`, `topics hide`, `topics name`, `topics --tree` and `history`."""
 
 import json
 import os
@@ -46,6 +46,27 @@ def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
     assert "   2  rivers and lakes: " in cli("infer", tmp_path / "text").out
     assert cli("topics", "rename", 2, "").code == 0
     assert names(cli) == before
+
+
+def test_hidden_topics_are_left_out_of_lists_and_nothing_else(cli, trained):
+    def numbers(*options):
+        return {int(line.split()[0]) for line in cli("topics", *options).out.splitlines()[1:]}
+
+    tree, exported, before = cli("topics", "--tree").out, cli("export", "topics").out, cli.json("topics")
+    said = cli.ok("topics", "hide", 4, 2).err
+    assert "topics 4, 2 of lda: hidden from lists" in said
+    assert numbers() == {0, 1, 3}
+    assert "2 of 5 topics are hidden; --all shows them" in cli("topics").err
+    assert numbers("--all") == set(range(5))
+    assert cli("topics", "--all").out.count(" (hidden) ") == 2
+    assert len(cli("topics", "--tree").out.splitlines()) <= len(tree.splitlines()) - 2
+    assert cli("topics", "--tree", "--all").out == tree
+    assert cli.json("topics") == [{**one, "hidden": one["topic"] in (2, 4)} for one in before]
+    assert cli("export", "topics").out == exported
+    assert cli("topics", "hide", 0, 1, 3).code == cli("topics", "--areas").code == 0
+    assert cli("topics", "unhide", *range(5)).code == 0
+    assert cli("topics", "--tree").out == tree
+    assert cli.json("topics") == before
 
 
 @pytest.mark.parametrize(

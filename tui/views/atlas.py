@@ -148,7 +148,7 @@ class TopicAtlas(Drawn, can_focus=True):
 
     def _point(self, found: Atlas, rows: Sequence[TopicRow]) -> None:
         """Note what was found, and put the cursor and the zoom on what there is."""
-        in_use = [topic for topic in found.topics.tolist() if topic < len(rows)]
+        in_use = [row.topic for row in rows if not row.hidden and row.topic in found.area_of]
         matches = [row.topic for row in matching(rows, self._sought)] if self._sought else []
         before, self._found = self._found, frozenset(matches) & frozenset(in_use)
         if self._found and self._found != before and self.chosen not in self._found:

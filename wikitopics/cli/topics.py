@@ -1,4 +1,4 @@
-"""What models say: `topics`, which can be named, and their `history`; `infer` and `similar`; `compare`."""
+"""What models say: `topics`, to be named and hidden, their `history`; `infer` and `similar`; `compare`."""
 
 import contextlib
 import gc
@@ -55,7 +55,7 @@ NAMING_TITLES = 10
 @click.option(
     "--tree", is_flag=True, help="List the topics by area; --json: the tree from which they are cut."
 )
-@click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
+@click.option("--all", "every", is_flag=True, help="Include topics that are not in use, and hidden ones.")
 @options.json_option
 def topics(
     session: str,
@@ -82,6 +82,7 @@ def topics(
       wikitopics topics --model hdp --json
       wikitopics topics rename 12 'rivers and lakes'
       wikitopics topics name --command ./ask-my-model
+      wikitopics topics hide 3 17
     """
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is not None:
@@ -93,9 +94,9 @@ def topics(
     with options.reading(session) as reader:
         name = reader.model_named(model)
         if areas is not None:
-            _areas(reader, name, areas or None, as_json)
+            _areas(reader, name, areas or None, every, as_json)
         elif tree:
-            _tree(reader, name, as_json)
+            _tree(reader, name, every, as_json)
         else:
             relevant = by == "relevance" if by else not as_json
             _list(reader, name, top, every, as_json, relevant)
@@ -116,7 +117,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         say(NO_TOPICS)
     if as_json:
         words_of = [objects("word probability", row) for row in words]
-        names = "name npmi parent in_use area area_name"
+        names = "name npmi parent in_use area area_name hidden"
         rest = attrgetter(*names.split())
         values = (
             (model, one.number, one.share, words_of[one.number], *rest(one))
@@ -124,8 +125,10 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         )
         put_json(objects(f"model topic share words {names}", values))
         return
-    shown = [row for row in rows if every or row.share > IN_USE]
-    wide = max((len(visible(row.name)) for row in shown), default=0)
+    in_use = [row for row in rows if row.share > IN_USE]
+    shown = rows if every else [row for row in in_use if not row.hidden]
+    called = {row.topic: f"{row.name} (hidden)" if row.hidden else row.name for row in shown}
+    wide = max((len(visible(name)) for name in called.values()), default=0)
     if shown:
         put_line(f"topic  share  trend   npmi  {'name':{wide}}  words")
     for row in shown:
@@ -133,19 +136,27 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         npmi_text = "" if coherence is None else f"{coherence:.2f}"
         put_line(
             f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
-            f"{row.name:{wide}}  {in_line(word for word, _ in words[row.topic])}"
+            f"{called[row.topic]:{wide}}  {in_line(word for word, _ in words[row.topic])}"
         )
-    if len(shown) < len(rows):
-        say(f"{len(rows) - len(shown)} of {len(rows)} topics are not in use; --all shows them")
+    for missing, why in ((len(rows) - len(in_use), "not in use"), (len(in_use) - len(shown), "hidden")):
+        if missing > 0 and not every:
+            say(f"{missing} of {len(rows)} topics are {why}; --all shows them")
     if repeated:
         say(repeated)
 
 
-def _areas(reader: "SessionReader", model: str, n: int | None, as_json: bool) -> None:
+def _hidden(reader: "SessionReader", model: str, every: bool) -> set[int]:
+    """The topics that a table leaves out."""
+    number = reader.models().index(model)
+    return set() if every else {topic for of, topic in reader.hidden_topics() if of == number}
+
+
+def _areas(reader: "SessionReader", model: str, n: int | None, every: bool, as_json: bool) -> None:
     from wikitopics.session.analysis.areas import areas
 
     with reader.one_moment():
         found, names = areas(reader, model, n), reader.topic_names(model)
+        hidden = _hidden(reader, model, every)
     if as_json:
         rows = ((model, one.number, one.name, one.share, list(one.topics)) for one in found)
         put_json(objects("model area name share topics", rows))
@@ -156,15 +167,17 @@ def _areas(reader: "SessionReader", model: str, n: int | None, as_json: bool) ->
     wide = max(len(visible(one.name)) for one in found)
     put_line(f"area  share  topics  {'name':{wide}}  largest topics")
     for one in found:
-        largest = "; ".join(f"#{topic} {names[topic]}" for topic in one.topics[:LARGEST])
-        put_line(f"{one.number:4} {one.share:6.1%}  {len(one.topics):6}  {one.name:{wide}}  {largest}")
+        if shown := [topic for topic in one.topics if topic not in hidden]:
+            largest = "; ".join(f"#{topic} {names[topic]}" for topic in shown[:LARGEST])
+            put_line(f"{one.number:4} {one.share:6.1%}  {len(shown):6}  {one.name:{wide}}  {largest}")
 
 
-def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
+def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> None:
     from wikitopics.session.analysis.areas import areas, in_drawing_order, topic_tree
 
     with reader.one_moment():
         branches, found = topic_tree(reader, model), areas(reader, model)
+        hidden = _hidden(reader, model, every)
     if as_json:
         values = ((model, one.number, one.parent, one.height, one.name, one.share) for one in branches)
         put_json(objects("model node parent height name share", values))
@@ -172,8 +185,10 @@ def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
     if not branches:
         say(NO_TOPICS)
     for area, topics in in_drawing_order(branches, found):
-        put_line(f"{area.share:6.1%}  {area.name}")
-        for topic in topics:
+        shown = [topic for topic in topics if topic not in hidden]
+        if shown:
+            put_line(f"{area.share:6.1%}  {area.name}")
+        for topic in shown:
             put_line(f"{branches[topic].share:6.1%}    {topic:4}  {branches[topic].name}")
 
 
@@ -197,6 +212,52 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
     with options.reading(path) as reader:
         chosen = reader.model_named(model)
     say(f"topic {topic} of {chosen} is now called {give(path, chosen, topic, name)}")
+
+
+topics_argument = click.argument(
+    "chosen", metavar="K\u2026", nargs=-1, required=True, type=whole(0), shell_complete=topic_numbers
+)
+
+
+@topics.command()
+@topics_argument
+@options.session_option
+@options.model_option
+def hide(chosen: tuple[int, ...], session: str, model: str | None) -> None:
+    """Leave topics out of lists, the report and the map.
+
+    Nothing is deleted, and no share changes: `topics --all`, --json and exports still have these topics.
+    Works while a trainer is running.
+
+    Examples:
+      wikitopics topics hide 3 17
+      wikitopics topics unhide 17      list it again
+    """
+    _hide(chosen, session, model, hidden=True)
+
+
+@topics.command()
+@topics_argument
+@options.session_option
+@options.model_option
+def unhide(chosen: tuple[int, ...], session: str, model: str | None) -> None:
+    """List hidden topics again.
+
+    Example:
+      wikitopics topics unhide 17
+    """
+    _hide(chosen, session, model, hidden=False)
+
+
+def _hide(chosen: tuple[int, ...], session: str, model: str | None, *, hidden: bool) -> None:
+    from wikitopics.session.control import hide_topics
+
+    path = session_path(session)
+    with options.reading(path) as reader:
+        name = reader.model_named(model)
+    hide_topics(path, name, chosen, hidden)
+    listed = f"topic{'s' if len(chosen) > 1 else ''} {', '.join(map(str, chosen))} of {name}"
+    say(f"{listed}: {'hidden from lists' if hidden else 'listed again'}")
 
 
 @topics.command()

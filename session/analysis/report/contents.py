@@ -103,7 +103,7 @@ class ReportModel:
     as_of: int
     """The number of articles at the snapshot from which its topics are taken."""
     topics: Sequence[ReportTopic]
-    """The topics in use, largest first."""
+    """The topics in use that are not hidden, largest first."""
     repeats: str
     """A line on how many of them nearly repeat another; "" if none does."""
     tree: Sequence[Branch]
@@ -163,7 +163,8 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
     area_of = grouping.area_of
     places = dict(zip(grouping.topics.tolist(), grouping.places.tolist(), strict=True))
     near = nearest(grouping)
-    rows = [row for row in reader.topics(name, SNAPSHOT_WORDS, relevant=True) if row.topic in area_of]
+    rows = reader.topics(name, SNAPSHOT_WORDS, relevant=True)
+    rows = [row for row in rows if row.topic in area_of and not row.hidden]
     rows.sort(key=lambda row: -row.share)
     own = ownership(newest.leading, newest.shares)
     npmi, history = coherences(reader, name), reader.share_history(name)
@@ -204,8 +205,9 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
         repeats=repeats_in_words(reader, name),
         tree=[branch for branch in tree if branch.number in topics or branch.number >= status.topics],
         groups=[
-            (replace(area, name=visible(area.name)), [topics[topic] for topic in own])
+            (replace(area, name=visible(area.name)), listed)
             for area, own in in_drawing_order(tree, grouping.areas)
+            if (listed := [topics[topic] for topic in own if topic in topics])
         ],
         by_words=grouping.by_words,
         events=events,

@@ -311,10 +311,13 @@ def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
     xs: list[float] = []
     ys: list[float] = []
     for branch in model.tree:  # children come before their parents
-        if below := parts.get(branch.number):
+        if len(below := parts.get(branch.number, [])) > 1:
             one, other = below
             xs += [heights[one], branch.height, branch.height, heights[other], float("nan")]
             ys += [rows[one], rows[one], rows[other], rows[other], float("nan")]
             rows[branch.number], heights[branch.number] = (rows[one] + rows[other]) / 2, branch.height
-        parts.setdefault(branch.parent, []).append(branch.number)
+        elif below:  # all topics of the other branch are hidden
+            rows[branch.number], heights[branch.number] = rows[below[0]], heights[below[0]]
+        if branch.number in rows:
+            parts.setdefault(branch.parent, []).append(branch.number)
     return xs, ys

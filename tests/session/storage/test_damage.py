@@ -18,7 +18,7 @@ import pytest
 import wikitopics
 from tests.corpora import write_corpus
 from tests.session.rows import sql
-from wikitopics.session.control import rename
+from wikitopics.session.control import hide_topics, rename
 from wikitopics.session.errors import NotASession
 from wikitopics.session.storage.decoding import pack_state
 from wikitopics.session.storage.reader import SessionReader
@@ -195,6 +195,7 @@ def whole(tmp_path_factory):
         trainer.feed(replace(again, skips=skips, position={"document": 158}, lap=0.7))
         trainer.commit(9.0, 1)
     rename(folder / "whole.db", "hdp", 1, "birds")
+    hide_topics(folder / "whole.db", "hdp", [2], True)
     # In so short a session nothing happens.
     sql(folder / "whole.db", "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
     return folder / "whole.db"

@@ -242,7 +242,7 @@ def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
 
 
 def test_only_train_does_it_and_says_so(cli, counted_here, released):
-    assert cli("topics", "rename", "2", "fish").code == 0
+    assert cli("topics", "rename", "2", "fish").code == cli("topics", "hide", "1").code == 0
     assert cli("train", "--topics", "9").code == 2
     assert cli("train").code != 0, "its dump is not where it was"
     assert version(released) == FIRST_RELEASED
@@ -253,7 +253,8 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
     assert version(released) == VERSION
     again = cli("train", "--articles", "320")
     assert "converting" not in again.err
-    assert "fish" in cli("topics", "--json").out
+    after = {row["topic"]: row for row in cli.json("topics")}
+    assert (after[2]["name"], after[1]["hidden"]) == ("fish", True)
 
 
 @pytest.fixture
