@@ -191,8 +191,10 @@ def in_a_folder(tmp_path, monkeypatch):
     assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)
     words = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
-    rows = (" ".join(words[row % 20 :: 20] * 4) for row in range(200))
-    Path("reviews.csv").write_text("review\n" + "\n".join(rows), encoding="utf-8")
+    texts = [" ".join(words[row % 20 :: 20] * 4) for row in range(200)]
+    rows = (f"{row},{text},{'ab'[row % 2]},2026-0{row % 9 + 1}-11" for row, text in enumerate(texts))
+    Path("reviews.csv").write_text("number,review,product,date\n" + "\n".join(rows), encoding="utf-8")
+    Path("posts.jsonl").write_text("".join(f'{{"body": "{text}"}}\n' for text in texts), encoding="utf-8")
     Path("essay.txt").write_text("The orchestra played a symphony.", encoding="utf-8")
 
 
@@ -218,7 +220,8 @@ def test_python_in_the_text_runs_from_top_to_bottom(capsys):
     assert Path("counts.npz").is_file()
     if "how.md" in printed:
         assert "(600, 50)" in printed["how.md"]
-        assert all(Path(name).is_file() for name in ("topics.csv", "night.db", "demo.html"))
+        made = ("topics.csv", "reviews.png", "night.db", "demo.html", "posts.txt")
+        assert all(Path(name).is_file() for name in made)
 
 
 @pytest.mark.interop
