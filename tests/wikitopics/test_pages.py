@@ -234,7 +234,7 @@ def test_python_runs_in_a_notebook_which_shows_sessions_and_topics():
     cells = [v4.new_code_cell(block) for block in blocks]
     nbclient.NotebookClient(v4.new_notebook(cells=cells), kernel_name="python3").execute()
     shown = ["".join(one.get("data", {}).get("text/html", "") for one in cell.outputs) for cell in cells]
-    told = "(texts given in Python); hdp", "topics of hdp", "of all words"
+    told = "(texts given in Python); lda", "topics of lda", "of all words"
     for page, says in zip(shown, told, strict=False):
         assert says in page
         assert "<svg" in page
