@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.harness import Unavailable
 from benchmarks.splits import CORPORA, FOLDER, batch_of, in_order, split
 from wikitopics.model import Minibatch
-from wikitopics.vocab.vocabulary import ENGLISH
+from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 
 SOURCES = ("short", "full", "docstrings", "manuals")
 """Two corpora of `splits`, and two kinds of text that are no articles: of the packages installed here."""
@@ -113,7 +113,9 @@ def _counted(texts: list[str]) -> Minibatch:
     documents = []
     for text in texts:
         found = Counter(re.findall("[a-z]{3,}", text.lower()))
-        counts = {numbers.setdefault(w, len(numbers)): n for w, n in found.items() if w not in ENGLISH}
+        counts = {
+            numbers.setdefault(w, len(numbers)): n for w, n in found.items() if w not in ENGLISH_STOP_WORDS
+        }
         if sum(counts.values()) >= FEWEST_WORDS:
             documents.append((np.array(list(counts)), np.array(list(counts.values()))))
     return batch_of(documents)

@@ -2,14 +2,17 @@
 
 import hashlib
 import heapq
+import math
+import operator
 import os
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from numbers import Real
 from pathlib import Path
-from typing import Self
+from typing import Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,21 +121,7 @@ class Vocabulary:
 
         Raises BadVocabulary, naming the line.
         """
-        if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for its other end
-            raise BadVocabulary(f"{path}: cannot be read: a folder, a pipe or a device, not a regular file")
-        try:
-            with open(path, "rb") as file:
-                data = file.read(_MAX_FILE_BYTES + 1)
-        except OSError as error:
-            raise BadVocabulary(f"{path}: cannot be read: {error.strerror or error}") from error
-        if len(data) > _MAX_FILE_BYTES:
-            raise BadVocabulary(f"{path}: over {_MAX_FILE_BYTES >> 20} MiB is too large for a word list")
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise BadVocabulary(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from error
-        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+        lines = _file_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
         return cls.from_lines(lines, str(path), strict=strict)
 
     @classmethod
@@ -191,6 +180,24 @@ class Vocabulary:
         return len(self.rule.words(text))
 
 
+def _file_text(path: str | Path) -> str:
+    """The text of a UTF-8 file. Raises BadVocabulary, naming the line."""
+    if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for its other end
+        raise BadVocabulary(f"{path}: cannot be read: a folder, a pipe or a device, not a regular file")
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise BadVocabulary(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(data) > _MAX_FILE_BYTES:
+        raise BadVocabulary(f"{path}: over {_MAX_FILE_BYTES >> 20} MiB is too large for a word list")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadVocabulary(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from error
+
+
 def shipped() -> tuple[str, ...]:
     """Names of the vocabularies that come with the package."""
     return tuple(sorted(item.name[:-4] for item in _DATA.iterdir() if item.name.endswith(".txt")))
@@ -241,12 +248,18 @@ def _short(line: str) -> str:
 
 # Building a vocabulary from documents: the words that tell subjects apart.
 
-_STOP_WORDS = (_DATA / "stop_words" / "english.txt").read_text(encoding="utf-8").splitlines()
-ENGLISH = frozenset(word for line in _STOP_WORDS if line[:1] != "#" for word in line.split())
+
+def _listed(text: str) -> list[str]:
+    """The words of a file of stop words, in which a line may be a comment."""
+    return [word for line in text.splitlines() if line[:1] != "#" for word in line.split()]
+
+
+ENGLISH_STOP_WORDS = frozenset(_listed((_DATA / "stop_words" / "english.txt").read_text(encoding="utf-8")))
 """English words that say nothing about a subject; an English vocabulary leaves them out."""
+STOP_WORDS = {"en": ENGLISH_STOP_WORDS}
+"""By the code of their language."""
 
 SIZE = 8000
-MIN_LETTERS = 3
 _MAX_OCCURRENCES = 5
 
 
@@ -264,29 +277,76 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class VocabularyRecipe:
-    """The usual settings for texts in one language."""
+    """Which words of some texts may enter a vocabulary."""
 
     rule: Rule
     stop_words: Collection[str]
-    """Stop words, which are left out."""
-    max_share: float
-    """Words in more than this share of the documents are left out too."""
+    """Words that are left out."""
+    max_df: int | float
+    """The most documents that a word may be in: a whole number of them, or a share."""
+    min_df: int | float | None = None
+    """The fewest documents, likewise; None: two, and one in 2,500."""
+    min_letters: int = 3
+    """The fewest letters of a word; one that stands for a syllable counts twice."""
 
     @classmethod
-    def of_language(cls, code: str | None) -> "VocabularyRecipe":
+    def of_language(
+        cls,
+        code: str | None,
+        stop_words: Iterable[str] | None = None,
+        *,
+        digits: bool = False,
+        max_df: int | float | None = None,
+        min_df: int | float | None = None,
+        min_letters: int = 3,
+    ) -> "VocabularyRecipe":
         """For the language of this code, such as "de"; None: texts that may be English.
 
-        Without a list of stop words, the frequent words themselves must go: 0.1 removes most of a language's
-        function words.
+        ``stop_words`` take the place of the language's own. Without any, the frequent words themselves must
+        go: a ``max_df`` of 0.1 removes most of a language's function words. ``digits``: whether words may
+        hold digits.
         """
-        if code is None or code.partition("-")[0] == "en":
-            return cls(Rule.of_language("en"), ENGLISH, 0.2)
-        return cls.without_list(Rule.of_language(code))
+        rule = Rule.of_language(code or "en", digits=digits)
+        if stop_words is None:
+            stop_words = ENGLISH_STOP_WORDS if rule.language == "en" else ()
+        words = frozenset(word.decode() for word in rule.words("\n".join(stop_words)))
+        if max_df is None:
+            max_df = 0.2 if words else 0.1
+        return cls(rule, words, max_df, min_df, min_letters)
 
     @classmethod
     def without_list(cls, rule: Rule) -> "VocabularyRecipe":
         """For texts in a language without a known list of stop words."""
         return cls(rule, frozenset(), 0.1)
+
+    def limits(self, documents: int) -> tuple[int, int]:
+        """The fewest and the most of so many documents that a word may be in."""
+        least = max(2, -(-documents // 2500)) if self.min_df is None else self.min_df
+        least = math.ceil(least * documents) if isinstance(least, float) else least
+        if isinstance(self.max_df, float):  # a share of few documents may be less than one of them
+            return least, max(int(self.max_df * documents), least)
+        return least, self.max_df
+
+
+def read_stop_words(name: str) -> Collection[str]:
+    """The stop words that a command line names: "none", the code of a language, or a file.
+
+    Raises BadVocabulary for a file that cannot be read.
+    """
+    if name == "none" or name in STOP_WORDS:
+        return STOP_WORDS.get(name, ())
+    return _listed(_file_text(name))
+
+
+def document_limit(value: object) -> int | float:
+    """A whole number of documents, or a share of them. Raises ValueError for anything else."""
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool) and operator.index(value) >= 1:
+        return operator.index(value)
+    if isinstance(value, Real) and not isinstance(value, SupportsIndex) and 0 < float(value) <= 1:
+        return float(value)
+    raise ValueError(
+        f"{value!r:.40} is neither a number of documents, such as 5, nor a share of them, such as 0.05"
+    )
 
 
 def build_vocabulary(
@@ -312,9 +372,7 @@ def best_words(
     rarely do (abruptly, thoroughly), and no single article can lift a word. Ties go to the word that comes
     first in the alphabet, so the result does not depend on the order of the documents.
 
-    Words are left out if they have fewer than three letters (a letter that stands for a syllable counts
-    twice), if the recipe leaves them out, or if they occur in fewer than two documents or fewer than one in
-    2,500.
+    Words are left out if the recipe leaves them out, or if they occur in too few or too many documents.
 
     Memory is bounded by ``max_candidates`` distinct words: whenever there are more, the rarest are dropped,
     and a dropped word starts again from zero (lossy counting). This affects only words far below those kept.
@@ -335,8 +393,7 @@ def best_words(
             floor += 1
             frequency = Counter({word: n for word, n in frequency.items() if n > floor})
             repeats = Counter({word: n for word, n in repeats.items() if word in frequency})
-    min_documents = max(2, -(-count // 2500))
-    max_documents = max(int(recipe.max_share * count), min_documents)
+    min_documents, max_documents = recipe.limits(count)
     scores = (
         (-(n / 2 + repeats[word]), word.decode("utf-8"))
         for word, n in frequency.items()
@@ -349,8 +406,9 @@ def best_words(
         word = "link" if recipe.rule.of_titles else "word"
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
-            f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} occurs "
-            "in several documents, but not in most. About 10,000 documents give a good vocabulary"
+            f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} "
+            f"occurs in {min_documents:,} to {max_documents:,} of them. About 10,000 documents give a good "
+            "vocabulary"
         )
     return Built(Vocabulary.from_words(words, recipe.rule), count, len(frequency))
 
@@ -359,12 +417,12 @@ def _says_something(word: str, recipe: VocabularyRecipe) -> bool:
     """Whether a word is long enough, and neither a stop word nor made of them, as "don't" is; or a title."""
     if recipe.rule.of_titles:
         return True
-    if len(word) > recipe.rule.longest or _letters(word) < MIN_LETTERS:
+    if len(word) > recipe.rule.longest or _letters(word) < recipe.min_letters:
         return False
     stop_words = recipe.stop_words
-    return not stop_words or any(
-        _letters(part) >= MIN_LETTERS and part not in stop_words for part in word.split("'")
-    )
+    if not stop_words or word in stop_words:
+        return not stop_words
+    return any(_letters(part) >= recipe.min_letters and part not in stop_words for part in word.split("'"))
 
 
 def _letters(word: str) -> int:

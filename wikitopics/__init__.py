@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.stored import open as open
     from wikitopics.stored import sessions as sessions
     from wikitopics.training import train as train
+    from wikitopics.vocab import ENGLISH_STOP_WORDS as ENGLISH_STOP_WORDS
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
     from wikitopics.vocab import Vocabulary as Vocabulary
 
@@ -54,7 +55,7 @@ _HOME = {
         "wikitopics.session": "__version__",
         "wikitopics.stored": "Area Article Measurement StoredSession Topic TopicThen delete open sessions",
         "wikitopics.training": "train",
-        "wikitopics.vocab": "UnknownVocabulary Vocabulary",
+        "wikitopics.vocab": "ENGLISH_STOP_WORDS UnknownVocabulary Vocabulary",
     }.items()
     for name in names.split()
 }

@@ -17,6 +17,7 @@ from typing import Any, SupportsIndex
 
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
+from wikitopics.crawler.mediawiki.source import LANG, check_spaced, language_of
 from wikitopics.crawler.source import BadSource, Markup
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
@@ -44,12 +45,20 @@ from wikitopics.session.system import acting_later, in_use, owner
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.vocabulary import VocabularyError, VocabularyRecipe, build_vocabulary
+from wikitopics.vocab.rules import LONGEST_WORD
+from wikitopics.vocab.vocabulary import (
+    STOP_WORDS,
+    VocabularyError,
+    VocabularyRecipe,
+    build_vocabulary,
+    document_limit,
+)
 
 LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""
 _TOPICS = next(option for option in SHARED if option.name == "topics")
 _OPTIONS: tuple[Option[Any], ...] = (SOURCE, TEXTS, VOCAB, MODEL, _TOPICS, PASSES, SEED, SEEDS, MARKUP)
+_MIN_LETTERS = Option(int, "min_letters", "", least=1, most=LONGEST_WORD)
 _END = object()
 
 
@@ -61,6 +70,12 @@ def train(
     topics: int | None = None,
     passes: int | None = None,
     vocabulary: Vocabulary | Iterable[str] | str | os.PathLike[str] | None = None,
+    lang: str | None = None,
+    stop_words: Iterable[str] | str | None = "auto",
+    min_df: float | None = None,
+    max_df: float | None = None,
+    min_letters: int = 3,
+    digits: bool = False,
     seeds: Mapping[str, Iterable[str]] | None = None,
     titles: Iterable[object] | None = None,
     ids: Iterable[object] | None = None,
@@ -79,7 +94,14 @@ def train(
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
-        as for English
+        as the next six say
+    lang: the code of the texts' language, such as "de"; None: as for English
+    stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none; "auto":
+        those of the language, if it is English
+    min_df, max_df: the fewest and the most texts that a word may be in: a whole number of texts, or a float
+        for a share of them; None: two, and one in 2,500; 0.2, or 0.1 without stop words
+    min_letters: the fewest letters of a word; 2 lets in AI and EU
+    digits: whether words may hold digits beside a letter, such as 5G
     seeds: words that topics should be about, by name: the first topics are about these and have these names;
         the others are free
     markup: "wikitext" or "html", which is removed before words are counted
@@ -105,6 +127,12 @@ def train(
             check_removable(path)
     request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
     words = _vocabulary(vocabulary)
+    recipe = _recipe(lang, stop_words, min_df, max_df, min_letters, digits)
+    is_usual = recipe == VocabularyRecipe.of_language(None)
+    if words is not None and not is_usual:
+        raise ValueError(
+            "vocabulary: its words are chosen; leave out lang, stop_words and what else chooses them"
+        )
     seeded = None if seeds is None else _seeds(seeds)
     labels, notes = _labels(texts, ids, path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
@@ -133,16 +161,15 @@ def train(
             number = files.write_texts(descriptor, documents)
             for note in notes:
                 warnings.warn(_in_python(note), stacklevel=2)
+            if words is None and (is_new or not is_usual):
+                counted = filter(None, file_documents([str(files.texts)], silently, markup=markup or "text"))
+                words = build_vocabulary(counted, recipe).vocabulary
+                request = request.giving(vocab=files.write(files.words, words.lines))
             if not is_new:
                 is_finished = _is_finished(path, files, request, words)
                 _store_index(path, index)
                 if is_finished:
                     return StoredSession(path)
-            if is_new and words is None:
-                counted = filter(None, file_documents([str(files.texts)], silently, markup=markup or "text"))
-                built = build_vocabulary(counted, VocabularyRecipe.of_language(None))
-                words = built.vocabulary
-                request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and seeded is not None and words is not None:
                 ids_of(seeded, words)  # raises where a topic has no known word
                 for line in unknown_words(seeded, words):
@@ -213,6 +240,42 @@ def _vocabulary(argument: object) -> Vocabulary | None:
     raise TypeError(f"vocabulary must be a Vocabulary, words, a name or a file, not {_quoted(argument)}")
 
 
+def _recipe(
+    lang: str | None, stop_words: object, min_df: object, max_df: object, min_letters: object, digits: bool
+) -> VocabularyRecipe:
+    """How the arguments of `train` choose words. Raises ValueError or TypeError."""
+    language = None if lang is None else language_of(lang)
+    if language is not None:
+        try:
+            check_spaced(language)
+        except BadSource as error:
+            raise ValueError(_in_python(str(error))) from None
+    if isinstance(stop_words, str) and stop_words != "auto":
+        if stop_words not in STOP_WORDS:
+            known = ", ".join(map(repr, STOP_WORDS))
+            raise ValueError(f"stop_words must be words, 'auto', {known} or None, not {_quoted(stop_words)}")
+        stop_words = STOP_WORDS[stop_words]
+    elif stop_words is None or (isinstance(stop_words, Iterable) and not isinstance(stop_words, str)):
+        stop_words = list(stop_words or ())
+        if not all(isinstance(word, str) for word in stop_words):
+            raise TypeError("stop_words must be words")
+    elif stop_words != "auto":
+        raise TypeError(f"stop_words must be words, not {_quoted(stop_words)}")
+    limits = {}
+    for name, value in (("min_df", min_df), ("max_df", max_df)):
+        try:
+            limits[name] = None if value is None else document_limit(value)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    return VocabularyRecipe.of_language(
+        language,
+        None if stop_words == "auto" else stop_words,
+        digits=digits,
+        min_letters=int(_MIN_LETTERS.convert(min_letters) or 0),
+        **limits,
+    )
+
+
 def _seeds(argument: object) -> dict[str, list[str]]:
     """The seeds that an argument of `train` means. Raises TypeError."""
     if isinstance(argument, Mapping) and not any(isinstance(words, str) for words in argument.values()):
@@ -272,7 +335,7 @@ def _request(
 def _in_python(message: str) -> str:
     """A message with the parameters of `train` in place of the options of the command line."""
     parameters = {option.flag: option.name for option in _OPTIONS}
-    parameters |= {VOCAB.flag: "vocabulary", "--session": "session"}
+    parameters |= {VOCAB.flag: "vocabulary", "--session": "session", LANG.flag: LANG.name}
     # A command in backticks keeps its options.
     return re.sub("`[^`]*`|--[a-z-]+", lambda option: parameters.get(option[0], option[0]), message)
 
@@ -301,8 +364,8 @@ def _is_finished(
         raise SessionError(other) from None
     if vocabulary != counter:
         raise SessionError(
-            "vocabulary: this session counts other words; leave vocabulary out to resume it, or give another "
-            f"session{over}"
+            "vocabulary: this session counts other words; leave vocabulary out, or what chooses its words, "
+            f"to resume it, or give another session{over}"
         )
     return state == "finished"
 

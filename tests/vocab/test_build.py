@@ -7,7 +7,7 @@ import pytest
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import ENGLISH, BadDocuments, VocabularyRecipe, build_vocabulary
+from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS, BadDocuments, VocabularyRecipe, build_vocabulary
 
 ALL = VocabularyRecipe(Rule(), (), 1.0)
 
@@ -55,7 +55,7 @@ def test_memory_is_bounded_and_frequent_words_survive():
 
 def test_words_of_stop_words_stay_out_and_syllables_count_twice():
     texts = ["don't it's the king's n'est m'ba 강물 강 नदी व ሰው"] * 2
-    english = VocabularyRecipe(Rule.of_language("en"), ENGLISH, 1.0)
+    english = VocabularyRecipe(Rule.of_language("en"), ENGLISH_STOP_WORDS, 1.0)
     assert build_vocabulary(texts, english).vocabulary.words == ("king", "n'est", "नदी", "ሰው", "강물")
     other = VocabularyRecipe(Rule.of_language("uk"), (), 1.0)
     built = build_vocabulary(["м'яч і п'ять"] * 2, other).vocabulary
@@ -66,11 +66,28 @@ def test_a_language_says_how_its_vocabulary_is_built():
     assert [str(VocabularyRecipe.of_language(code).rule) for code in (None, "en", "de", "tr", "fr")] == [
         "2 en", "2 en", "2", "2 tr", "2 fr",
     ]  # fmt: skip
-    assert VocabularyRecipe.of_language("de").max_share < VocabularyRecipe.of_language("en").max_share
+    assert VocabularyRecipe.of_language("de").max_df < VocabularyRecipe.of_language("en").max_df
     assert not VocabularyRecipe.of_language("de").stop_words
     texts = [*["king's's castle garden"] * 3, *["other words here"] * 20]
     assert "king's" not in build_vocabulary(texts, VocabularyRecipe.of_language("en")).vocabulary.words
-    assert all(len(word) >= 3 and word == word.lower() and word.isalpha() for word in ENGLISH)
+    assert all(word == word.lower() and word.isalpha() for word in ENGLISH_STOP_WORDS)
+
+
+def test_words_of_ones_own_kind():
+    texts = [*["the EU on AI, 5G and covid19 in 2024 — don't"] * 3, *["AI is not art"] * 2, *["rest"] * 5]
+
+    def words(*stop_words, **choice):
+        recipe = VocabularyRecipe.of_language("en", stop_words or None, **choice)
+        return build_vocabulary(texts, recipe).vocabulary
+
+    usual = {"max_df": 1.0, "min_letters": 2}
+    assert words(digits=True, **usual).lines == (
+        "# rule 2 en digits", "5g", "ai", "art", "covid19", "eu", "rest",
+    )  # fmt: skip
+    assert words(**usual, min_df=3).words == ("ai", "covid", "eu", "rest")
+    assert words(**usual, min_df=0.4).words == ("ai", "rest")
+    assert words(min_letters=2, max_df=3).words == ("art", "covid", "eu")
+    assert words("The", "don't rest", **usual, min_df=3).words == ("ai", "and", "covid", "eu", "in", "on")
 
 
 @pytest.mark.parametrize(
@@ -94,6 +111,6 @@ def test_too_little_to_build_from(texts, found):
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
     with lzma.open(CORPUS / "articles-60k.jsonl.xz") as lines:
         built = build_vocabulary(
-            (json.loads(line)["text"] for line in lines), VocabularyRecipe(Rule(), ENGLISH, 0.2)
+            (json.loads(line)["text"] for line in lines), VocabularyRecipe(Rule(), ENGLISH_STOP_WORDS, 0.2)
         )
     assert built.vocabulary == Vocabulary.load("english")

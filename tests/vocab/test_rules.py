@@ -143,7 +143,10 @@ def test_the_rule_is_part_of_the_vocabulary(tmp_path):
 def test_rules_by_name():
     assert Rule.parse("1") == Rule()
     assert str(Rule.parse("2 de")) == "2"
-    assert str(Rule.parse("2 az")) == "2 az"
+    for rule in ("2 az", "2 digits", "2 en digits"):
+        assert str(Rule.parse(rule)) == rule
+    text = "5G H2O e\u0301t\u00e92 1'000 2024 ² the '90s' \u03019x"
+    assert b" ".join(Rule.parse("2 digits").words(text)).decode() == "5g h2o été2 the 90s 9x"
     assert str(Rule.of_language("fr-x-nice")) == "2 fr"
     assert {str(Rule.of_language(code)) for code in DOTTED | CUT_SHORT.keys()} == {
         f"2 {code}" for code in DOTTED | CUT_SHORT.keys()

@@ -169,6 +169,16 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"vocabulary": 3}, TypeError, "^vocabulary must be a Vocabulary, words, .* not 3 .int"),
         ({"vocabulary": [3]}, TypeError, "^vocabulary must be"),
         ({"vocabulary": ["two words", "one"]}, ValueError, "^the vocabulary, line 1: 'two words'"),
+        (
+            {"vocabulary": ["a", "b"], "digits": True},
+            ValueError,
+            "^vocabulary: .* leave out lang, stop_words",
+        ),
+        ({"stop_words": "de"}, ValueError, "^stop_words must be words, 'auto', 'en' or None, not 'de'"),
+        ({"stop_words": [3]}, TypeError, "^stop_words must be words"),
+        ({"min_df": 1.5}, ValueError, "^min_df: 1.5 is neither a number of documents"),
+        ({"min_letters": 0}, ValueError, "^min_letters must be a whole number"),
+        ({"lang": "th"}, ValueError, "^lang th: Thai is written without spaces"),
         ({"vocabulary": "klingon"}, wt.UnknownVocabulary, "^vocabulary: .*klingon"),
         ({"texts": []}, ValueError, "^texts is empty$"),
         ({"texts": [None, " "]}, ValueError, "^texts: all 2 are empty$"),
@@ -315,6 +325,16 @@ def test_a_vocabulary_without_a_rule_reads_what_the_session_reads(path):
 @pytest.mark.parametrize("words", [frozenset(WORDS), (word for word in WORDS)], ids=type)
 def test_words_are_a_vocabulary_and_a_set_of_them_the_same_in_every_process(path, words):
     assert learn(vocabulary=words).vocabulary().words == tuple(WORDS)
+
+
+def test_words_are_chosen_as_asked_and_are_part_of_the_session(path):
+    choice = {"stop_words": [WORDS[0], WORDS[12]], "min_df": 2, "max_df": 1.0}
+    session = learn(**choice)
+    assert set(session.vocabulary().words) == set(WORDS) - {WORDS[0], WORDS[12]}
+    assert learn(**choice).status().documents == learn().status().documents
+    for other in ({**choice, "stop_words": None}, {"min_df": 22}, {"digits": True}):
+        with pytest.raises(wt.SessionError, match="counts other words"):
+            learn(**other)
 
 
 def test_an_error_of_the_texts_leaves_nothing(path):

@@ -17,6 +17,7 @@ from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest, 
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
+from wikitopics.vocab.rules import LONGEST_WORD
 
 # `report`: the topics of a session as one page for a browser.
 
@@ -175,6 +176,23 @@ def show(name: str, session: str | None) -> None:
     put_data([("\n".join(vocabulary.lines) + "\n").encode("utf-8", "backslashreplace")])
 
 
+class DocumentLimit(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
+    """A number of documents, such as 5, or a share of them, such as 0.05."""
+
+    name = "limit"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+        from wikitopics.vocab.vocabulary import document_limit
+
+        try:
+            return document_limit(int(value) if value.isdecimal() else float(value))
+        except ValueError:
+            self.fail(
+                f"must be a number of documents, such as 5, or a share of them, such as 0.05, not {value!r}",
+                param, ctx,
+            )  # fmt: skip
+
+
 @vocab.command()
 @click.argument("sources", metavar="[SOURCE]…", nargs=-1)
 @click.option(
@@ -182,6 +200,26 @@ def show(name: str, session: str | None) -> None:
     help="The vocabulary file to write.",
 )  # fmt: skip
 @click.option("--size", metavar="W", type=whole(2, 1_000_000), default=8000, show_default=True, help="Words.")
+@click.option(
+    "--stop-words", metavar="FILE|en|none", multiple=True,
+    help="Leave out the words of FILE, or the English ones, or none; may be given several times (default: "
+    "the English ones, unless --lang names another language).",
+)  # fmt: skip
+@click.option(
+    "--min-df", metavar="N|SHARE", type=DocumentLimit(),
+    help="Leave out words that fewer than N documents have, or than this share of them, such as 0.01 "
+    "(default: 2, and one in 2,500).",
+)  # fmt: skip
+@click.option(
+    "--max-df", metavar="N|SHARE", type=DocumentLimit(),
+    help="Leave out words that more than N documents have, or than this share of them (default: 0.2; 0.1 "
+    "without stop words).",
+)  # fmt: skip
+@click.option(
+    "--min-letters", metavar="N", type=whole(1, LONGEST_WORD), default=3, show_default=True,
+    help="Leave out words of fewer letters; 2 lets in AI and EU.",
+)  # fmt: skip
+@click.option("--digits", is_flag=True, help="Words may hold digits beside a letter, such as 5G.")
 @options.take(COLUMN)
 @options.take(LINES)
 @options.take(MARKUP)
@@ -199,6 +237,11 @@ def build(
     sources: tuple[str, ...],
     output: Path,
     size: int,
+    stop_words: tuple[str, ...],
+    min_df: float | None,
+    max_df: float | None,
+    min_letters: int,
+    digits: bool,
     text_column: str | None,
     lines: bool | None,
     markup: Markup | None,
@@ -215,6 +258,7 @@ def build(
       wikitopics vocab build articles.jsonl.xz -o english.txt
       wikitopics vocab build reviews.csv --text-column review -o reviews.txt
       wikitopics vocab build notes.txt --lines -o notes-words.txt
+      wikitopics vocab build news.csv --stop-words en --stop-words mine.txt --min-df 5 -o news.txt
       wikitopics vocab build dewiki-pages-articles.xml.bz2 -o german.txt
       wikitopics vocab build --lang de --articles 20000 --contact me@host.org -o german.txt
     """
@@ -223,11 +267,19 @@ def build(
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.vocabulary import crawled_documents, file_documents
-    from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary
+    from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary, read_stop_words
 
     language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
     if language is not None:
         check_spaced(language)
+    recipe = VocabularyRecipe.of_language(
+        language,
+        [word for name in stop_words for word in read_stop_words(name)] if stop_words else None,
+        digits=digits,
+        max_df=max_df,
+        min_df=min_df,
+        min_letters=min_letters,
+    )
     crawl = not sources
     if crawl and language is None and wiki[API_URL.name] is None:
         raise BadUsage("give files to read, or --lang or --api-url to crawl")
@@ -251,7 +303,7 @@ def build(
         documents = _counted(texts, progress)
     try:
         with progress:
-            built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
+            built = build_vocabulary(documents, recipe, size=size)
     except BadDocuments as error:
         plain = [path for path in sources if ".xml" not in Path(path).name]
         hint = Texts().division({TEXTS.name: plain, LINES.name: lines})
