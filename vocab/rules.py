@@ -277,6 +277,11 @@ class Rule:
             return self.words(text.replace("i\u0307", "\u0130")) == [text.encode("utf-8", "replace")]
         return self.words(text) == [text.encode("utf-8", "replace")]
 
+    def is_phrase(self, text: str) -> bool:
+        """Whether ``text`` is a word, or several with one space between each two and not too long."""
+        may_have_spaces = not self.of_titles and len(text) <= LONGEST_TITLE
+        return all(map(self.is_word, text.split(" ") if may_have_spaces else [text]))
+
     def misread(self, word: str) -> str:
         """How a text in capital letters spells this word when read by a rule that does not know its
         language."""

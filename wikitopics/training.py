@@ -76,6 +76,7 @@ def train(
     max_df: float | None = None,
     min_letters: int = 3,
     digits: bool = False,
+    phrases: bool = False,
     seeds: Mapping[str, Iterable[str]] | None = None,
     titles: Iterable[object] | None = None,
     ids: Iterable[object] | None = None,
@@ -94,7 +95,7 @@ def train(
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
-        as the next six say
+        as the next arguments, up to phrases, say
     lang: the code of the texts' language, such as "de"; None: as for English
     stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none; "auto":
         those of the language, if it is English
@@ -102,6 +103,7 @@ def train(
         for a share of them; None: two, and one in 2,500; 0.2, or 0.1 without stop words
     min_letters: the fewest letters of a word; 2 lets in AI and EU
     digits: whether words may hold digits beside a letter, such as 5G
+    phrases: whether frequent pairs of words become words, such as "new york"
     seeds: words that topics should be about, by name: the first topics are about these and have these names;
         the others are free
     markup: "wikitext" or "html", which is removed before words are counted
@@ -127,7 +129,7 @@ def train(
             check_removable(path)
     request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
     words = _vocabulary(vocabulary)
-    recipe = _recipe(lang, stop_words, min_df, max_df, min_letters, digits)
+    recipe = _recipe(lang, stop_words, min_df, max_df, min_letters, digits, phrases)
     is_usual = recipe == VocabularyRecipe.of_language(None)
     if words is not None and not is_usual:
         raise ValueError(
@@ -241,7 +243,13 @@ def _vocabulary(argument: object) -> Vocabulary | None:
 
 
 def _recipe(
-    lang: str | None, stop_words: object, min_df: object, max_df: object, min_letters: object, digits: bool
+    lang: str | None,
+    stop_words: object,
+    min_df: object,
+    max_df: object,
+    min_letters: object,
+    digits: bool,
+    phrases: bool,
 ) -> VocabularyRecipe:
     """How the arguments of `train` choose words. Raises ValueError or TypeError."""
     language = None if lang is None else language_of(lang)
@@ -271,6 +279,7 @@ def _recipe(
         language,
         None if stop_words == "auto" else stop_words,
         digits=digits,
+        phrases=phrases,
         min_letters=int(_MIN_LETTERS.convert(min_letters) or 0),
         **limits,
     )

@@ -73,6 +73,24 @@ def test_a_language_says_how_its_vocabulary_is_built():
     assert all(word == word.lower() and word.isalpha() for word in ENGLISH_STOP_WORDS)
 
 
+def test_frequent_pairs_are_phrases():
+    texts = ["New York river of rivers", "New York and his bridge"] * 10
+    texts += [f"{word} and his river" for word in ("hotel", "castle", "museum", "garden", "square")] * 40
+    recipe = VocabularyRecipe.of_language("en", max_df=1.0, phrases=True)
+    vocabulary = build_vocabulary(texts, recipe).vocabulary
+    assert vocabulary.words == (
+        "bridge", "castle", "garden", "hotel", "museum", "new york", "river", "rivers", "square",
+    )  # fmt: skip
+    assert vocabulary.split("a New York river, new, York") == ["a", "new york", "river", "new york"]
+
+
+def test_phrases_are_counted_longest_first_from_the_left():
+    vocabulary = Vocabulary.from_lines(["new york", "new york city", "york city hall", "york", "hall", "new"])
+    ids, counts = vocabulary.count("York: New York, New York City Hall. A new hall, york city hall and new")
+    assert dict(zip(ids.tolist(), counts.tolist(), strict=True)) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 2, 5: 2}
+    assert not vocabulary.unmatched()
+
+
 def test_words_of_ones_own_kind():
     texts = [*["the EU on AI, 5G and covid19 in 2024 — don't"] * 3, *["AI is not art"] * 2, *["rest"] * 5]
 

@@ -220,6 +220,7 @@ class DocumentLimit(click.ParamType):  # type: ignore[type-arg]  # generic in ne
     help="Leave out words of fewer letters; 2 lets in AI and EU.",
 )  # fmt: skip
 @click.option("--digits", is_flag=True, help="Words may hold digits beside a letter, such as 5G.")
+@click.option("--phrases", is_flag=True, help='Frequent pairs of words become words, such as "new york".')
 @options.take(COLUMN)
 @options.take(LINES)
 @options.take(MARKUP)
@@ -242,6 +243,7 @@ def build(
     max_df: float | None,
     min_letters: int,
     digits: bool,
+    phrases: bool,
     text_column: str | None,
     lines: bool | None,
     markup: Markup | None,
@@ -279,6 +281,7 @@ def build(
         max_df=max_df,
         min_df=min_df,
         min_letters=min_letters,
+        phrases=phrases,
     )
     crawl = not sources
     if crawl and language is None and wiki[API_URL.name] is None:
