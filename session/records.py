@@ -55,8 +55,8 @@ APART = " · "
 
 
 def word_separator(words: Iterable[str], otherwise: str = " ") -> str:
-    """What stands between a topic's words: `APART` if they are titles, which have blanks, capitals or digits,
-    as no word has."""
+    """What stands between a topic's words: `APART` if they are titles or phrases, or begin with digits, which
+    a space would not set apart."""
     titles = any(" " in word or word != word.lower() or word[:1].isdigit() for word in words)
     return APART if titles else otherwise
 

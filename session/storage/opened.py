@@ -59,7 +59,7 @@ class _Stored(TypedDict):
     """Only the kind of source knows which are valid."""
     vocabulary: Text
     fingerprint: Text
-    rule: Annotated[str, Meta(pattern=r"^(1|2( [a-z]{2,8})?|links)\Z")]
+    rule: Annotated[str, Meta(pattern=r"^(1|2( [a-z]{2,8})?( digits)?|links)\Z")]
     models: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
     batch_sizes: tuple[_BatchSize, ...]
     measured_every: NotRequired[PositiveCount | None]
