@@ -21,12 +21,12 @@ from wikitopics.crawler.texts.records import (
     Columns,
     Contents,
     Document,
-    JsonKeys,
+    Names,
     Record,
     Stopped,
     is_packed,
     json_lines,
-    no_text,
+    lacks,
     open_regular,
     plain_texts,
     table_rows,
@@ -256,10 +256,11 @@ class TextFiles(PageFiles):
     """The documents of ``paths``, numbered from 1 in order: a document's number is its page id.
 
     Records that cannot be read as documents have numbers too. ``column`` is the text column of tables and
-    the text key of JSON lines, ``markup`` what the texts are written in; plain texts that seem to hold markup
-    are told of. ``lines``: whether every line of a plain text is a document, instead of what is between blank
-    lines (or, in a folder, the file); None: as up to 1.1.0, a plain text is one document, JSON lines have no
-    ``column``, and of the texts given in Python those that are empty or repeat an id are skipped.
+    the text key of JSON lines, ``title`` and ``id`` those of titles and ids, ``markup`` what the texts are
+    written in; plain texts that seem to hold markup are told of. ``lines``: whether every line of a plain
+    text is a document, instead of what is between blank lines (or, in a folder, the file); None: as up to
+    1.1.0, a plain text is one document, JSON lines have no ``column``, and of the texts given in Python those
+    that are empty or repeat an id are skipped.
 
     Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
@@ -271,6 +272,9 @@ class TextFiles(PageFiles):
         say: Say = silently,
         markup: Markup = "text",
         lines: bool | None = False,
+        *,
+        title: str | None = None,
+        id: str | None = None,
     ) -> None:
         check_paths(paths)
         super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], say)
@@ -279,7 +283,8 @@ class TextFiles(PageFiles):
         self._markup: Markup = markup
         self._lines = lines
         has_tables = any(ending(path) in TABLES for path in paths)  # whose column it may be
-        self._keys = JsonKeys("text" if lines is None else column or "text", "text" if has_tables else None)
+        key, otherwise = "text" if lines is None else column or "text", "text" if has_tables else None
+        self._names = Names(key, otherwise, title, id)
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
         self._repeats = array("q")
@@ -348,12 +353,16 @@ class TextFiles(PageFiles):
         if self.closed:
             return
         named = None if self._lines is None else self._column
-        if self._keys.others and not self._keys.is_there and (named or not some):
-            raise BadSource(f"{self.name}: {no_text('key', named, self._keys.others)}")
+        there = self._names.others
+        if there and self._names.has_text is False and (named or not some):
+            raise BadSource(f"{self.name}: {lacks('key', named, there)}")
         if not some:
             raise BadSource(
                 f"there are no documents in {self.name}" + (f" ({messages[0]})" if messages else "")
             )
+        if self._names.missing:
+            flag, name = next(iter(self._names.missing.items()))
+            raise BadSource(f"{self.name}: {lacks('column or key', name, there, flag)}")
         self._content, self._repeats = int.from_bytes(digest.digest(), "big") >> 1, repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
@@ -441,12 +450,12 @@ class TextFiles(PageFiles):
         if file.ending == PLAIN:
             return plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
-            return json_lines(contents, self._keys, may_be_empty=self._takes_all(file))
+            return json_lines(contents, self._names, may_be_empty=self._takes_all(file))
         if not contents.offset:
-            return table_rows(contents, Columns.of(contents, file.ending, self._column))
+            return table_rows(contents, Columns.of(contents, file.ending, self._column, self._names))
         with _opened(file) as opened:
             start = Contents(opened, contents.name, stopped=contents.stopped)
-            return table_rows(contents, Columns.of(start, file.ending, self._column))
+            return table_rows(contents, Columns.of(start, file.ending, self._column, self._names))
 
     def _page(self, file: TextFile, line: int, number: int, document: Document) -> Page:
         title = document.title or document.id

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePath
@@ -180,56 +180,72 @@ _NOT_UTF8: tuple[Skip, str] = ("not UTF-8", "not UTF-8: save the file as UTF-8")
 
 
 @dataclass
-class JsonKeys:
-    """The key under which JSON lines have their text, and the keys of those that lack it.
+class Names:
+    """The columns of tables, or keys of JSON lines, that hold the parts of a document, and the others there.
 
-    ``otherwise``: another key, for records without the first.
+    ``otherwise``: another key of the text, for JSON lines without the first. ``title``, ``id``: None if they
+    were not named; they are then used if they are there.
     """
 
     text: str
     otherwise: str | None = None
-    is_there: bool = False
+    title: str | None = None
+    id: str | None = None
+    has_text: bool | None = None
+    """Whether a JSON line has had the text's key; None before the first line."""
     others: dict[str, None] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        named = {"--title-column": self.title, "--id-column": self.id}
+        self.missing = {flag: name for flag, name in named.items() if name is not None}
+        """Those of title and id that were named and have been nowhere so far, by their options."""
+
     def text_of(self, record: Mapping[str, object]) -> object:
-        """The text of a record; None if it has none. Its keys are remembered."""
+        """The text of a JSON line; None if it has none. Its keys are remembered."""
         key = self.text if self.text in record else self.otherwise
-        self.is_there = self.is_there or key in record
-        if not self.is_there and len(self.others) < _MOST_KEYS:
-            self.others |= dict.fromkeys(islice(record, _MOST_KEYS))
+        self.has_text = bool(self.has_text) or key in record
+        self.look(record, is_complete=self.has_text)
         return None if key is None else record.get(key)
 
+    def look(self, there: Collection[str], *, is_complete: bool = True) -> None:
+        """Remember what there is, while something is missing; ``is_complete``: it is not the text."""
+        if self.missing:
+            self.missing = {flag: name for flag, name in self.missing.items() if name not in there}
+        if (self.missing or not is_complete) and len(self.others) < _MOST_KEYS:
+            self.others |= dict.fromkeys(islice(there, _MOST_KEYS))
 
-def no_text(noun: str, named: str | None, there: Iterable[str]) -> str:
+
+def lacks(noun: str, named: str | None, there: Iterable[str], flag: str = "--text-column") -> str:
     """A message: no column or key is ``named`` so, or called `text`, and these are ``there``."""
     missing = f"there is no {noun} {named!r}." if named else f"which {noun} holds the text?"
-    return f"{missing} Name one with --text-column: {', '.join(map(repr, there))[:200]}"
+    return f"{missing} Name one with {flag}: {', '.join(map(repr, there))[:200] or 'there are none'}"
 
 
-def json_lines(contents: Contents, keys: JsonKeys, *, may_be_empty: bool = False) -> Iterator[Record]:
-    """One JSON object per line, with a text and optionally `title` and `id`; blank lines are not records.
+def json_lines(contents: Contents, names: Names, *, may_be_empty: bool = False) -> Iterator[Record]:
+    """One JSON object per line, with a text and optionally a title and an id; blank lines are not records.
 
     ``may_be_empty``: whether an object without a text is a document, too.
     """
     for line in contents.lines:
         if line is None or line.strip():
             try:
-                yield _from_json(line, keys, may_be_empty), contents.number
+                yield _from_json(line, names, may_be_empty), contents.number
             except BadRecord as bad:
                 yield bad, contents.number
 
 
-def _from_json(line: bytes | None, keys: JsonKeys, may_be_empty: bool) -> Document:
+def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document:
     try:
         record = json.loads(_utf8(line))
     except (ValueError, RecursionError):
         raise BadRecord("not JSON", "not JSON") from None
     if not isinstance(record, dict):
-        raise BadRecord("no text", f'not an object with a "{keys.text}"')
-    text = keys.text_of(record)
+        raise BadRecord("no text", f'not an object with a "{names.text}"')
+    text = names.text_of(record)
     if may_be_empty and not (isinstance(text, str) and text.strip()):
         text = ""
-    return _document(text, record.get("title"), record.get("id"), may_be_empty)
+    title, external_id = record.get(names.title or "title"), record.get(names.id or "id")
+    return _document(text, title, external_id, may_be_empty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,10 +259,11 @@ class Columns:
     id: int
 
     @classmethod
-    def of(cls, contents: Contents, ending: str, column: str | None) -> "Columns":
+    def of(cls, contents: Contents, ending: str, column: str | None, names: Names) -> "Columns":
         """Read the first row, which names the columns.
 
-        ``column`` is the text column; None: the one called `text`. Raises BadSource if there is none.
+        ``column`` is the text column; None: the one called `text`. Raises BadSource if there is none. Titles
+        and ids are in the columns of ``names``, otherwise in those called `title` and `id`, in any case.
         """
         header = _header(contents)
         rows = {mark: _cells(header, mark) for mark in _DELIMITERS[ending]}
@@ -254,12 +271,19 @@ class Columns:
         delimiter = next((mark for mark, cells in rows.items() if wanted in cells), None)
         if delimiter is None:
             columns = max(rows.values(), key=len)
-            why = no_text("column", column, columns) if columns else "the file is empty"
+            why = lacks("column", column, columns) if columns else "the file is empty"
             raise BadSource(f"{contents.name}: {why}")
         cells = rows[delimiter]
+        names.look(cells)
         lower = [cell.lower() for cell in cells]
-        places = (lower.index(key) if key in lower else len(lower) for key in ("title", "id"))
-        return cls(delimiter, cells.index(wanted), *places)
+        title, external_id = (
+            among.index(name) if name in among else len(cells)
+            for name, among in (
+                (names.title or "title", cells if names.title else lower),
+                (names.id or "id", cells if names.id else lower),
+            )
+        )
+        return cls(delimiter, cells.index(wanted), title, external_id)
 
 
 def table_rows(contents: Contents, columns: Columns) -> Iterator[Record]:

@@ -29,6 +29,18 @@ COLUMN = Option(
     metavar="NAME",
     label="Text column",
 )
+ID_COLUMN = Option(
+    str,
+    "id_column",
+    "The column or key that holds each document's id (default: id, if it is there).",
+    metavar="NAME",
+)
+TITLE_COLUMN = Option(
+    str,
+    "title_column",
+    "The column or key that holds each document's title (default: title, if it is there).",
+    metavar="NAME",
+)
 LINES = Option(bool, "lines", "Each line of a .txt is a document, in a folder too.")
 MARKUP = Option(
     str,
@@ -44,7 +56,7 @@ class Texts(PageKind):
     name = "texts"
     label = "Your own documents: JSON lines, tables, or plain texts"
     own = True
-    options = (TEXTS, COLUMN, LINES, MARKUP)
+    options = (TEXTS, COLUMN, ID_COLUMN, TITLE_COLUMN, LINES, MARKUP)
 
     def identity(self, asked: Asked) -> Identity:
         paths = [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]
@@ -55,17 +67,19 @@ class Texts(PageKind):
         named = {
             TEXTS.name: paths,
             COLUMN.name: column,
+            ID_COLUMN.name: asked.get(ID_COLUMN),
+            TITLE_COLUMN.name: asked.get(TITLE_COLUMN),
             LINES.name: bool(asked.get(LINES)) if is_kept else None,
             MARKUP.name: asked.get(MARKUP),
         }
         return {name: value for name, value in named.items() if value is not None}
 
     def fault(self, identity: Identity) -> str:
-        paths, column, lines, markup = (identity.get(option.name) for option in self.options)
+        paths, *columns, lines, markup = (identity.get(option.name) for option in self.options)
         if not isinstance(paths, list) or not paths or not all(isinstance(name, str) for name in paths):
             return f"{TEXTS.name} is not a list of paths"
-        if column is not None and not isinstance(column, str):
-            return f"{COLUMN.name} is not a name of a column"
+        if not all(column is None or isinstance(column, str) for column in columns):
+            return f"{COLUMN.name}, {ID_COLUMN.name} or {TITLE_COLUMN.name} is not a name of a column"
         if lines not in (None, True, False):
             return f"{LINES.name} is neither true nor false"
         return "" if markup in (None, *MARKUP.choices) else f"{MARKUP.name} is not a kind of markup"
@@ -94,8 +108,12 @@ class Texts(PageKind):
         from wikitopics.crawler.file_source import FileSource
         from wikitopics.crawler.texts.files import TextFiles
 
-        markup = identity.get(MARKUP.name, "text")
         files = TextFiles(
-            identity[TEXTS.name], identity.get(COLUMN.name), markup=markup, lines=identity.get(LINES.name)
+            identity[TEXTS.name],
+            identity.get(COLUMN.name),
+            markup=identity.get(MARKUP.name, "text"),
+            lines=identity.get(LINES.name),
+            title=identity.get(TITLE_COLUMN.name),
+            id=identity.get(ID_COLUMN.name),
         )
         return FileSource("texts", files, held_out=asked.held_out, resuming=asked.resuming)

@@ -112,6 +112,18 @@ def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
     assert [p.text for p in read(path, column="other", lines=None)[0]] == ["no", "no"], "as in 1.1.0"
 
 
+
+def test_ids_and_titles_have_columns_and_keys_of_their_own(tmp_path):
+    table = write(tmp_path / "t.csv", "ID,text,Ref,head\n1,x,r1,H1\n")
+    lines = write(tmp_path / "a.jsonl", jsonl({"text": "y", "id": 2, "Ref": "r2"}, {"text": "z"}))
+    pages = read(table, lines, id="Ref", title="head")[0]
+    assert [(p.id, p.title) for p in pages] == [("r1", "H1"), ("r2", "r2"), ("", "a.jsonl:2")]
+    with pytest.raises(BadSource, match=r"no column or key 'ref'\. Name .* --id-column: 'ID', .*'head'"):
+        read(table, lines, id="ref")
+    with pytest.raises(BadSource, match=r"no column or key 'x'\..* --title-column: there are none$"):
+        read(write(tmp_path / "n.txt", "x"), title="x")
+
+
 PARAGRAPHS = "\ufeff\n \none\r\ntwo é\n \t\r\n\n\u00a0\nthree\n\n\nfour"
 
 

@@ -143,6 +143,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
         (("--texts", "a.jsonl", "--dump", "b.xml"), "--dump and --texts name different sources"),
         (("--texts", "a", "--text-column", "b", "--counts", "c"), "--texts and --counts name different"),
         (("--texts", "t.csv", "--text-column", "body"), "no column 'body'"),
+        (("--texts", "a.jsonl", "--id-column", "ref"), "--id-column: 'id', 'title', 'text'"),
         (("--texts", "a.jsonl", "--lang", "de"), "leave it out"),
         (("--texts", "a.jsonl", "--markup", "xml"), "'--markup': must be one of wikitext, html, not 'xml'"),
     ],
@@ -164,6 +165,7 @@ def test_another_path_and_a_changed_file_are_refused(cli, one_line, tmp_path):
     one_line(cli("train", "--texts", other), 2, f"--texts {other}: this session was made with {path};")
     changed = cli("train", *options, "--text-column", "body")
     one_line(changed, 2, "--text-column body: this session was made with")
+    one_line(cli("train", "--id-column", "title"), 2, "--id-column title: this session was made without it")
     write(path, 1, 201)
     os.utime(path, (2e9, 2e9))
     outcome = cli("train")
