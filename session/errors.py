@@ -34,6 +34,8 @@ def os_error_as(what: str, kind: type[SessionError] = SessionError) -> Iterator[
     """Raise an error of this class for an OSError in the block: ``what``, and the system's reason."""
     try:
         yield
+    except FileNotFoundError:
+        raise kind(f"{what}: no such file or folder") from None
     except OSError as error:
         raise kind(f"{what}: {error.strerror or error}") from None
 

@@ -317,7 +317,7 @@ class DumpFiles(PageFiles):
             if path == STANDARD_INPUT or Path(path).is_file():
                 continue
             if not Path(path).exists():
-                raise BadSource(f"{path}: no such file")
+                raise BadSource(f"{path}: no such file or folder")
             kind = "a folder" if Path(path).is_dir() else "a pipe or a device"
             raise BadSource(f"{path}: {kind}, not a regular file (a pipe is read from standard input: `-`)")
 

@@ -112,7 +112,6 @@ def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
     assert [p.text for p in read(path, column="other", lines=None)[0]] == ["no", "no"], "as in 1.1.0"
 
 
-
 def test_ids_and_titles_have_columns_and_keys_of_their_own(tmp_path):
     table = write(tmp_path / "t.csv", "ID,text,Ref,head\n1,x,r1,H1\n")
     lines = write(tmp_path / "a.jsonl", jsonl({"text": "y", "id": 2, "Ref": "r2"}, {"text": "z"}))

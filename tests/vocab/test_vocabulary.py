@@ -51,7 +51,7 @@ def test_a_file_of_words_is_read_as_a_shipped_one_is(tmp_path):
         assert Vocabulary.from_file(path).words == ("pear", "apple")
         assert Vocabulary.from_file(str(path)).words == ("pear", "apple")
     for path in (tmp_path / "absent.txt", tmp_path):
-        with pytest.raises(VocabularyError, match="cannot be read"):
+        with pytest.raises(VocabularyError, match=r"no such file|cannot be read"):
             Vocabulary.from_file(path)
     (tmp_path / "mine.txt").write_text("# rule 2 en\napple\npear\n")
     for name in (tmp_path / "mine.txt", str(tmp_path / "mine.txt")):

@@ -523,7 +523,7 @@ def _read(file: str) -> str:
         data = read_bounded(sys.stdin.buffer, _MOST) if file == "-" else read_input(file, _MOST, pipes=True)
     except FileNotFoundError:
         raise SessionError(
-            f"{file}: no such file; to infer the words themselves, pipe them to `infer -`"
+            f"{file}: no such file or folder; to infer the words themselves, pipe them to `infer -`"
         ) from None
     except OSError as error:
         raise SessionError(f"{_called(file)}: {error.strerror}") from None

@@ -293,7 +293,7 @@ def test_more_documents_than_memory_has_room_for_are_refused(counts_file, tmp_pa
 
 
 def test_no_file_a_folder_and_a_pipe_are_told(counts_file, tmp_path):
-    with pytest.raises(BadUsage, match="No such file"):
+    with pytest.raises(BadUsage, match="no such file"):
         counts_file(tmp_path / "none.npz", 5)
     with pytest.raises(BadUsage, match="folder"):
         counts_file(tmp_path, 5)

@@ -281,7 +281,7 @@ def test_a_plain_text_of_another_name_is_prose_too_and_must_be_there(cli, tmp_pa
         assert cli("vocab", "build", tmp_path / name, "-o", out).code == 0
         assert "cooperate" in out.read_text().split()
     outcome = cli("vocab", "build", tmp_path / "none.md", "-o", tmp_path / "words.txt")
-    one_line(outcome, 2, "none.md: No such file or directory\n")
+    one_line(outcome, 2, "none.md: no such file or folder\n")
 
 
 def test_a_vocabulary_is_built_of_a_pipe(cli, tmp_path, notes):
