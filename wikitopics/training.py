@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from numbers import Real
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -39,9 +39,12 @@ from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARE
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.seeds import ids_of, unknown_words
+from wikitopics.session.settings import Settings
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import acting_later, in_use, owner
+from wikitopics.session.training.blocks import FIRST_TEXTS, short_texts
+from wikitopics.session.training.start import chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
@@ -120,7 +123,8 @@ def train(
 
     Raises ValueError or TypeError for an argument that is wrong, and `SessionError` if the session has other
     texts or options, is in use, or cannot be written, or if the trainer failed. Warns of ids that are
-    repeated, of texts that seem to hold markup, and of an index or ids that can only be kept as text.
+    repeated, of texts that are short or seem to hold markup, and of an index or ids that can only be kept as
+    text.
     """
     path = path_of(session)
     files = InMemoryTexts.of(path)
@@ -158,8 +162,8 @@ def train(
             if seeded is not None:
                 request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
             is_new = replace or not os.path.exists(path)  # a name too long is one, too, and refused below
-            if is_new:
-                new_settings(request, request.kind())  # raises for what is wrong with it
+            # Raises for what is wrong with it.
+            settings = new_settings(request, request.kind())[0] if is_new else None
             number = files.write_texts(descriptor, documents)
             for note in notes:
                 warnings.warn(_in_python(note), stacklevel=2)
@@ -172,17 +176,23 @@ def train(
                 _store_index(path, index)
                 if is_finished:
                     return StoredSession(path)
-            if is_new and seeded is not None and words is not None:
-                ids_of(seeded, words)  # raises where a topic has no known word
-                for line in unknown_words(seeded, words):
-                    warnings.warn(line, stacklevel=2)
+            notes.clear()
+            if is_new and words is not None:
+                ids_of(seeded or {}, words)  # raises where a topic has no known word
+                notes += unknown_words(seeded or {}, words)
+                first = islice(
+                    file_documents([str(files.texts)], silently, markup=markup or "text"), FIRST_TEXTS
+                )
+                notes.append(short_texts([int(words.count(text)[1].sum()) for text in first]))
+            for note in filter(None, notes):
+                warnings.warn(_in_python(note), stacklevel=2)
             if replace:
                 with suppress(NoSession):
                     remove(path, texts=False)
             command = ["train", "--session", str(path), *_arguments(request, files)]
             with acting_later():  # in the middle of a start no process is known that could be ended
                 process = start_trainer(path, command, [descriptor])
-            with _progress_bar(path, number, progress) as look:
+            with _progress_bar(path, number, progress, settings) as look:
                 code = None
                 while code is None:
                     with acting_later() as signals:
@@ -461,8 +471,13 @@ def _cell(value: object) -> object:
 
 
 @contextmanager
-def _progress_bar(path: Path, documents: int, wanted: bool) -> Iterator[Callable[[], None]]:
-    """Yield a function that looks at the session and shows its progress, if somebody can see it."""
+def _progress_bar(
+    path: Path, documents: int, wanted: bool, requested: Settings | None
+) -> Iterator[Callable[[], None]]:
+    """Yield a function that looks at the session and shows its progress, if somebody can see it.
+
+    ``requested``: the settings of a new session before its size is known.
+    """
     if not wanted or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield lambda: None
         return
@@ -473,14 +488,21 @@ def _progress_bar(path: Path, documents: int, wanted: bool) -> Iterator[Callable
     except ImportError:
         yield lambda: None
         return
-    with tqdm(total=documents, desc=session_name(path), unit=" texts") as bar:
+    name = session_name(path)
+    with tqdm(desc=name, unit=" texts") as bar:
 
         def look() -> None:
             with suppress(SessionError), SessionReader(path) as reader:
                 now = reader.status()
-                bar.total = documents + (now.passes - 1) * (documents - now.held_out - now.skipped)
+                if bar.total is None:
+                    if requested and (chosen := chosen_by_size(requested, reader.settings())):
+                        bar.write(_in_python(chosen), file=sys.stderr)
+                    bar.reset(documents * now.passes)
                 scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
+                bar.set_description(f"{name}, pass {now.pass_} of {now.passes}", refresh=False)
                 bar.set_postfix(scores, refresh=False)
-                bar.update(now.crawled - bar.n)
+                # Later passes leave out texts that are held out or skipped; the bar counts all in each.
+                again = max(0, now.crawled - documents) / max(1, documents - now.held_out - now.skipped)
+                bar.update(round(min(now.crawled, documents) + again * documents) - bar.n)
 
         yield look

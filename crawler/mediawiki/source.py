@@ -23,7 +23,7 @@ lo Lao; km Khmer; my Burmese; mnw Mon; shn Shan; blk Pa'O; bo Tibetan; dz Dzongk
 """
 UNSPACED = dict(re.findall(r"([a-z]+) ([^;\n]+)", _UNSPACED))
 """Languages written without spaces between words, by code."""
-_OTHER_CODES = {"zh-yue": "yue", "zh-classical": "lzh", "simple": "en"}
+_OTHER_CODES = {"zh-yue": "yue", "zh-classical": "lzh", "simple": "en", "nb": "no"}
 
 
 def language_of(code: str) -> str:

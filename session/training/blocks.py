@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Any, Literal
 
 from wikitopics.crawler.markup.texts import page_links, prose
@@ -28,6 +29,7 @@ from wikitopics.crawler.source import (
     close_batches,
 )
 from wikitopics.session.errors import SessionError
+from wikitopics.session.options import VOCAB
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
@@ -141,6 +143,22 @@ def skipped(page: Page, reason: str) -> str:
     """The log line about a page that could not be read."""
     # Written by `repr`, so that nothing in the title can control a terminal.
     return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
+
+
+FIRST_TEXTS = 200
+"""The user's own documents by which they are judged short."""
+FEW_WORDS = 10
+
+
+def short_texts(words: Sequence[int]) -> str:
+    """A warning if half of the first texts, which have so many known ``words``, have few; otherwise ""."""
+    first = words[:FIRST_TEXTS]
+    if not first or median(first) >= FEW_WORDS:
+        return ""
+    return (
+        f"short texts: of the first {len(first):,}, half have fewer than {FEW_WORDS} known words, by which "
+        f"topics can hardly be told; join texts that belong together, or choose their words with {VOCAB.flag}"
+    )
 
 
 def counting_workers(words: Sequence[str], info: SourceInfo, number: int) -> Workers:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from wikitopics.session.errors import NotNow
 from wikitopics.session.records import State
+from wikitopics.session.sources import described
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.writer import ControlRequest, SessionWriter
-from wikitopics.session.training.blocks import Blocks, RateMeter
+from wikitopics.session.training.blocks import FIRST_TEXTS, Blocks, RateMeter, short_texts
 from wikitopics.session.training.stream import Work
 from wikitopics.session.training.vocabulary import Consumer
 
@@ -95,6 +96,8 @@ class Run:
         """Why nothing can be saved."""
         self.warnings: list[str] = []
         """Of the blocks that came in, until they are in the log."""
+        self._lengths: list[int] | None = None
+        """The known words of each of the first texts, until there are enough to judge them by."""
         self.learnt = RateMeter()
         """Articles learnt."""
         self._store, self._limits = store, limits
@@ -162,6 +165,8 @@ class Run:
 
     async def train(self) -> None:
         """Train to the end; ``reason`` then says why. Everything fed is committed, even on an error."""
+        if described(self.stream.settings.source).own and not self.stream.progress.crawled:
+            self._lengths = []
         try:
             try:
                 self.feed.start(self.stream.progress.position)
@@ -199,6 +204,7 @@ class Run:
                     if arriving.done():
                         block, arriving = arriving.result(), None
                         if block is None:
+                            self._judge(at_end=True)
                             stream.end_of_source()
                         else:
                             self._take(block)
@@ -231,6 +237,15 @@ class Run:
     def _take(self, block: Block) -> None:
         self.stream.feed(block)
         self.warnings += block.warnings
+        if self._lengths is not None:
+            self._lengths += block.words.tolist()
+            self._judge(at_end=False)
+
+    def _judge(self, *, at_end: bool) -> None:
+        """Warn of short texts, once there are enough to tell."""
+        if self._lengths is not None and (at_end or len(self._lengths) >= FIRST_TEXTS):
+            self.warnings += filter(None, [short_texts(self._lengths)])
+            self._lengths = None
 
     def _check_limits(self) -> None:
         if reason := self._limits.reached(self.ran(), self.feed.activity.bytes_read):

@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
+from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
 from wikitopics.crawler.source import (
     PageKind,
     SourceInfo,
@@ -30,6 +31,7 @@ from wikitopics.session.options import (
     HELD_OUT,
     HOURS,
     KEEP_ARTICLES,
+    LINKS,
     MAX_MB,
     PASSES,
     SEED,
@@ -125,6 +127,26 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     )
 
 
+def chosen_by_size(before: Settings, after: Settings) -> str:
+    """What was chosen for a new session by the size of its source; "" if nothing was.
+
+    ``before``: its settings as requested, ``after``: as they are stored.
+    """
+    chosen = {}
+    if before.models != after.models:
+        specs = [spec for was, spec in zip(before.models, after.models, strict=True) if was.usual_topics]
+        numbers = [f"{one.topics:,} topics" + f" for {one.name}" * (len(specs) > 1) for one in specs]
+        is_root = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)  # the HDP has three times that
+        rule = f"{'about' if is_root else 'from'} the square root of its {sources.noun(after.source)}"
+        chosen["--topics"] = f"{' and '.join(numbers)} ({rule})"
+    if before[PASSES] != after[PASSES]:
+        chosen[PASSES.flag] = f"{after[PASSES]} passes"
+    if not chosen:
+        return ""
+    verb = "change" if len(chosen) > 1 else "changes"
+    return f"Small collection: {', '.join(chosen.values())}; {' and '.join(chosen)} {verb} that"
+
+
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
     """Create the session's file, with its models before their first article; only a rule: without words."""
     if isinstance(vocabulary, Vocabulary):
@@ -140,6 +162,17 @@ def new_models(settings: Settings, vocabulary: Vocabulary, seeds: Seeds) -> list
     """The rows of the models before their first article. Raises `BadUsage` for seeds that none can have."""
     sizes, ids = (len(vocabulary), settings[DOCUMENTS], settings[SEED]), ids_of(seeds, vocabulary)
     return [model_row(new_model(spec, *sizes, ids), None) for spec in settings.models]
+
+
+def other_language(settings: Settings, language: str) -> str:
+    """The code of a source's ``language`` if the session's vocabulary is of another, as its name says;
+    otherwise "".
+
+    Codes of three letters and more differ between wikis and languages, so they are no names.
+    """
+    code = ENGLISH if settings.vocabulary == VOCAB.default else settings.vocabulary.removesuffix(f"-{LINKS}")
+    stated = language_of(language).partition("-")[0]
+    return stated if stated and len(code) == 2 and stated != code else ""
 
 
 def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
@@ -322,7 +355,7 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     seconds = time.monotonic() - began
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)
-        say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds)))
+        say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds, source.info.language)))
     if lack is not None:
         if plan.is_new:
             await asyncio.to_thread(remove_database, plan.path)
@@ -330,13 +363,16 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     return reason, limits.less(seconds, source.feed.activity.bytes_read)
 
 
-def _build(path: Path, built: Built | None, seconds: float) -> str:
-    """Give the session the vocabulary that was built, and keep it; returns a message about it."""
+def _build(path: Path, built: Built | None, seconds: float, language: str) -> str:
+    """Give the session the vocabulary that was built, and keep it unless the source is in another
+    ``language`` than its name says; returns a message about it."""
     assert built is not None
     store = SessionWriter(path)
     try:
         settings = store.settings()
-        copy = save_user_copy(settings.vocabulary, built.vocabulary)
+        copy = "it is not kept for other sessions"
+        if not other_language(settings, language):
+            copy = save_user_copy(settings.vocabulary, built.vocabulary)
         store_vocabulary(store, built.vocabulary)
     finally:
         store.close()
@@ -418,6 +454,12 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
             yield from _derived(plan, stream.settings, source)
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
+    language = other_language(plan.settings, source.info.language)
+    if plan.is_new and VOCAB not in plan.request and language:
+        yield (
+            f"{source.info.name} is in {language!r}, but its words are those of the vocabulary "
+            f"{plan.settings.vocabulary!r}: start a new --session with --lang {language}"
+        )
     if plan.is_new:
         if download := plan.kind.download(source.identity):
             yield f"this downloads {download}"
@@ -470,17 +512,8 @@ def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
     Whose words one over the user's own texts counts, if that was not chosen; of words that were counted
     elsewhere, how many no text has.
     """
-    defaults = {}
-    if settings.models != plan.settings.models:
-        defaults["--topics"] = "the number of topics follows from their square root"
-    if settings[PASSES] != plan.settings[PASSES]:
-        defaults[PASSES.flag] = f"they are read {settings[PASSES]} times"
-    if defaults:
-        assert source.info.articles is not None
-        yield (
-            f"with only {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
-            f"{' and '.join(defaults.values())}; to choose otherwise, use {' and '.join(defaults)}"
-        )
+    if chosen := chosen_by_size(plan.settings, settings):
+        yield chosen
     if not plan.kind.own or (isinstance(plan.kind, PageKind) and VOCAB in plan.request):
         return
     if isinstance(plan.kind, PageKind):

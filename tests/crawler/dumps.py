@@ -13,7 +13,7 @@ from tests.wikitopics.polyglot import SUBJECTS
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.file_source import FileSource
 
-HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
+HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="de">
 <siteinfo><sitename>Test</sitename><namespaces><namespace key="0" />
 <namespace key="6">Datei</namespace>
 <namespace key="14">Kategorie</namespace></namespaces></siteinfo>

@@ -123,7 +123,7 @@ async def test_redirects_other_namespaces_and_pages_without_text_are_no_articles
 @pytest.mark.parametrize(("language", "articles"), [("nl", [1, 3, 4]), ("en", [1, 2, 3, 4])])
 async def test_the_dump_says_in_which_language_its_disambiguation_pages_are(tmp_path, language, articles):
     texts = {2: "{{dp}}", 3: "Around {{dp|Ceres}} and {{disambigneeded|Vesta}} it says so."}
-    head = HEAD.replace('xml:lang="en"', f'xml:lang="{language}"')
+    head = HEAD.replace('xml:lang="de"', f'xml:lang="{language}"')
     pages = [page(i, text=texts.get(i)) for i in range(1, 5)]
     parts = [head, *pages, FOOT]
     path = write(tmp_path / "d.bz2", b"".join(bz2.compress(part.encode()) for part in parts))

@@ -121,8 +121,8 @@ def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home
     files, models = corpus.options()[:-2], ("--model", "lda", "--model", "hdp:name=other")
     begun = cli.ok("train", *files, *models, "--held-out", 40, "--articles", 100)
     assert (
-        "with only 660 documents, the number of topics follows from their square root and they are read "
-        "5 times; to choose otherwise, use --topics and --passes"
+        "Small collection: 26 topics for lda and 77 topics for other (from the square root of its "
+        "documents), 5 passes; --topics and --passes change that"
     ) in begun.err
     now = status(home / "default.db")
     assert ([model.topics for model in now.models], now.passes) == ([26, 77], 5)
@@ -134,7 +134,7 @@ def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home
 
 def test_what_is_given_is_not_chosen(cli, corpus, home):
     told = cli("train", *corpus.options(), *FEW)
-    assert (told.code, "with only" in told.err) == (0, False)
+    assert (told.code, "Small collection" in told.err) == (0, False)
     assert status(home / "default.db").passes == 1
 
 

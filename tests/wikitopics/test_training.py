@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -33,6 +34,7 @@ def text(number):
 
 
 TEXTS = [text(number) for number in range(120)]
+pytestmark = pytest.mark.filterwarnings("ignore:short texts")
 
 
 @pytest.fixture
@@ -385,12 +387,23 @@ def test_markup_is_warned_of_and_removed(path):
     with pytest.warns(UserWarning, match="120 of the first 120 texts contain HTML"):
         learn(pages, session="tags")
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.filterwarnings("error", "(?!short texts)")
         session = learn(pages, markup="html")
     assert session.status().tokens == learn(session="plain").status().tokens
     if find_spec("jinja2"):
         session.report(path.with_name("page.html"))
         assert "<code>--markup</code></th><td><bdi>html</bdi>" in path.with_name("page.html").read_text()
+
+
+def test_a_new_collection_is_told_of_and_the_bars_total_stays(path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with pytest.warns(UserWarning, match="^short texts: of the first 120, .* with vocabulary$"):
+        learn([" ".join(text.split()[:6]) for text in TEXTS], topics=None, passes=None)
+    shown = capsys.readouterr().err
+    chosen = "10 topics (about the square root of its documents), 5 passes; topics and passes change that"
+    assert f"Small collection: {chosen}" in shown
+    assert set(re.findall(r"/(\d+) ", shown)) == {"600"}
+    assert re.search(r"pass 5 of 5: 100%.*600/600", shown)
 
 
 def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
