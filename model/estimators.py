@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Iterator
 from inspect import Parameter, signature
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -170,7 +170,13 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         for name in ("n_components", "n_passes", "batch_size"):
             if (size := getattr(self, name)) is not None:
                 check_scalar(size, name, Integral, min_val=1)
+        if self.n_documents is not None:
+            check_scalar(self.n_documents, "n_documents", Real)
         model, threads = kinds.load(self.kind), effective_n_jobs(self.n_jobs)
+        arguments = {*self.option_names, *signature(model.__init__).parameters}
+        if unknown := [name for name in self.options or {} if name not in arguments]:
+            known = ", ".join(self.option_names)
+            raise ValueError(f"options: {type(self).__name__} has no {unknown[0]!r}; it has {known}")
         D = documents if self.n_documents is None else self.n_documents
         seed = int(check_random_state(self.random_state).randint(2**31))
         own = {name: value for name in self.option_names if (value := getattr(self, name)) is not None}

@@ -60,11 +60,13 @@ def test_a_search_reaches_the_options_of_the_kind(estimator):
     from sklearn.model_selection import GridSearchCV
 
     X = matrix_of(planted(90)[0])
-    search = GridSearchCV(estimator(2, n_passes=1, random_state=0), {"eta": [0.01, 5.0]}, cv=2).fit(X)
-    by_dict = clone(search.best_estimator_).set_params(eta=None, options=search.best_params_).fit(X)
+    search = GridSearchCV(estimator(2, n_passes=1, random_state=0), {"alpha": [0.01, 5.0]}, cv=2).fit(X)
+    by_dict = clone(search.best_estimator_).set_params(alpha=None, options=search.best_params_).fit(X)
     assert (by_dict.transform(X) == search.best_estimator_.transform(X)).all()
     with pytest.raises(ValueError, match=r"^eta must be .*, not -1$"):
         estimator(2, eta=-1).fit(X)
+    with pytest.raises(ValueError, match=r"^options: .* has no 'etta'; it has alpha, .*eta"):
+        estimator(2, options={"etta": 1}).fit(X)
     with pytest.raises(TypeError, match="unexpected keyword argument 'etta'"):
         estimator(2, etta=1)
 
