@@ -43,6 +43,8 @@ UNREAD = "could not be read"
 """The reader crashed on this article; the log names it."""
 HELD_OUT_ALREADY = "already held out"
 """For an article in the evaluation set: training on it would flatter every score."""
+KNOWN_ID = "already in the session"
+"""For an added document with the id of one that the session had before."""
 
 
 def skips_told(skips: Mapping[str, int]) -> str:
@@ -253,6 +255,11 @@ class Progress:
         return self.articles - self.again
 
     @property
+    def read_all(self) -> bool:
+        """Whether the session is finished because its source has ended, not because of a limit."""
+        return self.finished and self.lap == 1
+
+    @property
     def pass_(self) -> int:
         """The pass of the newest article, from 1."""
         return -(-self.articles // self.documents) if self.articles else 1
@@ -289,7 +296,9 @@ class Status(Progress):
     """The activity of the running trainer, or what remains of the last one's."""
     models: tuple[ModelStatus, ...]
     passes: int
-    """How often all documents are read."""
+    """How often all documents are read, except those that were added later."""
+    added: bool = False
+    """Whether documents were added later, which are read once."""
     suspended: bool = False
     """Whether the trainer is known to do nothing until it is continued, as after Ctrl+Z."""
     death: str = ""
@@ -301,6 +310,11 @@ class Status(Progress):
             f"{self.state}, {self.documents:,} {noun(self.source)}, {self.articles_per_hour:,.0f} an hour"
         )
         return f"<Status: {account}{scores}>"
+
+    @property
+    def pass_(self) -> int:
+        """The pass of the newest article, from 1; all are over when documents are added."""
+        return self.passes if self.added else -(-self.articles // self.documents) if self.articles else 1
 
     @property
     def waiting_for(self) -> str | None:

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
 from wikitopics.crawler.mediawiki.source import ENGLISH, check_spaced
 from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
+from wikitopics.crawler.texts.files import GIVEN
+from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP, TEXTS, Texts
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import OptionValues, flag
 from wikitopics.session import __version__, sources
@@ -295,16 +297,47 @@ def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
     return identity
 
 
-def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabulary | None = None) -> None:
+def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
+    """The identity of the requested texts for a session that has read all of its own and shall learn these,
+    too; None if they are the last ones that it read, or none.
+
+    Options of the source that are not given are as the session has them. Raises `BadUsage` for texts that it
+    has read, and for another markup.
+    """
+    kind = request.kind(otherwise=stored.source)
+    if not isinstance(kind, Texts) or stored.source != kind.name or TEXTS not in request:
+        return None
+    identity, own = _identity(request, kind, stored), dict(stored.source_options)
+    own.pop(BEFORE, None)
+    earlier = [*own.pop(EARLIER, []), own]
+    # A program's texts are always in the same file.
+    paths = [path for path in identity[TEXTS.name] if not path.endswith(GIVEN)]
+    if paths and paths == own[TEXTS.name]:
+        return None
+    for path in paths:
+        if any(path in one[TEXTS.name] for one in earlier):
+            raise BadUsage(
+                f"{TEXTS.flag} {path}: this session has read it already; to add what is new in it, give the "
+                "file another name"
+            )
+    _same(MARKUP.flag, identity.get(MARKUP.name), stored.source_options.get(MARKUP.name))
+    return {**identity, EARLIER: earlier}
+
+
+def check_resumable(
+    request: TrainRequest, stored: Settings, vocabulary: Vocabulary | None = None, *, adds: bool = False
+) -> None:
     """Raise `BadUsage`, naming the option, if ``request`` contradicts the session's settings.
 
-    ``vocabulary``: the one requested, None if none was.
+    ``vocabulary``: the one requested, None if none was. ``adds``: whether it is for other texts, which the
+    session is to learn, too.
     """
     kind = request.kind(otherwise=stored.source)
     _same(SOURCE.flag, kind.name, stored.source)
     for name in request.foreign(kind):
         raise _differs(flag(name), request.values[name], f"{SOURCE.flag} {kind.name}")
-    _check_source(request, kind, stored)
+    if not adds:
+        _check_source(request, kind, stored)
     if vocabulary is not None:
         if stored.building:
             raise BadUsage(
@@ -335,14 +368,7 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
 def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
     """The same for the options of the source; those not given are as the session has them."""
     options = [option for option in kind.options if option.scope == "session" and option in request]
-    asked = request.asked(kind)
-    keys = {option.kept_as or option.name for option in kind.options if option in asked}
-    others = {
-        option.name: tuple(value) if isinstance(value, list) else value
-        for option in kind.options
-        if option.name not in keys and (value := stored.source_options.get(option.name)) is not None
-    }
-    identity = kind.identity(replace(asked, values={**asked.values, **others})) if options else {}
+    identity = _identity(request, kind, stored) if options else {}
     for option in options:
         key = option.kept_as or option.name
         if key not in identity:
@@ -351,6 +377,18 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
                 "leave it out to resume, or give another --session"
             )
         _same(option.flag, identity[key], stored.source_options.get(key))
+
+
+def _identity(request: TrainRequest, kind: SourceKind, stored: Settings) -> Identity:
+    """The identity of the requested source, with the session's options where none are given."""
+    asked = request.asked(kind)
+    keys = {option.kept_as or option.name for option in kind.options if option in asked}
+    others = {
+        option.name: tuple(value) if isinstance(value, list) else value
+        for option in kind.options
+        if option.name not in keys and (value := stored.source_options.get(option.name)) is not None
+    }
+    return kind.identity(replace(asked, values={**asked.values, **others}))
 
 
 def _same(flag: str, requested: object, stored: object) -> None:

@@ -147,7 +147,7 @@ def pieces(
     total, noun = limited(s.activity.article_limit, s.articles), unit_noun(s.source, s.passes)
     noun = noun[:-1] if s.articles == 1 and not total else noun
     out.append((1, [(count(s.articles), "strong"), (f"{total} {noun}", "")]))
-    if s.passes > 1:
+    if s.passes > 1 and not s.added:
         out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
     if s.lively and not trouble and (so_far := progress(s)):
         out.append((3, [(so_far, "")]))
@@ -166,7 +166,8 @@ def pieces(
 
 def _replayed(replay: Replay, status: Status) -> Pieces:
     """Say that the view shows the past, which point of it, and how to get back."""
-    reading = -(-replay.articles // status.documents) if status.passes > 1 and status.documents else 0
+    in_passes = status.passes > 1 and status.documents and not status.added
+    reading = -(-replay.articles // status.documents) if in_passes else 0
     texts = unit_noun(status.source, status.passes)
     return [
         (0, [(f"{'▶' if replay.playing else '‖'} REPLAY", "warn")]),

@@ -37,6 +37,7 @@ from wikitopics.session.control import (
 from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
+from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.seeds import ids_of, unknown_words
 from wikitopics.session.settings import Settings
@@ -86,6 +87,7 @@ def train(
     seed: int = 0,
     markup: Markup | None = None,
     replace: bool = False,
+    add: bool = False,
     progress: bool = True,
 ) -> StoredSession:
     """Learn the topics of texts, such as a pandas column, and return the session.
@@ -112,6 +114,8 @@ def train(
     markup: "wikitext" or "html", which is removed before words are counted
     replace: whether a session of this name is deleted and begun anew; nothing is deleted before the arguments
         have been checked and the texts read
+    add: whether a finished session learns these texts in addition to its own: once, without those whose ids
+        it has. Numbers go on after those of the texts before
     progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is installed
 
     A trainer learns in a process of its own, as with `wikitopics train --source texts`. Meanwhile the texts
@@ -126,6 +130,8 @@ def train(
     repeated, of texts that are short or seem to hold markup, and of an index or ids that can only be kept as
     text.
     """
+    if add and replace:
+        raise ValueError("add and replace contradict each other: give one")
     path = path_of(session)
     files = InMemoryTexts.of(path)
     if replace:
@@ -140,7 +146,7 @@ def train(
             "vocabulary: its words are chosen; leave out lang, stop_words and what else chooses them"
         )
     seeded = None if seeds is None else _seeds(seeds)
-    labels, notes = _labels(texts, ids, path), list[str]()
+    labels, notes = _labels(texts, ids, None if add else path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
     index = None if labels is None or has_gaps else as_kept(labels)
     if has_gaps:
@@ -172,8 +178,9 @@ def train(
                 words = build_vocabulary(counted, recipe).vocabulary
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if not is_new:
-                is_finished = _is_finished(path, files, request, words)
-                _store_index(path, index)
+                is_finished = _is_finished(path, files, request, words, add)
+                if not add:  # the index of the first texts stays
+                    _store_index(path, index)
                 if is_finished:
                     return StoredSession(path)
             notes.clear()
@@ -192,6 +199,7 @@ def train(
             command = ["train", "--session", str(path), *_arguments(request, files)]
             with acting_later():  # in the middle of a start no process is known that could be ended
                 process = start_trainer(path, command, [descriptor])
+            known = 0 if is_new else _known(path)
             with _progress_bar(path, number, progress, settings) as look:
                 code = None
                 while code is None:
@@ -226,6 +234,11 @@ def train(
                 raise ValueError(_in_python(message))
             raise SessionError(
                 _in_python(message if message and code > 0 else f"the trainer was {death(code)}")
+            )
+        if known := _known(path) - known:
+            warnings.warn(
+                f"{known:,} of {number:,} texts are skipped, since the session has their ids already",
+                stacklevel=2,
             )
         with SessionReader(path) as reader:
             if (status := reader.status()).state != "finished":
@@ -307,16 +320,16 @@ def _quoted(value: object) -> str:
     return f"{' '.join(repr(value).split()):.60} ({type(value).__name__})"
 
 
-def _labels(texts: object, ids: object, path: Path) -> Any:
+def _labels(texts: object, ids: object, path: Path | None) -> Any:
     """The ids as an index of pandas: those given, otherwise the index of the texts; None if they are of
-    other types, or if the session was made by 1.1.0, to which an index was no ids."""
+    other types, or if the session at ``path`` was made by 1.1.0, to which an index was no ids."""
     if (pandas := sys.modules.get("pandas")) is None:
         return None
     if isinstance(ids, pandas.Series | pandas.Index):
         return pandas.Index(ids)
     if ids is not None or not isinstance(texts, pandas.Series):
         return None
-    if os.path.exists(path):
+    if path is not None and os.path.exists(path):
         with SessionReader(path) as reader:
             if LINES.name not in reader.settings().source_options:
                 return None
@@ -359,10 +372,17 @@ def _in_python(message: str) -> str:
     return re.sub("`[^`]*`|--[a-z-]+", lambda option: parameters.get(option[0], option[0]), message)
 
 
+def _known(path: Path) -> int:
+    """The number of texts that the session has skipped because it had their ids."""
+    with SessionReader(path) as reader:
+        return reader.progress().skips.get(KNOWN_ID, 0)
+
+
 def _is_finished(
-    path: Path, files: InMemoryTexts, request: TrainRequest, vocabulary: Vocabulary | None
+    path: Path, files: InMemoryTexts, request: TrainRequest, vocabulary: Vocabulary | None, add: bool
 ) -> bool:
-    """Whether nothing is left to do. Raises `SessionError` for a session of other texts or options."""
+    """Whether nothing is left to do. Raises `SessionError` for a session of other texts, unless they can be
+    added, or options."""
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
         counter = None if vocabulary is None else reader.counter()
@@ -370,23 +390,27 @@ def _is_finished(
     other = (
         f"session {session_name(path)} was made from other texts: give those again, or another session{over}"
     )
-    if settings.source_options.get(TEXTS.name) != [str(files.texts)]:
+    adds = add and state == "finished" and settings.source == request[SOURCE]
+    is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
+    if not is_the_same and not adds:
         raise SessionError(other)
     try:
-        check_resumable(request, settings)
+        check_resumable(request, settings, adds=adds)
     except BadUsage as error:  # the arguments are right, but not those of this session
         raise SessionError(f"{error}{over}") from None
     try:
-        if position:
+        if position and is_the_same:
             TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).mark(position)
     except BadSource:
-        raise SessionError(other) from None
+        if not adds:
+            raise SessionError(other) from None
+        is_the_same = False
     if vocabulary != counter:
         raise SessionError(
             "vocabulary: this session counts other words; leave vocabulary out, or what chooses its words, "
             f"to resume it, or give another session{over}"
         )
-    return state == "finished"
+    return state == "finished" and is_the_same
 
 
 def _store_index(path: Path, index: Mapping[str, object] | None) -> None:
@@ -488,21 +512,25 @@ def _progress_bar(
     except ImportError:
         yield lambda: None
         return
-    name = session_name(path)
+    name, before = session_name(path), 0
+    with suppress(SessionError), SessionReader(path) as reader:
+        before = reader.progress().crawled if reader.progress().finished else 0
     with tqdm(desc=name, unit=" texts") as bar:
 
         def look() -> None:
             with suppress(SessionError), SessionReader(path) as reader:
                 now = reader.status()
+                passes = 1 if before else now.passes
                 if bar.total is None:
                     if requested and (chosen := chosen_by_size(requested, reader.settings())):
                         bar.write(_in_python(chosen), file=sys.stderr)
-                    bar.reset(documents * now.passes)
+                    bar.reset(documents * passes)
                 scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
-                bar.set_description(f"{name}, pass {now.pass_} of {now.passes}", refresh=False)
+                bar.set_description(f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name, refresh=False)
                 bar.set_postfix(scores, refresh=False)
+                read = now.crawled - before
                 # Later passes leave out texts that are held out or skipped; the bar counts all in each.
-                again = max(0, now.crawled - documents) / max(1, documents - now.held_out - now.skipped)
-                bar.update(round(min(now.crawled, documents) + again * documents) - bar.n)
+                again = max(0, read - documents) / max(1, documents - now.held_out - now.skipped)
+                bar.update(round(min(read, documents) + again * documents) - bar.n)
 
         yield look

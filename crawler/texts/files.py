@@ -253,7 +253,8 @@ _END_OF_ONE: Place = {"offset": 1, "line": 1}
 
 
 class TextFiles(PageFiles):
-    """The documents of ``paths``, numbered from 1 in order: a document's number is its page id.
+    """The documents of ``paths``, numbered in order from 1, or behind the number ``before``: a document's
+    number is its page id.
 
     Records that cannot be read as documents have numbers too. ``column`` is the text column of tables and
     the text key of JSON lines, ``title`` and ``id`` those of titles and ids, ``markup`` what the texts are
@@ -275,6 +276,7 @@ class TextFiles(PageFiles):
         *,
         title: str | None = None,
         id: str | None = None,
+        before: int = 0,
     ) -> None:
         check_paths(paths)
         super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], say)
@@ -282,6 +284,7 @@ class TextFiles(PageFiles):
         self._column = column
         self._markup: Markup = markup
         self._lines = lines
+        self._before = before
         has_tables = any(ending(path) in TABLES for path in paths)  # whose column it may be
         key, otherwise = "text" if lines is None else column or "text", "text" if has_tables else None
         self._names = Names(key, otherwise, title, id)
@@ -394,7 +397,7 @@ class TextFiles(PageFiles):
                         record = BadRecord("repeated", f"the id {record.id[:100]!r} is a duplicate")
                 here = {"file": index, **after, "number": number}
                 if isinstance(record, Document):
-                    yield self._page(file, line, number, record), here
+                    yield self._page(file, line, self._before + number, record), here
                     continue
                 named += 1
                 if named <= MOST_NAMED:

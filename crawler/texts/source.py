@@ -48,6 +48,9 @@ MARKUP = Option(
     "Remove this markup from the texts before their words are counted.",
     choices=("wikitext", "html"),
 )
+BEFORE, EARLIER = "documents_before", "texts_before"
+"""In the identity of texts that were added to a session: the largest number of a document that it had before,
+and the identities of all texts it had read."""
 
 
 class Texts(PageKind):
@@ -82,6 +85,13 @@ class Texts(PageKind):
             return f"{COLUMN.name}, {ID_COLUMN.name} or {TITLE_COLUMN.name} is not a name of a column"
         if lines not in (None, True, False):
             return f"{LINES.name} is neither true nor false"
+        before, earlier = identity.get(BEFORE, 0), identity.get(EARLIER, [])
+        if type(before) is not int or not 0 <= before < 2**62:
+            return f"{BEFORE} is not a number of a document"
+        if not isinstance(earlier, list) or not all(
+            isinstance(one, dict) and EARLIER not in one and not self.fault(one) for one in earlier
+        ):
+            return f"{EARLIER} is not a list of identities"
         return "" if markup in (None, *MARKUP.choices) else f"{MARKUP.name} is not a kind of markup"
 
     def repeatable(self, identity: Identity) -> bool:
@@ -111,9 +121,11 @@ class Texts(PageKind):
         files = TextFiles(
             identity[TEXTS.name],
             identity.get(COLUMN.name),
-            markup=identity.get(MARKUP.name, "text"),
+            markup=markup,
             lines=identity.get(LINES.name),
             title=identity.get(TITLE_COLUMN.name),
             id=identity.get(ID_COLUMN.name),
+            before=identity.get(BEFORE, 0),
         )
-        return FileSource("texts", files, held_out=asked.held_out, resuming=asked.resuming)
+        held_out = 0 if BEFORE in identity else asked.held_out  # those of the first texts stay
+        return FileSource("texts", files, held_out=held_out, resuming=asked.resuming)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.source import Licence, Markup, Page, SourceInfo
-from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel
 from wikitopics.model.topics import by_relevance
 from wikitopics.session import sources
@@ -238,18 +238,21 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
             for _, pages, *_, ids in reader.all_articles(trained_only=not (own or held_out)):
                 named.update(zip(pages, ids, strict=True))
         kept = reader.index()
+        is_added = BEFORE in reader.settings().source_options
     frame = pd.DataFrame(
         matrix.toarray(), index=page_ids, columns=pd.RangeIndex(matrix.shape[1], name="topic")
     )
     if own:
         frame = frame.reindex(sorted(named))
     labels = [named.get(page) or "" for page in frame.index.tolist()]
-    if kept is None and not all(labels):
+    if (kept is None or is_added) and not all(labels):
         return frame.rename_axis("page_id")
     try:
         frame.index = _index(labels, *kept) if kept is not None else pd.Index(labels, name="id")
     except (TypeError, ValueError, OverflowError):
-        raise Damaged("settings.index does not fit articles.id") from None
+        if not is_added:  # documents that were added may have other ids
+            raise Damaged("settings.index does not fit articles.id") from None
+        frame.index = pd.Index(labels, name="id")
     return frame
 
 
@@ -495,8 +498,9 @@ class _Session:
         check_identity(kind, settings.source_options)
         self.reader, self.name = reader, session_name(reader.path)
         self.wiki = kind.wiki(settings.source_options)
-        self.content = settings.source_options.get("checksum") or (settings.source, settings.source_options)
-        """The identity of the content, if the source is not a wiki."""
+        first = next(iter(settings.source_options.get(EARLIER, [])), settings.source_options)
+        self.content = first.get("checksum") or (settings.source, first)
+        """The identity of the content with the held-out articles, if the source is not a wiki."""
         self.articles = reader.progress().articles
         self.held_out = reader.held_out()
 

@@ -488,6 +488,20 @@ class ArticleReader(OpenedSession):
         )
         return frozenset(page for (page,) in rows), stored >= self.progress().documents
 
+    def last_page_id(self) -> int:
+        """The largest page id; 0 if there are no articles."""
+        (row,) = self.select("articles", {"max(page_id)": int | None})
+        return row[0] or 0
+
+    def known_ids(self, last: int) -> frozenset[str]:
+        """The articles' own ids, of pages up to this one."""
+        return frozenset(
+            one
+            for _, pages, *_, ids in self.all_articles(trained_only=False)
+            for page, one in zip(pages, ids, strict=True)
+            if one and page <= last
+        )
+
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""
         rows = self._rows("SELECT id FROM articles LIMIT 1")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated
 
+from wikitopics.crawler.texts.source import BEFORE
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.options import HELD_OUT, PASSES
 from wikitopics.session.paths import is_at
@@ -126,6 +127,7 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             **{field.name: getattr(progress, field.name) for field in fields(Progress)},
             held_out_target=settings[HELD_OUT],
             passes=settings[PASSES],
+            added=BEFORE in settings.source_options,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
             checkpoint_age_seconds=max(0.0, now - progress.committed_at) if progress.crawled else None,
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),

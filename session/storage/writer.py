@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wikitopics.crawler.source import Identity
 from wikitopics.model.areas import Areas
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
@@ -199,6 +200,15 @@ class SessionWriter(SessionReader):
             _insert_words(self._db, settings, words, models, names)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
             self._put("progress", 1, _progress_row(progress, self._next_seq))
+
+    def add_source(self, identity: Identity) -> None:
+        """Have a finished session go on with another source, from its start."""
+        progress = replace(self.progress(), position=None, lap=None, finished=False)
+        with writing(self._db, self.path):
+            self._db.table("settings").update("source_options", {"value": json.dumps(dict(identity))})
+            articles.drop_held_out_topics(self._db)
+            self._put("progress", 1, _progress_row(progress, self._next_seq))
+        self._settings = None
 
     @property
     def next_seq(self) -> int:

@@ -76,8 +76,8 @@ class Monitor:
         self._path, self._run, self._options = path, run, options
         self._report, self._say = report, say
         progress, settings = run.stream.progress, run.stream.settings
-        self._passes, self._noun = settings[PASSES], sources.noun(settings.source)
-        self._unit_noun = sources.unit_noun(settings.source, self._passes)
+        self._passes, self._noun = run.stream.passes, sources.noun(settings.source)
+        self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
         self._counted, self._counted_at = (0, 0), run.elapsed()
         # What the log has told already: the state at the start is not news.

@@ -21,7 +21,9 @@ from wikitopics.crawler.source import (
     SourceKind,
     default_held_out,
 )
+from wikitopics.crawler.texts.source import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
+from wikitopics.option import flag
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
 from wikitopics.session.errors import BadUsage, MissingKind, Say, SessionError
@@ -40,7 +42,13 @@ from wikitopics.session.options import (
 )
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.records import skips_told
-from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
+from wikitopics.session.request import (
+    TrainRequest,
+    added_texts,
+    check_resumable,
+    load_vocabulary,
+    new_settings,
+)
 from wikitopics.session.seeds import Seeds, ids_of, stored_seeds, unknown_words
 from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
@@ -242,6 +250,8 @@ class Plan:
     kind: SourceKind
     vocabulary: Vocabulary | Rule
     """The vocabulary that counts the words; only a rule if the session still has to build it."""
+    adds: bool = False
+    """Whether the source is other texts than the session has read so far."""
 
 
 def train(path: Path, request: TrainRequest, report: Reporter, say: Say) -> str:
@@ -307,7 +317,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     Raises for every error that can be found before the source is contacted.
     """
     request.cluster_address()  # raises where there can be no cluster
-    is_new = not os.path.exists(path)
+    is_new, adds = not os.path.exists(path), False
     if is_new:
         kind = request.kind()
         settings, vocabulary = new_settings(request, kind)
@@ -320,10 +330,18 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             sources.check_identity(kind, settings.source_options)
             of_texts = isinstance(kind, PageKind)
             requested = load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
-            check_resumable(request, settings, requested)
+            if reader.progress().read_all and (added := added_texts(request, settings)) is not None:
+                if settings[KEEP_ARTICLES] != "all":
+                    raise BadUsage(
+                        f"{TEXTS.flag}: this session has not kept which documents it knows "
+                        f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be added"
+                    )
+                adds, before = True, reader.last_page_id()
+                settings = replace(settings, source_options={**added, BEFORE: before})
+            check_resumable(request, settings, requested, adds=adds)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)
-    return Plan(path, request, settings, is_new, kind, vocabulary)
+    return Plan(path, request, settings, is_new, kind, vocabulary, adds)
 
 
 async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: Signals) -> tuple[str, Limits]:
@@ -389,7 +407,8 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWrit
 
     Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
     """
-    settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
+    resuming = not (plan.is_new or plan.adds)
+    settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=resuming)
     async with contextlib.AsyncExitStack() as opened:
         cluster = plan.request.cluster_address()
         source = await open_source(
@@ -406,6 +425,8 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWrit
             say(f"converting this session from the format of {version}, once")
             await _to_its_end(lambda: upgrade(plan.path))
         store = SessionWriter(plan.path)
+        if plan.adds:
+            await _to_its_end(lambda: store.add_source(settings.source_options))
         stream = await asyncio.to_thread(_read, store, plan)
         opened.callback(store.close)  # a run has already closed it, which does no harm
         yield store, stream, source
@@ -450,6 +471,11 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
         yield _builds(stream, source)
     else:
         yield _begins(stream)
+        if plan.adds:
+            yield (
+                f"adding the documents of {source.info.name}; those with an id that the session knows are "
+                "skipped"
+            )
         if plan.is_new:
             yield from _derived(plan, stream.settings, source)
         if not stream.progress.articles:
@@ -551,9 +577,10 @@ def _room(plan: Plan, store: SessionWriter, source: Opened) -> Iterator[str]:
 
 def _ended(stream: Stream) -> str:
     """Why a session is finished, in a line."""
-    articles, passes, limit = stream.progress.articles, stream.settings[PASSES], stream.article_limit
+    articles, passes, limit = stream.progress.articles, stream.passes, stream.article_limit
     if limit is not None and articles >= limit:
         return f"--articles {limit:,} has been reached"
     noun = sources.noun(stream.settings.source)[:-1]
+    noun = f"added {noun}" if BEFORE in stream.settings.source_options else noun
     read = f"every {noun} has been read {'once' if passes == 1 else f'{passes:,} times'}"
     return read if limit is None else f"{read}: {articles:,}, fewer than --articles {limit:,}"

@@ -13,10 +13,11 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.crawler.texts.source import BEFORE
 from wikitopics.model import Minibatch
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED
-from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD, Progress
+from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD, UNREAD, Progress
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
 from wikitopics.session.storage.articles import ArticleTopics
@@ -159,7 +160,12 @@ class Stream:
         self._check_account()
         self._curves = measuring.Curves(store, self.models)
         self._measured_on: measuring.HeldOut | None = None
-        self._source_ended = self.progress.again > 0
+        before = self.settings.source_options.get(BEFORE)
+        self.passes: int = self.settings[PASSES] if before is None else 1
+        """How often the documents of the source are read; those added to a session, once."""
+        self._known = frozenset[str]() if before is None else store.known_ids(before)
+        self._held_out_wanted = self.settings[HELD_OUT] if before is None else len(self._held_out)
+        self._source_ended = self.progress.again > 0 and before is None
         self._passes: Passes | None = None
         self._ended = self.progress.finished
         """Whether `finish` has done its part since the last step."""
@@ -203,25 +209,28 @@ class Stream:
     @property
     def missing(self) -> int:
         """The number of articles that the held-out set and the next minibatch still lack."""
-        missing = self.settings[HELD_OUT] - len(self._held_out)
+        missing = self._held_out_wanted - len(self._held_out)
         return max(0, missing) + max(0, self._next_size() - self.progress.pending)
 
     def feed(self, block: Block) -> None:
         """Take the next stretch of the stream, first for the held-out set, then for training."""
         self._fed.append(block)
-        documents, empty = block.split(block.has_words)
+        documents, known = block.split(self._is_new(block))
+        unread = documents.n_unread
+        documents, empty = documents.split(documents.has_words)
         documents, again = documents.split(self._may_be_trained(documents.page_ids))
-        progress, unread = self.progress, block.n_unread
+        progress = self.progress
         reasons = {UNREAD: unread, NO_KNOWN_WORD: len(empty) - unread, HELD_OUT_ALREADY: len(again)}
+        reasons[KNOWN_ID] = len(known)
         for reason, number in (*block.skips.items(), *reasons.items()):
             progress.skip(reason, number)
         progress.crawled += len(block) + sum(block.skips.values())
         progress.position = block.position
         self.dirty = True
-        progress.lap = None if block.lap is None else block.lap / self.settings[PASSES]
+        progress.lap = None if block.lap is None else block.lap / self.passes
         if len(empty):
             self._changes.articles.append((empty, "skipped", None))
-        missing = self.settings[HELD_OUT] - len(self._held_out)
+        missing = self._held_out_wanted - len(self._held_out)
         if missing > 0 and len(documents):
             first, documents = documents[:missing], documents[missing:]
             self._held_out = Block.concatenate([self._held_out, first])
@@ -235,10 +244,16 @@ class Stream:
             self._next_pending += 1
             progress.pending += len(documents)
 
+    def _is_new(self, block: Block) -> NDArray[np.bool_]:
+        """(n,) false for added documents whose ids the session knew before."""
+        if not self._known or block.ids is None:
+            return np.ones(len(block), np.bool_)
+        return np.array([one not in self._known for one in block.ids], np.bool_)
+
     def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) false for held-out articles: a source such as `recent` may return one again."""
         new = ~np.isin(page_ids, self._held_out.page_ids)
-        if len(self._held_out) < self.settings[HELD_OUT]:
+        if len(self._held_out) < self._held_out_wanted:
             # Some of these are now held out: each page only once among them.
             first = np.zeros(len(page_ids), np.bool_)
             first[np.unique(page_ids, return_index=True)[1]] = True
@@ -286,9 +301,9 @@ class Stream:
     def _untrained(self) -> int:
         """The number of articles that can be trained without the source: pending, or to be read again."""
         progress = self.progress
-        if not self._source_ended:
+        if not self._source_ended or self.passes == 1:
             return progress.pending
-        return self.settings[PASSES] * self._documents - progress.articles
+        return self.passes * self._documents - progress.articles
 
     @property
     def _documents(self) -> int:
@@ -318,7 +333,7 @@ class Stream:
 
     def _ends_pass(self, after: int) -> bool:
         """Whether one of several passes ends in a minibatch that ends at ``after`` articles."""
-        if not self._source_ended or self.settings[PASSES] == 1:
+        if not self._source_ended or self.passes == 1:
             return False
         return self.progress.articles // self._documents != after // self._documents
 
@@ -369,7 +384,7 @@ class Stream:
             self.replace_topics(*old)
         if len(again):
             progress.renew_from = None  # all are learnt again, which includes that
-            progress.lap = progress.articles / (self.settings[PASSES] * progress.documents)
+            progress.lap = progress.articles / (self.passes * progress.documents)
         elif measuring.renewal_due(before, progress.articles):
             progress.renew_from = 0
         self._changes.drops_articles |= drops or measuring.drop_due(before, progress.articles)
@@ -440,7 +455,7 @@ class Stream:
     @property
     def overfitting(self) -> str:
         """A line on models that more passes have made worse; "" if there are none."""
-        if self.settings[PASSES] == 1:
+        if self.passes == 1:
             return ""
         return self._curves.overfitting(self.progress.documents, len(self._held_out))
 

@@ -11,7 +11,7 @@ from wikitopics.crawler.source import Markup, Page, Source, SourceInfo, Stretch,
 from wikitopics.crawler.texts.files import TextFiles, ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
-from wikitopics.session.options import HELD_OUT, VOCAB_ARTICLES
+from wikitopics.session.options import HELD_OUT, PASSES, VOCAB_ARTICLES
 from wikitopics.session.records import Progress
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import noun
@@ -125,6 +125,7 @@ class VocabularyBuild:
     def __init__(self, store: SessionWriter) -> None:
         self._store = store
         self.settings: Settings = store.settings()
+        self.passes: int = self.settings[PASSES]
         self.progress: Progress = store.progress()
         self.article_limit: int | None = None
         self.next_measurement: int | None = None

@@ -79,7 +79,8 @@ def finished(status: Status, advice: str = "") -> str:
     limit = status.activity.article_limit
     if limit and status.articles >= limit:
         return f"finished: {ARTICLES.flag} {count(limit)} has been reached" + advice
-    return f"finished: every {noun(status.source)[:-1]} has been read {often(status.passes)}"
+    read = "" if status.added else f" {often(status.passes)}"
+    return f"finished: every {noun(status.source)[:-1]} has been read{read}"
 
 
 def nothing_left(status: Status) -> str:

@@ -79,7 +79,9 @@ def status(session: str, as_json: bool) -> None:
         f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
         f"{now.skipped:,} skipped, {now.crawled:,} crawled"
     )
-    if now.passes > 1:
+    if now.passes > 1 and now.added:
+        put_line(f"passes     {now.passes:,}; documents that were added are read once")
+    elif now.passes > 1:
         put_line(f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents")
     if now.skips:
         put_line(f"skipped    {skips_told(now.skips)}")
