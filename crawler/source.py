@@ -559,7 +559,8 @@ class SourceKind(ABC):
         return ""
 
     def repeatable(self, identity: Identity) -> bool:
-        """Whether sessions of several passes may be made of it: of files of documents that stay the same."""
+        """Whether sessions of several passes may be made of it: of documents that stay the same. Later passes
+        read the word counts that the session keeps, not the source."""
         return False
 
     def division(self, identity: Identity) -> str:

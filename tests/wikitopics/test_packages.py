@@ -106,6 +106,20 @@ def test_a_sources_options_belong_to_the_session(starred, cli, one_line):
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
+REPEATABLE = STARRED + """
+    def repeatable(self, identity):
+        return True
+"""
+
+
+@pytest.mark.parametrize("starred", [REPEATABLE], indirect=True)
+def test_a_source_that_stays_the_same_may_be_read_several_times(starred, cli, one_line):
+    one_line(cli(*starred[:2], "notes", *starred[3:], "--passes", 2), 2, "--passes 2: ")
+    cli.ok(*starred, "--passes", 2)
+    now = cli.json("status")
+    assert (now["articles"], now["held_out"], now["passes"], now["pass"]) == (720, 40, 2, 2)
+
+
 @pytest.mark.parametrize("starred", [STARRED.replace('"stars": asked[', '"least": asked[')], indirect=True)
 def test_an_option_that_cannot_be_compared_is_refused_and_not_ignored(starred, cli, one_line):
     assert cli(*starred, "--articles", 64).code == 0

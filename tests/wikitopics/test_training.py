@@ -233,6 +233,26 @@ def test_documents_have_their_largest_topic_in_the_order_of_the_texts(path):
         assert row.tolist() == [topic.number, topic.name, theta.loc[label].max(), topic.area, topic.area_name]
 
 
+def test_texts_are_added_to_a_session_and_have_the_index_of_both(path):
+    session = learn(pd.Series(TEXTS, index=range(1000, 1120)))
+    more = pd.Series([text(number) for number in range(110, 160)], index=range(1110, 1160))
+    with pytest.warns(UserWarning, match="^10 of 50 texts are skipped, since the session has their ids"):
+        assert learn(more, add=True).status().articles == 2 * 108 + 40
+    frame = session.proportions(frame=True)
+    assert frame.index.equals(pd.RangeIndex(1000, 1160))
+    assert not frame.isna().any(axis=None)
+    assert len(session.counts()[1]) == len(session.documents()) == 160
+    committed = session.status().committed_at
+    assert learn(more, add=True).status().committed_at == committed  # the same texts again
+    with pytest.raises(wt.SessionError, match="made from other texts"):
+        learn(more[:20])
+    with pytest.raises(wt.SessionError, match="seed"):
+        learn(more[:20], add=True, seed=1)
+    assert learn(TEXTS[:5], add=True).documents().index.name == "page_id"  # a list has no ids
+    with pytest.raises(ValueError, match="add and replace"):
+        learn(more, add=True, replace=True)
+
+
 def test_counts_of_a_session_are_a_minibatch(path):
     session = learn()
     counts, pages = session.counts()

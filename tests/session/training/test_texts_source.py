@@ -367,3 +367,45 @@ def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
     assert cli("train", *counts, *MODEL, "--session", "second").code == 0
     kept = {row[3]: row[1] for row in stream_of(home / "second.db")[0]}
     assert kept == {f"doc/{i}": i for i in range(1, 100)}
+
+
+def test_added_documents_are_learnt_once_and_known_ids_skipped(cli, one_line, tmp_path):
+    path = write(tmp_path / "a.jsonl", 1, 201)
+    cli.ok("train", "--source", "texts", "--texts", path, "--passes", 2, *MODEL)
+    first = cli.json("status")
+    curve = cli("export", "metrics").out
+    more = write(tmp_path / "b.jsonl", 191, 241)
+    assert "adding the documents of b.jsonl" in cli.ok("train", "--texts", more).err
+    now = cli.json("status")
+    assert now["articles"] == first["articles"] + 40
+    assert (now["held_out"], now["skips"]) == (first["held_out"], {"already in the session": 10})
+    assert "passes     2; documents that were added are read once" in cli("status").out
+    assert cli("export", "metrics").out.startswith(curve)
+    ids = {row["page_id"]: row["id"] for row in json.loads(cli("export", "proportions", "--format", "json").out)}
+    assert (len(ids), ids[200], ids[211], ids[250]) == (240, "doc/200", "doc/201", "doc/240")
+    assert cli("train", "--texts", more).code == 0
+    assert cli.json("status")["articles"] == now["articles"]
+    one_line(cli("train", "--texts", path), 2, f"--texts {path}: this session has read it already")
+    html = "--texts", write(tmp_path / "c.jsonl", 300, 310), "--markup", "html"
+    one_line(cli("train", *html), 2, "--markup html: this session was made without it")
+    other = "--session", "none"
+    cli.ok("train", *other, "--source", "texts", "--texts", path, *MODEL, "--keep-articles", "none")
+    one_line(cli("train", *other, "--texts", more), 2, "--keep-articles none), so none can be added")
+
+
+@pytest.mark.long
+def test_kills_while_documents_are_added_leave_the_same_stream(cli, spawn_resting, home, tmp_path):
+    path, more = write(tmp_path / "a.jsonl", 1, 400), write(tmp_path / "b.jsonl", 300, 6000)
+    for name in ("whole", "killed"):
+        cli.ok("train", "--session", name, "--source", "texts", "--texts", path, "--passes", 2, *MODEL)
+    cli.ok("train", "--session", "whole", "--texts", more)
+    for rests, words in ((1500, ("--texts", more)), (4500, ())):
+        with spawn_resting(rests, "train", "--session", "killed", *words) as trainer:
+            before = committed(home / "killed.db")
+            while committed(home / "killed.db") == before:
+                assert trainer.poll() is None
+                time.sleep(0.02)
+            trainer.kill()
+            trainer.communicate()
+    assert cli("train", "--session", "killed", "--texts", more).code == 0
+    assert stream_of(home / "killed.db") == stream_of(home / "whole.db")
