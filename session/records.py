@@ -255,11 +255,6 @@ class Progress:
         return self.articles - self.again
 
     @property
-    def read_all(self) -> bool:
-        """Whether the session is finished because its source has ended, not because of a limit."""
-        return self.finished and self.lap == 1
-
-    @property
     def pass_(self) -> int:
         """The pass of the newest article, from 1."""
         return -(-self.articles // self.documents) if self.articles else 1

@@ -121,7 +121,7 @@ class Texts(PageKind):
         files = TextFiles(
             identity[TEXTS.name],
             identity.get(COLUMN.name),
-            markup=markup,
+            markup=identity.get(MARKUP.name, "text"),
             lines=identity.get(LINES.name),
             title=identity.get(TITLE_COLUMN.name),
             id=identity.get(ID_COLUMN.name),

@@ -330,7 +330,9 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             sources.check_identity(kind, settings.source_options)
             of_texts = isinstance(kind, PageKind)
             requested = load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
-            if reader.progress().read_all and (added := added_texts(request, settings)) is not None:
+            progress = reader.progress()
+            read_all = progress.finished and progress.lap == 1  # and not only to --articles
+            if read_all and (added := added_texts(request, settings)) is not None:
                 if settings[KEEP_ARTICLES] != "all":
                     raise BadUsage(
                         f"{TEXTS.flag}: this session has not kept which documents it knows "

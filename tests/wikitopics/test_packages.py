@@ -106,13 +106,10 @@ def test_a_sources_options_belong_to_the_session(starred, cli, one_line):
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
-REPEATABLE = STARRED + """
-    def repeatable(self, identity):
-        return True
-"""
+REPEATABLE = "    def repeatable(self, identity):\n        return True\n"
 
 
-@pytest.mark.parametrize("starred", [REPEATABLE], indirect=True)
+@pytest.mark.parametrize("starred", [STARRED + REPEATABLE], indirect=True)
 def test_a_source_that_stays_the_same_may_be_read_several_times(starred, cli, one_line):
     one_line(cli(*starred[:2], "notes", *starred[3:], "--passes", 2), 2, "--passes 2: ")
     cli.ok(*starred, "--passes", 2)
