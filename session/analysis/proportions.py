@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.source import Licence, Markup, Page, SourceInfo
-from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP
+from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP, Texts
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel
 from wikitopics.model.topics import by_relevance
 from wikitopics.session import sources
@@ -498,7 +498,9 @@ class _Session:
         check_identity(kind, settings.source_options)
         self.reader, self.name = reader, session_name(reader.path)
         self.wiki = kind.wiki(settings.source_options)
-        first = next(iter(settings.source_options.get(EARLIER, [])), settings.source_options)
+        first = settings.source_options
+        if settings.source == Texts.name:
+            first = next(iter(first.get(EARLIER, ())), first)
         self.content = first.get("checksum") or (settings.source, first)
         """The identity of the content with the held-out articles, if the source is not a wiki."""
         self.articles = reader.progress().articles

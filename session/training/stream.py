@@ -13,7 +13,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.source import BEFORE
+from wikitopics.crawler.texts.source import BEFORE, Texts
 from wikitopics.model import Minibatch
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED
@@ -160,7 +160,8 @@ class Stream:
         self._check_account()
         self._curves = measuring.Curves(store, self.models)
         self._measured_on: measuring.HeldOut | None = None
-        before = self.settings.source_options.get(BEFORE)
+        is_texts = self.settings.source == Texts.name  # those of another package may have such a key, too
+        before = self.settings.source_options.get(BEFORE) if is_texts else None
         self.passes: int = self.settings[PASSES] if before is None else 1
         """How often the documents of the source are read; those added to a session, once."""
         self._known = frozenset[str]() if before is None else store.known_ids(before)
