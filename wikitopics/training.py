@@ -526,7 +526,9 @@ def _progress_bar(
                         bar.write(_in_python(chosen), file=sys.stderr)
                     bar.reset(documents * passes)
                 scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
-                bar.set_description(f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name, refresh=False)
+                bar.set_description(
+                    f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name, refresh=False
+                )
                 bar.set_postfix(scores, refresh=False)
                 read = now.crawled - before
                 # Later passes leave out texts that are held out or skipped; the bar counts all in each.
