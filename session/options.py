@@ -117,7 +117,7 @@ VOCAB_ARTICLES = _count(
 SEEDS = Option(
     str,
     "seeds",
-    "Words that topics should be about: a file with a line `NAME: WORD WORD …` for each topic, or a JSON "
+    "Words that topics should be about: a file with a line NAME: WORD WORD … for each topic, or a JSON "
     "object of lists of words. Topics 0, 1, … have these names; the others are free.",
     metavar="FILE",
     path=True,

@@ -49,7 +49,6 @@ from wikitopics.session.training.start import chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import LONGEST_WORD
 from wikitopics.vocab.vocabulary import (
     STOP_WORDS,
     VocabularyError,
@@ -62,7 +61,7 @@ LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""
 _TOPICS = next(option for option in SHARED if option.name == "topics")
 _OPTIONS: tuple[Option[Any], ...] = (SOURCE, TEXTS, VOCAB, MODEL, _TOPICS, PASSES, SEED, SEEDS, MARKUP)
-_MIN_LETTERS = Option(int, "min_letters", "", least=1, most=LONGEST_WORD)
+_MIN_LETTERS = Option(int, "min_letters", "", least=1)
 _END = object()
 
 

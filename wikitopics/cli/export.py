@@ -17,7 +17,6 @@ from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest, 
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
-from wikitopics.vocab.rules import LONGEST_WORD
 
 # `report`: the topics of a session as one page for a browser.
 
@@ -176,21 +175,17 @@ def show(name: str, session: str | None) -> None:
     put_data([("\n".join(vocabulary.lines) + "\n").encode("utf-8", "backslashreplace")])
 
 
-class DocumentLimit(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
-    """A number of documents, such as 5, or a share of them, such as 0.05."""
+def _document_limit(ctx: click.Context, param: click.Parameter, value: str | None) -> int | float | None:
+    from wikitopics.vocab.vocabulary import document_limit
 
-    name = "limit"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
-        from wikitopics.vocab.vocabulary import document_limit
-
-        try:
-            return document_limit(int(value) if value.isdecimal() else float(value))
-        except ValueError:
-            self.fail(
-                f"must be a number of documents, such as 5, or a share of them, such as 0.05, not {value!r}",
-                param, ctx,
-            )  # fmt: skip
+    if value is None:
+        return None
+    try:
+        return document_limit(int(value) if value.isdecimal() else float(value))
+    except ValueError:
+        raise click.BadParameter(
+            f"must be a number of documents, such as 5, or a share of them, such as 0.05, not {value!r}"
+        ) from None
 
 
 @vocab.command()
@@ -206,17 +201,17 @@ class DocumentLimit(click.ParamType):  # type: ignore[type-arg]  # generic in ne
     "the English ones, unless --lang names another language).",
 )  # fmt: skip
 @click.option(
-    "--min-df", metavar="N|SHARE", type=DocumentLimit(),
+    "--min-df", metavar="N|SHARE", callback=_document_limit,
     help="Leave out words that fewer than N documents have, or than this share of them, such as 0.01 "
     "(default: 2, and one in 2,500).",
 )  # fmt: skip
 @click.option(
-    "--max-df", metavar="N|SHARE", type=DocumentLimit(),
+    "--max-df", metavar="N|SHARE", callback=_document_limit,
     help="Leave out words that more than N documents have, or than this share of them (default: 0.2; 0.1 "
     "without stop words).",
 )  # fmt: skip
 @click.option(
-    "--min-letters", metavar="N", type=whole(1, LONGEST_WORD), default=3, show_default=True,
+    "--min-letters", metavar="N", type=whole(1), default=3, show_default=True,
     help="Leave out words of fewer letters; 2 lets in AI and EU.",
 )  # fmt: skip
 @click.option("--digits", is_flag=True, help="Words may hold digits beside a letter, such as 5G.")

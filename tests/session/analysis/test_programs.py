@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 import wikitopics as wt
 from tests.corpora import SMALL
 from wikitopics.model import Minibatch
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.analysis.exports import underscored
 from wikitopics.session.analysis.topics import ldavis
 
@@ -26,7 +27,20 @@ def three_once(corpus, made_once):
 
     def train(folder):
         models = ["--model=lda:topics=5", "--model=scvb0:topics=5", "--model=hdp:topics=12"]
-        assert run(["train", *corpus.options(), *models, *SMALL, "--session", str(folder / "three.db")]) == 0
+        assert (
+            run(
+                [
+                    "train",
+                    *corpus.options(),
+                    *models,
+                    *SMALL,
+                    "--passes=3",
+                    "--session",
+                    str(folder / "three.db"),
+                ]
+            )
+            == 0
+        )
 
     return made_once("three", train) / "three.db"
 
@@ -106,7 +120,9 @@ def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
     pcoa = pytest.importorskip("pyLDAvis._prepare")._pcoa
     ours = json.loads(cli("export", "model", "--model", kind, "--format", "ldavis").out)
     session = wt.open(three)
-    model, words, tokens = session.model(kind), session.vocabulary().words, session.status().tokens
+    model, words = session.model(kind), session.vocabulary().words
+    with SessionReader(three) as reader:
+        tokens = int(reader.word_counts().counts.sum())
     topics, shares = model.topics().astype(float), model.topic_shares()[None]
 
     def hellinger(beta):

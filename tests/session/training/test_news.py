@@ -15,7 +15,7 @@ UNMEASURED = Measured(0, {})
 
 
 def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
-    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured, waits_for=None)
+    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured, waits_for=None, passes=1)
     stream.settings = replace(settings(), source=source)
     feed = SimpleNamespace(activity=Activity())
     run = SimpleNamespace(stream=stream, feed=feed, busy=False, warnings=[])
