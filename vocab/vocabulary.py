@@ -14,7 +14,7 @@ from importlib import resources
 from itertools import pairwise
 from numbers import Real
 from pathlib import Path
-from typing import Self, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -322,10 +322,11 @@ class VocabularyRecipe:
     """Which words of some texts may enter a vocabulary."""
 
     rule: Rule
-    stop_words: Collection[str]
+    stop_words: Collection[str] = frozenset()
     """Words that are left out."""
-    max_df: int | float
-    """The most documents that a word may be in: a whole number of them, or a share."""
+    max_df: int | float | None = None
+    """The most documents that a word may be in: a whole number of them, or a share; None: 0.2. Without stop
+    words, the frequent words themselves must go: 0.1 removes most of a language's function words."""
     min_df: int | float | None = None
     """The fewest documents, likewise; None: two, and one in 2,500."""
     min_letters: int = 3
@@ -340,37 +341,26 @@ class VocabularyRecipe:
         stop_words: Iterable[str] | None = None,
         *,
         digits: bool = False,
-        max_df: int | float | None = None,
-        min_df: int | float | None = None,
-        min_letters: int = 3,
-        phrases: bool = False,
-    ) -> "VocabularyRecipe":
+        **more: Any,
+    ) -> Self:
         """For the language of this code, such as "de"; None: texts that may be English.
 
-        ``stop_words`` take the place of the language's own. Without any, the frequent words themselves must
-        go: a ``max_df`` of 0.1 removes most of a language's function words. ``digits``: whether words may
-        hold digits.
+        ``stop_words`` take the place of the language's own. ``digits``: whether words may hold digits.
+        ``more``: the fields that are not as usual.
         """
         rule = Rule.of_language(code or "en", digits=digits)
         if stop_words is None:
             stop_words = ENGLISH_STOP_WORDS if rule.language == "en" else ()
-        words = frozenset(word.decode() for word in rule.words("\n".join(stop_words)))
-        if max_df is None:
-            max_df = 0.2 if words else 0.1
-        return cls(rule, words, max_df, min_df, min_letters, phrases)
-
-    @classmethod
-    def without_list(cls, rule: Rule) -> "VocabularyRecipe":
-        """For texts in a language without a known list of stop words."""
-        return cls(rule, frozenset(), 0.1)
+        return cls(rule, frozenset(word.decode() for word in rule.words("\n".join(stop_words))), **more)
 
     def limits(self, documents: int) -> tuple[int, int]:
         """The fewest and the most of so many documents that a word may be in."""
         least = max(2, -(-documents // 2500)) if self.min_df is None else self.min_df
         least = math.ceil(least * documents) if isinstance(least, float) else least
-        if isinstance(self.max_df, float):  # a share of few documents may be less than one of them
-            return least, max(int(self.max_df * documents), least)
-        return least, self.max_df
+        most = (0.2 if self.stop_words else 0.1) if self.max_df is None else self.max_df
+        if isinstance(most, float):  # a share of few documents may be less than one of them
+            most = max(int(most * documents), least)
+        return least, most
 
 
 def read_stop_words(name: str) -> Collection[str]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, overload
+from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, overload
 
 import numpy as np
 
@@ -145,7 +145,7 @@ def path_of(session: str | os.PathLike[str]) -> Path:
     Raises ValueError for what cannot be a name, and TypeError.
     """
     if not isinstance(session, str | os.PathLike):
-        raise TypeError(f"session must be a name or a path, not {session!r:.60} ({type(session).__name__})")
+        raise wrong_type("session", "a name or a path", session)
     try:
         return session_path(session if isinstance(session, str) else str(Path(session).absolute()))
     except BadUsage as error:
@@ -188,13 +188,13 @@ class StoredSession:
         in the same articles. With `n`, the tree of topics is cut into so many; numbers and names are then
         those of this cut alone. Empty before the first minibatch.
         """
-        n = None if n is None else _limit(n, least=1, what="n")
+        n = None if n is None else whole("n", n, least=1)
         with self._reading(model) as (reader, name):
             return areas(reader, name, n)
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every stored snapshot, oldest first."""
-        topic = _whole("topic", topic)
+        topic = whole("topic", topic)
         with self._reading(model) as (reader, name):
             reader.check_topic(name, topic)
             points = reader.topic_history(name, topic, SNAPSHOT_WORDS)
@@ -208,11 +208,9 @@ class StoredSession:
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
         """The articles most about a topic (by share of it times square root of words), or if it is None the
         newest ones, whatever their role."""
-        limit = _limit(limit, least=0)
+        limit, topic = whole("limit", limit, least=0), None if topic is None else whole("topic", topic)
         with self._reading(model) as (reader, name):
-            return proportions.listed_articles(
-                reader, name, None if topic is None else _whole("topic", topic), limit
-            )
+            return proportions.listed_articles(reader, name, topic, limit)
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
@@ -229,16 +227,12 @@ class StoredSession:
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
-        if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-            raise TypeError("texts must be a list of texts: put a single text in brackets")
-        if hasattr(texts, "columns"):  # whose names a table yields
-            raise TypeError("texts must be a column, not a table: infer(frame['text'])")
+        check_collection("texts", texts)
         texts = list(texts)
         for number, text in enumerate(texts):
             if not isinstance(text, str):
                 raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a text")
-        if markup not in (None, *MARKUP.choices):
-            raise ValueError(f"markup must be {MARKUP.takes()}, not {markup!r:.60}")
+        MARKUP.convert(markup)  # raises ValueError for another one
         with self._open() as reader:
             name, plain = reader.model_named(model), proportions.proses(reader, texts, markup)
             return proportions.proportions(reader, name, reader.counter(), plain)[1]
@@ -263,8 +257,8 @@ class StoredSession:
             raise ValueError("similar takes a title or a text, and one of them only")
         for what, value in (("title", title), ("text", text)):
             if not isinstance(value, str | None):
-                raise TypeError(f"{what} must be text, not {value!r:.60}")
-        limit = _limit(limit, least=1)
+                raise wrong_type(what, "text", value)
+        limit = whole("limit", limit, least=1)
         theta = None if text is None else self.infer([text], model, markup=markup)[0]
         with self._reading(model) as (reader, name):
             recorded = self._recorded
@@ -336,7 +330,7 @@ class StoredSession:
 
     def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:
         """The n most probable words of every topic, most probable first: `top_words()[12]` are topic 12's."""
-        n = _limit(n, least=1, what="n")
+        n = whole("n", n, least=1)
         with self._reading(model) as (reader, name):
             rows = proportions.top_words(reader, name, n, relevant=False)
         return [[word for word, _ in row] for row in rows]
@@ -438,20 +432,34 @@ def _reader(path: Path) -> SessionReader:
 def _target(path: str | os.PathLike[str]) -> Path:
     """The file to write."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a path, not {path!r:.60} ({type(path).__name__})")
+        raise wrong_type("path", "a path", path)
     return user_path(os.fspath(path))
 
 
-def _whole(what: str, number: int) -> int:
-    """Check for a whole number, accepting numpy's integers."""
+# Arguments.
+
+
+def wrong_type(argument: str, needed: str, value: object) -> TypeError:
+    """The error for a value that is not what an argument ``needed``, in one line."""
+    shown = " ".join(repr(value).split())
+    return TypeError(f"{argument} must be {needed}, not {shown:.60} ({type(value).__name__})")
+
+
+def check_collection(argument: str, value: object) -> None:
+    """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
+    if hasattr(value, "columns"):  # whose names a table yields
+        raise TypeError(f"{argument} must be a column, not a table: as frame['text'] is")
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise wrong_type(argument, "a collection, such as a list", value)
+
+
+def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:
+    """A whole number, numpy's too; with ``least``, from there to a million. Raises TypeError and
+    ValueError."""
     try:
-        return index(number)
+        number = index(value)
     except TypeError:
-        raise TypeError(f"{what} must be a whole number, not {number!r:.60}") from None
-
-
-def _limit(limit: int, least: int, what: str = "limit") -> int:
-    limit = _whole(what, limit)
-    if not least <= limit <= MOST_ARTICLES:
-        raise ValueError(f"{what} must be from {least} to {MOST_ARTICLES:,}, not {limit}")
-    return limit
+        raise wrong_type(argument, "a whole number", value) from None
+    if least is not None and not least <= number <= MOST_ARTICLES:
+        raise ValueError(f"{argument} must be from {least} to {MOST_ARTICLES:,}, not {number}")
+    return number

@@ -7,13 +7,15 @@ import os
 import re
 import shlex
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice, zip_longest
 from numbers import Real
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any
 
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
@@ -47,7 +49,7 @@ from wikitopics.session.system import acting_later, in_use, owner
 from wikitopics.session.training.blocks import FIRST_TEXTS, short_texts
 from wikitopics.session.training.start import chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
-from wikitopics.stored import StoredSession, path_of
+from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import (
     STOP_WORDS,
@@ -61,7 +63,10 @@ LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""
 _TOPICS = next(option for option in SHARED if option.name == "topics")
 _OPTIONS: tuple[Option[Any], ...] = (SOURCE, TEXTS, VOCAB, MODEL, _TOPICS, PASSES, SEED, SEEDS, MARKUP)
-_MIN_LETTERS = Option(int, "min_letters", "", least=1)
+_PARAMETERS = {option.flag: option.name for option in (*_OPTIONS, LANG)}
+_PARAMETERS |= {VOCAB.flag: "vocabulary", "--session": "session"}
+"""The parameters of `train` by the options of the command line."""
+_MODELS = "a kind of model or a SPEC, or several"
 _END = object()
 
 
@@ -138,7 +143,8 @@ def train(
             check_removable(path)
     request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
     words = _vocabulary(vocabulary)
-    recipe = _recipe(lang, stop_words, min_df, max_df, min_letters, digits, phrases)
+    choice = {"min_df": min_df, "max_df": max_df, "min_letters": min_letters}
+    recipe = _recipe(lang, stop_words, digits=digits, phrases=phrases, **choice)
     is_usual = recipe == VocabularyRecipe.of_language(None)
     if words is not None and not is_usual:
         raise ValueError(
@@ -170,28 +176,23 @@ def train(
             # Raises for what is wrong with it.
             settings = new_settings(request, request.kind())[0] if is_new else None
             number = files.write_texts(descriptor, documents)
-            for note in notes:
-                warnings.warn(_in_python(note), stacklevel=2)
+            proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
             if words is None and (is_new or not is_usual):
-                counted = filter(None, file_documents([str(files.texts)], silently, markup=markup or "text"))
-                words = build_vocabulary(counted, recipe).vocabulary
+                words = build_vocabulary(filter(None, proses()), recipe).vocabulary
                 request = request.giving(vocab=files.write(files.words, words.lines))
+            if is_new and words is not None:
+                ids_of(seeded or {}, words)  # raises where a topic has no known word
+                notes += unknown_words(seeded or {}, words)
+                first = islice(proses(), FIRST_TEXTS)
+                notes.append(short_texts([int(words.count(text)[1].sum()) for text in first]))
+            for note in filter(None, notes):
+                warnings.warn(_in_python(note), stacklevel=2)
             if not is_new:
                 is_finished = _is_finished(path, files, request, words, add)
                 if not add:  # the index of the first texts stays
                     _store_index(path, index)
                 if is_finished:
                     return StoredSession(path)
-            notes.clear()
-            if is_new and words is not None:
-                ids_of(seeded or {}, words)  # raises where a topic has no known word
-                notes += unknown_words(seeded or {}, words)
-                first = islice(
-                    file_documents([str(files.texts)], silently, markup=markup or "text"), FIRST_TEXTS
-                )
-                notes.append(short_texts([int(words.count(text)[1].sum()) for text in first]))
-            for note in filter(None, notes):
-                warnings.warn(_in_python(note), stacklevel=2)
             if replace:
                 with suppress(NoSession):
                     remove(path, texts=False)
@@ -257,66 +258,52 @@ def _vocabulary(argument: object) -> Vocabulary | None:
             return load_vocabulary(os.fspath(argument))
         except VocabularyError as error:
             raise type(error)(f"vocabulary: {error}") from None
-    if isinstance(argument, Iterable) and not isinstance(argument, bytes):
-        words = list(argument)
-        if all(isinstance(word, str) for word in words):
-            return Vocabulary.from_words(sorted(words) if isinstance(argument, Set) else words)
-    raise TypeError(f"vocabulary must be a Vocabulary, words, a name or a file, not {_quoted(argument)}")
+    words = _words("vocabulary", "a Vocabulary, words, a name or a file", argument)
+    return Vocabulary.from_words(sorted(words) if isinstance(argument, Set) else words)
 
 
-def _recipe(
-    lang: str | None,
-    stop_words: object,
-    min_df: object,
-    max_df: object,
-    min_letters: object,
-    digits: bool,
-    phrases: bool,
-) -> VocabularyRecipe:
-    """How the arguments of `train` choose words. Raises ValueError or TypeError."""
+def _words(argument: str, needed: str, value: object) -> list[str]:
+    """The words in an argument that is a collection of them. Raises TypeError."""
+    words: list[Any] = (
+        list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else [value]
+    )
+    if not all(isinstance(word, str) for word in words):
+        raise wrong_type(argument, needed, value)
+    return words
+
+
+def _recipe(lang: str | None, stop_words: object, **choice: Any) -> VocabularyRecipe:
+    """How the arguments of `train` choose words; ``choice``: those that a recipe has itself.
+
+    Raises ValueError or TypeError.
+    """
     language = None if lang is None else language_of(lang)
     if language is not None:
         try:
             check_spaced(language)
         except BadSource as error:
             raise ValueError(_in_python(str(error))) from None
-    if isinstance(stop_words, str) and stop_words != "auto":
-        if stop_words not in STOP_WORDS:
-            known = ", ".join(map(repr, STOP_WORDS))
-            raise ValueError(f"stop_words must be words, 'auto', {known} or None, not {_quoted(stop_words)}")
-        stop_words = STOP_WORDS[stop_words]
-    elif stop_words is None or (isinstance(stop_words, Iterable) and not isinstance(stop_words, str)):
-        stop_words = list(stop_words or ())
-        if not all(isinstance(word, str) for word in stop_words):
-            raise TypeError("stop_words must be words")
-    elif stop_words != "auto":
-        raise TypeError(f"stop_words must be words, not {_quoted(stop_words)}")
-    limits = {}
-    for name, value in (("min_df", min_df), ("max_df", max_df)):
+    if not isinstance(stop_words, str):
+        words: Collection[str] | None = _words("stop_words", "words", stop_words or ())
+    elif stop_words in ("auto", *STOP_WORDS):
+        words = STOP_WORDS.get(stop_words)  # auto: those of the language
+    else:
+        known = ", ".join(map(repr, STOP_WORDS))
+        raise ValueError(f"stop_words must be words, 'auto', {known} or None, not {stop_words!r:.60}")
+    for name in ("min_df", "max_df"):
         try:
-            limits[name] = None if value is None else document_limit(value)
+            choice[name] = None if choice[name] is None else document_limit(choice[name])
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-    return VocabularyRecipe.of_language(
-        language,
-        None if stop_words == "auto" else stop_words,
-        digits=digits,
-        phrases=phrases,
-        min_letters=int(_MIN_LETTERS.convert(min_letters) or 0),
-        **limits,
-    )
+    choice["min_letters"] = whole("min_letters", choice["min_letters"], least=1)
+    return VocabularyRecipe.of_language(language, words, **choice)
 
 
 def _seeds(argument: object) -> dict[str, list[str]]:
     """The seeds that an argument of `train` means. Raises TypeError."""
     if isinstance(argument, Mapping) and not any(isinstance(words, str) for words in argument.values()):
         return {str(name): [str(word) for word in words] for name, words in argument.items()}
-    raise TypeError(f"seeds must be a dictionary of lists of words, not {_quoted(argument)}")
-
-
-def _quoted(value: object) -> str:
-    """A wrong argument, in a message."""
-    return f"{' '.join(repr(value).split()):.60} ({type(value).__name__})"
+    raise wrong_type("seeds", "a dictionary of lists of words", argument)
 
 
 def _labels(texts: object, ids: object, path: Path | None) -> Any:
@@ -344,31 +331,25 @@ def _request(
     """
     models: tuple[object, ...] = ()
     if model is not None:
-        models = tuple(model) if isinstance(model, Iterable) and not isinstance(model, str) else (model,)
-    if (model is not None and not models) or not all(isinstance(one, str) for one in models):
-        raise TypeError(f"model must be a kind of model or a SPEC, or several, not {_quoted(model)}")
-    if markup not in (None, *MARKUP.choices):
-        raise ValueError(f"markup must be {MARKUP.takes()}, not {_quoted(markup)}")
-    for name, number in numbers.items():
-        if number is not None and (not isinstance(number, SupportsIndex) or isinstance(number, bool)):
-            raise TypeError(f"{name} must be a whole number, not {_quoted(number)}")
+        models = (model,) if isinstance(model, str) else tuple(_words("model", _MODELS, model))
+        if not models:
+            raise wrong_type("model", _MODELS, model)
+    topics, passes, seed = (None if one is None else whole(name, one) for name, one in numbers.items())
     return TrainRequest(
         source="texts",
         texts=(str(files.texts),),
         model=models,
-        topics=None if numbers["topics"] is None else str(numbers["topics"]),
-        passes=None if numbers["passes"] is None else PASSES.convert(numbers["passes"]),
-        seed=SEED.convert(numbers["seed"]),
-        markup=markup,
+        topics=None if topics is None else str(topics),
+        passes=None if passes is None else PASSES.convert(passes),
+        seed=SEED.convert(seed),
+        markup=MARKUP.convert(markup),
     )
 
 
 def _in_python(message: str) -> str:
     """A message with the parameters of `train` in place of the options of the command line."""
-    parameters = {option.flag: option.name for option in _OPTIONS}
-    parameters |= {VOCAB.flag: "vocabulary", "--session": "session", LANG.flag: LANG.name}
     # A command in backticks keeps its options.
-    return re.sub("`[^`]*`|--[a-z-]+", lambda option: parameters.get(option[0], option[0]), message)
+    return re.sub("`[^`]*`|--[a-z-]+", lambda option: _PARAMETERS.get(option[0], option[0]), message)
 
 
 def _known(path: Path) -> int:
@@ -440,15 +421,9 @@ def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterat
     Raises ValueError or TypeError, and `SessionError` where the texts are read from files that cannot be
     read.
     """
-    texts = arguments["texts"]
-    if texts is None or isinstance(texts, str | bytes):
-        raise TypeError("texts must be a collection, such as a list: put a single text in brackets")
-    if hasattr(texts, "columns"):  # whose names a table yields
-        raise TypeError("texts must be a column, not a table: train(frame['text'])")
-    columns = {name: values for name, values in arguments.items() if values is not None}
+    columns = {name: values for name, values in arguments.items() if name == "texts" or values is not None}
     for name, values in columns.items():
-        if not isinstance(values, Iterable) or isinstance(values, str | bytes) or hasattr(values, "columns"):
-            raise TypeError(f"{name} must be a collection, not {_quoted(values)}")
+        check_collection(name, values)
 
     def read() -> Iterator[dict[str, str | None]]:
         number = some = repeated = 0
@@ -511,15 +486,15 @@ def _progress_bar(
     except ImportError:
         yield lambda: None
         return
-    name, before = session_name(path), 0
-    with suppress(SessionError), SessionReader(path) as reader:
-        before = reader.progress().crawled if reader.progress().finished else 0
+    name, began = session_name(path), time.time()
     with tqdm(desc=name, unit=" texts") as bar:
 
         def look() -> None:
             with suppress(SessionError), SessionReader(path) as reader:
                 now = reader.status()
-                passes = 1 if before else now.passes
+                if now.committed_at < began:  # it was so before this training
+                    return
+                passes = 1 if now.added else now.passes
                 if bar.total is None:
                     if requested and (chosen := chosen_by_size(requested, reader.settings())):
                         bar.write(_in_python(chosen), file=sys.stderr)
@@ -529,9 +504,7 @@ def _progress_bar(
                     f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name, refresh=False
                 )
                 bar.set_postfix(scores, refresh=False)
-                read = now.crawled - before
                 # Later passes leave out texts that are held out or skipped; the bar counts all in each.
-                again = max(0, read - documents) / max(1, documents - now.held_out - now.skipped)
-                bar.update(round(min(read, documents) + again * documents) - bar.n)
+                bar.update(round((now.lap or 0) * bar.total) - bar.n)
 
         yield look

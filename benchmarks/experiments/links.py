@@ -199,7 +199,7 @@ def quality(kind: str, tokens: str) -> Figures:
             vocabulary = build_vocabulary(chosen, VocabularyRecipe.of_language("en")).vocabulary
         else:
             linked = [links[i] for i in order[:some]]
-            vocabulary = build_vocabulary(linked, VocabularyRecipe.without_list(Rule(LINKS))).vocabulary
+            vocabulary = build_vocabulary(linked, VocabularyRecipe(Rule(LINKS))).vocabulary
             if tokens == "rare_words":
                 vocabulary = as_rare(chosen, vocabulary, linked, seed)
         documents, reference = counted(vocabulary, chosen), Minibatch.from_csr(counted(vocabulary, others))

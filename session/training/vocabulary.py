@@ -178,7 +178,7 @@ class VocabularyBuild:
     def finish(self, elapsed_seconds: float) -> None:
         """Choose the words, once everything is committed. Raises BadDocuments if there are too few."""
         self._choosing = True
-        recipe = VocabularyRecipe.without_list(Rule.parse(self.settings.rule))
+        recipe = VocabularyRecipe(Rule.parse(self.settings.rule))
         self.built = choose_words(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:

@@ -115,7 +115,7 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
     (tmp_path / "text").write_text(texts[0])
     (told,) = cli.json("infer", tmp_path / "text")
     assert session.infer(texts)[0].tolist() == told["proportions"]
-    refused(lambda: session.infer("a text"), "texts must be a list of texts", error=TypeError)
+    refused(lambda: session.infer("a text"), "texts must be a collection", error=TypeError)
     for texts in (["a text", np.nan], ["a text", 3.0]):
         refused(lambda texts=texts: session.infer(texts), "texts: number 1 is of type float", error=TypeError)
     refused(lambda: session.infer([None]), "texts: number 0 is of type NoneType", error=TypeError)
