@@ -34,14 +34,7 @@ from wikitopics.session.options import (
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
 from wikitopics.session.seeds import read_seeds
-from wikitopics.session.settings import (
-    ModelSpec,
-    Settings,
-    batch_sizes,
-    load_kind,
-    parse_specs,
-    shared_value,
-)
+from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, load_kind, parse_specs, shared_value
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, shipped

@@ -12,11 +12,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from wikitopics.crawler.dumps import DUMP_FILES, SCHEDULE
-from wikitopics.crawler.dumps.containers import (
-    LARGEST,
-    LocalFile,
-    can_be_parted,
-)
+from wikitopics.crawler.dumps.containers import LARGEST, LocalFile, can_be_parted
 from wikitopics.crawler.dumps.parts import MOST_ARTICLES, DumpFile, DumpPart, look, read_well
 from wikitopics.crawler.dumps.schedule import Chunk, Natural, Schedule, random_key, spread
 from wikitopics.crawler.dumps.xml import DumpFiles

@@ -9,22 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wikitopics.crawler.source import (
-    Activity,
-    Asked,
-    Identity,
-    PageKind,
-    Source,
-    SourceInfo,
-    SourceKind,
-)
+from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Source, SourceInfo, SourceKind
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.kernels import nothing_kept
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Say
-from wikitopics.session.options import (
-    CLUSTER,
-)
+from wikitopics.session.options import CLUSTER
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.settings import ModelSpec, new_model
 from wikitopics.session.training.blocks import Blocks, Intake, counting_workers
@@ -34,10 +24,6 @@ from wikitopics.session.training.measuring import HeldOut
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
-
-OUTGROWN = 4
-"""A run this many times larger than the D of its models is warned: D is weighed against their priors."""
-
 
 # Compiles kernels, or loads them from their cache, while the source is still being contacted.
 #

@@ -15,12 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
-from wikitopics.crawler.source import (
-    PageKind,
-    SourceInfo,
-    SourceKind,
-    default_held_out,
-)
+from wikitopics.crawler.source import PageKind, SourceInfo, SourceKind, default_held_out
 from wikitopics.crawler.texts.source import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import flag
@@ -56,12 +51,7 @@ from wikitopics.session.storage.database import released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import model_row
-from wikitopics.session.storage.writer import (
-    SessionWriter,
-    file_bytes,
-    request_control,
-    upgrade,
-)
+from wikitopics.session.storage.writer import SessionWriter, file_bytes, request_control, upgrade
 from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
 from wikitopics.session.training.monitor import BEAT_SECONDS, Monitor, Reporter

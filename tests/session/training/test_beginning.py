@@ -11,11 +11,7 @@ from tests.session.rows import WORDS, documents, settings
 from wikitopics.session.request import load_vocabulary
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.start import (
-    feed_first_articles,
-    save_user_copy,
-    store_vocabulary,
-)
+from wikitopics.session.training.start import feed_first_articles, save_user_copy, store_vocabulary
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import VocabularyBuild
 from wikitopics.vocab import Vocabulary
