@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -44,12 +45,8 @@ JSON_LINES = ".jsonl"
 _TAKEN = f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(PACKED)}), or a folder of .txt files"
 MOST_FILES = 1_000_000
 """The most files: their names are kept in memory, about 200 bytes each."""
-_KERNEL = {
-    *("binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "efivarfs"),
-    *("fusectl", "hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "securityfs", "selinuxfs", "sysfs"),
-    *("tracefs",),
-}
-"""The types of file systems that show the kernel's state: no texts, and links from there to everywhere."""
+_KERNEL = re.compile("/(proc|sys|dev(?!/shm))(/|$)")
+"""The beginning of paths that show the kernel's state: no texts, and links from there to everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +120,10 @@ def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFi
 
 def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
     seen: set[tuple[int, int]] = set()
-    kernel = _kernel_devices()
     waiting = [root]  # the next one last; no recursion, since folders may be nested thousands deep
     while waiting:
         path = waiting.pop()
-        if _device(path) in kernel:
+        if _KERNEL.match(os.path.realpath(path)):
             if path == root:
                 raise BadSource(f"{printable(path)}: a kernel file system, which holds no texts")
             say(f"{printable(path)}: a link into a kernel file system; skipped")
@@ -154,24 +150,6 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
             say(f"{printable(path)}: {error.strerror}; this folder is left out")
             continue
         waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
-
-
-def _kernel_devices() -> set[int | None]:
-    """The device numbers of /proc, /sys, /dev and, on Linux, of all file systems of such types."""
-    devices = {_device(path) for path in ("/proc", "/sys", "/dev")}
-    with contextlib.suppress(OSError), open("/proc/self/mountinfo", errors="replace") as mounts:
-        for mount in mounts:
-            _, _, device, _, place, *_, kind, _, _ = mount.split(" ")
-            if kind in _KERNEL or (kind == "tmpfs" and place.startswith(("/proc/", "/sys/"))):
-                devices.add(os.makedev(*map(int, device.split(":"))))
-    return devices - {_device("/"), None}
-
-
-def _device(path: str) -> int | None:
-    try:
-        return os.stat(path).st_dev
-    except OSError:  # reported when it is read
-        return None
 
 
 def _file(path: str, root: str | None = None) -> TextFile:
