@@ -63,19 +63,13 @@ class Texts(PageKind):
 
     def identity(self, asked: Asked) -> Identity:
         paths = [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]
-        column, kinds = asked.get(COLUMN), {ending(path) for path in paths}
+        values = {**asked.values, TEXTS.name: paths}
+        kinds = {ending(path) for path in paths}
         # Up to 1.1.0 such files were read in another way: that of sessions without this key.
-        is_kept = LINES in asked or PLAIN in kinds or (column is not None and JSON_LINES in kinds)
-        is_kept = is_kept or any(path.endswith(GIVEN) for path in paths)
-        named = {
-            TEXTS.name: paths,
-            COLUMN.name: column,
-            ID_COLUMN.name: asked.get(ID_COLUMN),
-            TITLE_COLUMN.name: asked.get(TITLE_COLUMN),
-            LINES.name: bool(asked.get(LINES)) if is_kept else None,
-            MARKUP.name: asked.get(MARKUP),
-        }
-        return {name: value for name, value in named.items() if value is not None}
+        is_kept = LINES in asked or PLAIN in kinds or (COLUMN in asked and JSON_LINES in kinds)
+        if is_kept or any(path.endswith(GIVEN) for path in paths):
+            values[LINES.name] = bool(asked.get(LINES))
+        return values
 
     def fault(self, identity: Identity) -> str:
         paths, *columns, lines, markup = (identity.get(option.name) for option in self.options)
