@@ -44,7 +44,7 @@ from wikitopics.session.request import (
     load_vocabulary,
     new_settings,
 )
-from wikitopics.session.seeds import Seeds, ids_of, stored_seeds, unknown_words
+from wikitopics.session.seeds import ids_of, stored_seeds, unknown_words
 from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.database import released, remove_database
@@ -148,18 +148,22 @@ def chosen_by_size(before: Settings, after: Settings) -> str:
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
     """Create the session's file, with its models before their first article; only a rule: without words."""
     if isinstance(vocabulary, Vocabulary):
-        seeds = stored_seeds(settings)
-        create_session(
-            path, settings, vocabulary.words, new_models(settings, vocabulary, seeds), tuple(seeds)
-        )
+        create_session(path, settings, *_beginning(settings, vocabulary))
     else:
         create_session(path, settings)
 
 
-def new_models(settings: Settings, vocabulary: Vocabulary, seeds: Seeds) -> list[dict[str, object]]:
-    """The rows of the models before their first article. Raises `BadUsage` for seeds that none can have."""
+def _beginning(
+    settings: Settings, vocabulary: Vocabulary
+) -> tuple[tuple[str, ...], list[dict[str, object]], list[str]]:
+    """The words, the rows of the models before their first article, and the names of their first topics.
+
+    Raises `BadUsage` for seeds that none can have.
+    """
+    seeds = stored_seeds(settings)
     sizes, ids = (len(vocabulary), settings[DOCUMENTS], settings[SEED]), ids_of(seeds, vocabulary)
-    return [model_row(new_model(spec, *sizes, ids), None) for spec in settings.models]
+    models = [model_row(new_model(spec, *sizes, ids), None) for spec in settings.models]
+    return vocabulary.words, models, list(seeds)
 
 
 def other_language(settings: Settings, language: str) -> str:
@@ -190,8 +194,7 @@ def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
 def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
     """Give the session its vocabulary, and its models."""
     settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
-    seeds = stored_seeds(settings)
-    store.build(settings, vocabulary.words, new_models(settings, vocabulary, seeds), tuple(seeds))
+    store.build(settings, *_beginning(settings, vocabulary))
 
 
 def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
