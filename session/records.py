@@ -307,11 +307,6 @@ class Status(Progress):
         return f"<Status: {account}{scores}>"
 
     @property
-    def pass_(self) -> int:
-        """The pass of the newest article, from 1; all are over when documents are added."""
-        return self.passes if self.added else -(-self.articles // self.documents) if self.articles else 1
-
-    @property
     def waiting_for(self) -> str | None:
         """What the trainer waits for, in plain words."""
         return self.activity.waiting_for

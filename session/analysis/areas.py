@@ -91,7 +91,7 @@ def atlas(reader: SessionReader, model: str) -> Atlas | None:
         newest, stored = reader.newest_words(model), reader.areas(model)
         if newest is None:
             return None
-        words, given = reader.vocabulary(), _given(reader, model)
+        words, given = reader.vocabulary(), reader.names_given(model)
     grouping = stored or _by_words(newest)
     chosen = grouping.names or names(grouping.relevant(newest.leading, newest.shares, words), {})
     called = {area: joined(name) for area, name in chosen.items()}
@@ -107,7 +107,7 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
             return [] if found is None else list(found.areas)
         newest = reader.newest_words(model)
         assert newest is not None
-        words, given = reader.vocabulary(), _given(reader, model)
+        words, given = reader.vocabulary(), reader.names_given(model)
     groups = [found.topics[list(group)].tolist() for group in cut(_nodes(found), len(found.topics), n)]
     groups.sort(key=lambda group: -float(newest.shares[group].sum()))
     relevant = most_relevant_to(groups, newest.leading, newest.shares)
@@ -159,11 +159,6 @@ def _by_words(newest: TopWords) -> Areas:
     topics = np.flatnonzero(newest.shares > IN_USE)
     far = distances((newest.word_ids[topics], newest.probabilities[topics]))
     return Areas.by_distance(far, topics, len(newest.shares))
-
-
-def _given(reader: SessionReader, model: str) -> dict[int, str]:
-    number = reader.models().index(model)
-    return {topic: name for of, topic, name in reader.given_names() if of == number}
 
 
 def _area(number: int, name: str, topics: Sequence[int], newest: TopWords, given: Mapping[int, str]) -> Area:

@@ -332,9 +332,13 @@ class TopicReader(OpenedSession):
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
+        given = self.names_given(model)
+        return tuple(given.get(topic, name) for topic, name in enumerate(by_words))
+
+    def names_given(self, model: str) -> dict[int, str]:
+        """The names given to topics of a model, by topic."""
         number = self._number(model)
-        names = {topic: name for of, topic, name in self.given_names() if of == number}
-        return tuple(names.get(topic, name) for topic, name in enumerate(by_words))
+        return {topic: name for of, topic, name in self.given_names() if of == number}
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""

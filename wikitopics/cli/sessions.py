@@ -64,7 +64,8 @@ def status(session: str, as_json: bool) -> None:
     if as_json:
         # Models of a session without a half-life keep the keys that they always had.
         models = [unless_none(asdict(model), "prequential_log_likelihood") for model in now.models]
-        more = {"models": models, **fields_of(now, "state", "skips", "passes"), "pass": now.pass_}
+        last = now.passes if now.added else now.pass_
+        more = {"models": models, **fields_of(now, "state", "skips", "passes"), "pass": last}
         put_json({**fields_of(now, *_STATUS_KEYS), **more})
         return
     state = _STATES["suspended" if now.suspended else "hindered" if now.hindered else now.state].format(

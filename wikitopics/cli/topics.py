@@ -145,21 +145,14 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         say(repeated)
 
 
-def _hidden(reader: "SessionReader", model: str, every: bool) -> set[int]:
-    """The topics that a table leaves out."""
-    number = reader.models().index(model)
-    return set() if every else {topic for of, topic in reader.hidden_topics() if of == number}
-
-
 def _areas(reader: "SessionReader", model: str, n: int | None, every: bool, as_json: bool) -> None:
     from wikitopics.session.analysis.areas import areas
 
     with reader.one_moment():
-        found, names = areas(reader, model, n), reader.topic_names(model)
-        hidden = _hidden(reader, model, every)
+        found, rows = areas(reader, model, n), reader.topics(model)
     if as_json:
-        rows = ((model, one.number, one.name, one.share, list(one.topics)) for one in found)
-        put_json(objects("model area name share topics", rows))
+        values = ((model, one.number, one.name, one.share, list(one.topics)) for one in found)
+        put_json(objects("model area name share topics", values))
         return
     if not found:
         say(NO_TOPICS)
@@ -167,8 +160,8 @@ def _areas(reader: "SessionReader", model: str, n: int | None, every: bool, as_j
     wide = max(len(visible(one.name)) for one in found)
     put_line(f"area  share  topics  {'name':{wide}}  largest topics")
     for one in found:
-        if shown := [topic for topic in one.topics if topic not in hidden]:
-            largest = "; ".join(f"#{topic} {names[topic]}" for topic in shown[:LARGEST])
+        if shown := [rows[topic] for topic in one.topics if every or not rows[topic].hidden]:
+            largest = "; ".join(row.label for row in shown[:LARGEST])
             put_line(f"{one.number:4} {one.share:6.1%}  {len(shown):6}  {one.name:{wide}}  {largest}")
 
 
@@ -176,8 +169,7 @@ def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> No
     from wikitopics.session.analysis.areas import areas, in_drawing_order, topic_tree
 
     with reader.one_moment():
-        branches, found = topic_tree(reader, model), areas(reader, model)
-        hidden = _hidden(reader, model, every)
+        branches, found, rows = topic_tree(reader, model), areas(reader, model), reader.topics(model)
     if as_json:
         values = ((model, one.number, one.parent, one.height, one.name, one.share) for one in branches)
         put_json(objects("model node parent height name share", values))
@@ -185,11 +177,11 @@ def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> No
     if not branches:
         say(NO_TOPICS)
     for area, topics in in_drawing_order(branches, found):
-        shown = [topic for topic in topics if topic not in hidden]
+        shown = [rows[topic] for topic in topics if every or not rows[topic].hidden]
         if shown:
             put_line(f"{area.share:6.1%}  {area.name}")
-        for topic in shown:
-            put_line(f"{branches[topic].share:6.1%}    {topic:4}  {branches[topic].name}")
+        for row in shown:
+            put_line(f"{row.share:6.1%}    {row.topic:4}  {row.name}")
 
 
 @topics.command()
@@ -287,14 +279,10 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 
     path = session_path(session)
 
-    def given(reader: "SessionReader") -> set[int]:
-        number = reader.models().index(chosen)
-        return set() if replace else {topic for of, topic, _ in reader.given_names() if of == number}
-
     with options.reading(path) as reader:
         chosen = reader.model_named(model)
         candidates = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
-        named = given(reader)
+        named = {} if replace else reader.names_given(chosen)
     rows = sorted((row for row in candidates if row.topic not in named), key=lambda row: -row.share)
     if not rows:
         noun = "topic" if every else "topic in use"
@@ -308,7 +296,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 
         for number, row in enumerate(rows, 1):
             with options.reading(path) as reader:
-                if row.topic in given(reader):
+                if not replace and row.topic in reader.names_given(chosen):
                     continue  # named by hand meanwhile
                 titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
             question = {"number": row.topic, "words": [word for word, _ in row.words], "titles": titles}
