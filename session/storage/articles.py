@@ -401,11 +401,6 @@ def keep_top(db: "Database", topics: Sequence[int], most: int) -> None:
     )
 
 
-def largest_between(topic: int) -> tuple[bytes, bytes]:
-    """The bounds of a model's part of `articles.topics` for articles with this largest topic."""
-    return pack(">HH", topic, 0), pack(">HH", topic, 10_000)
-
-
 def most_about(
     select: Callable[..., list[Any]], model: int, topic: int, limit: int, *, released: bool = False
 ) -> list[int]:
@@ -416,7 +411,7 @@ def most_about(
     """
     largest: str = "t.proportion" if released else largest_topic(model)
     clause, kind = _ABOUT_TOPIC_RELEASED if released else _ABOUT_TOPIC, int if released else bytes
-    parameters = (model, topic) if released else largest_between(topic)
+    parameters = (model, topic) if released else (pack(">HH", topic, 0), pack(">HH", topic, 10_000))
     columns = {"seq": PositiveCount, "words": Count, largest: kind}
     rows = select("articles", columns, clause.format(largest), [*parameters, _MOST_RANKED])
 
