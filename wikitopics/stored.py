@@ -318,14 +318,8 @@ class StoredSession:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has kept them:
         with several passes, or with `--keep-counts`. A model's `learn` and `infer` take them as they are.
         """
-        with self._open():  # refuses a session that was closed or replaced
-            kept = KeptCounts(self.path)
-        try:
+        with self._open(), KeptCounts(self.path) as kept:
             documents = kept.documents(0, len(kept))
-        except BadUsage as error:
-            raise ValueError(str(error)) from None
-        finally:
-            kept.close()
         return Minibatch(documents.indptr, documents.word_ids, documents.counts), documents.page_ids
 
     def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:

@@ -184,8 +184,8 @@ def train(
                 ids_of(seeded or {}, words)  # raises where a topic has no known word
                 notes += unknown_words(seeded or {}, words)
                 first = islice(proses(), FIRST_TEXTS)
-                notes.append(short_texts([int(words.count(text)[1].sum()) for text in first]))
-            for note in filter(None, notes):
+                notes += short_texts([int(words.count(text)[1].sum()) for text in first])
+            for note in notes:
                 warnings.warn(_in_python(note), stacklevel=2)
             if not is_new:
                 is_finished = _is_finished(path, files, request, words, add)

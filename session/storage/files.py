@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wikitopics.crawler.system import open_own
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import os_error_as
 from wikitopics.session.paths import is_at
 from wikitopics.session.storage.database import keep_sessions, remove_database, sync, sync_names
 
@@ -69,10 +69,8 @@ def last_line(log: Path) -> str:
 
 def make_folder(folder: Path) -> None:
     """Create a folder that does not exist yet, and those above it. Raises `SessionError`."""
-    try:
+    with os_error_as(f"cannot create the folder {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SessionError(f"cannot create the folder {folder}: {error.strerror}") from None
 
 
 def check_target(target: Path) -> None:
@@ -82,7 +80,7 @@ def check_target(target: Path) -> None:
     or a device.
     """
     keep_sessions(target)
-    with _errors_of(target):
+    with os_error_as(f"cannot write {target}"):
         _check_place(target)
 
 
@@ -96,7 +94,7 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
     check_target(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     make = partial(os.open, flags=flags, mode=mode)
-    with _errors_of(target), _draft_in(target.parent, make) as draft:
+    with os_error_as(f"cannot write {target}"), _draft_in(target.parent, make) as draft:
         yield draft
         sync(draft)
         draft.replace(target)
@@ -122,7 +120,7 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
     files is replaced. Raises the errors of `replacing`.
     """
     keep_sessions(target)
-    with _errors_of(target):
+    with os_error_as(f"cannot write {target}"):
         _check_folder(target, stem)
         with _draft_in(target.parent, _new_folder) as draft:
             yield draft
@@ -228,15 +226,6 @@ def open_to_append(path: Path) -> BinaryIO:
     """Open or create a regular file for appending. Raises OSError; no link is followed."""
     _check_place(path)
     return os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND, mode=0o666), "ab")
-
-
-@contextlib.contextmanager
-def _errors_of(target: Path) -> Iterator[None]:
-    """Turn an OSError in the block into a `SessionError`."""
-    try:
-        yield
-    except OSError as error:
-        raise SessionError(f"cannot write {target}: {error.strerror or error}") from None
 
 
 def _check_place(path: Path) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from wikitopics.crawler.source import Identity
 from wikitopics.model.areas import Areas
-from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.errors import Damaged, SessionError, os_error_as
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
 from wikitopics.session.records import (
@@ -120,7 +120,7 @@ def create(
     It has no words and models if these will be built (`build`). ``names``: those of the models' first topics.
     The caller holds the session's lock.
     """
-    try:
+    with os_error_as(f"cannot create {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
         _check_free(path)
         with session_errors(path), draft_of(path, mode=0o600) as draft:
@@ -144,8 +144,6 @@ def create(
             # Not by a hard link, which would check and take the name in one step: some file systems have
             # none. With the lock held, no other trainer takes the name in between.
             _check_free(path)
-    except OSError as error:
-        raise SessionError(f"cannot create {path}: {error.strerror}") from None
 
 
 def _check_free(path: Path) -> None:

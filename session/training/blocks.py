@@ -6,7 +6,7 @@ import signal
 import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Literal
@@ -150,15 +150,15 @@ FIRST_TEXTS = 200
 FEW_WORDS = 10
 
 
-def short_texts(words: Sequence[int]) -> str:
-    """A warning if half of the first texts, which have so many known ``words``, have few; otherwise ""."""
+def short_texts(words: Sequence[int]) -> Iterator[str]:
+    """A warning if half of the first texts, which have so many known ``words``, have few."""
     first = words[:FIRST_TEXTS]
-    if not first or median(first) >= FEW_WORDS:
-        return ""
-    return (
-        f"short texts: of the first {len(first):,}, half have fewer than {FEW_WORDS} known words, by which "
-        f"topics can hardly be told; join texts that belong together, or choose their words with {VOCAB.flag}"
-    )
+    if first and median(first) < FEW_WORDS:
+        yield (
+            f"short texts: of the first {len(first):,}, half have fewer than {FEW_WORDS} known words, by "
+            "which topics can hardly be told; join texts that belong together, or choose their words with "
+            f"{VOCAB.flag}"
+        )
 
 
 def counting_workers(words: Sequence[str], info: SourceInfo, number: int) -> Workers:

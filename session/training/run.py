@@ -204,7 +204,7 @@ class Run:
                     if arriving.done():
                         block, arriving = arriving.result(), None
                         if block is None:
-                            self._judge(at_end=True)
+                            self._judge()
                             stream.end_of_source()
                         else:
                             self._take(block)
@@ -239,13 +239,13 @@ class Run:
         self.warnings += block.warnings
         if self._lengths is not None:
             self._lengths += block.words.tolist()
-            self._judge(at_end=False)
+            if len(self._lengths) >= FIRST_TEXTS:
+                self._judge()
 
-    def _judge(self, *, at_end: bool) -> None:
-        """Warn of short texts, once there are enough to tell."""
-        if self._lengths is not None and (at_end or len(self._lengths) >= FIRST_TEXTS):
-            self.warnings += filter(None, [short_texts(self._lengths)])
-            self._lengths = None
+    def _judge(self) -> None:
+        """Warn of short texts, once."""
+        self.warnings += short_texts(self._lengths or ())
+        self._lengths = None
 
     def _check_limits(self) -> None:
         if reason := self._limits.reached(self.ran(), self.feed.activity.bytes_read):
