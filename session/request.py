@@ -34,7 +34,7 @@ from wikitopics.session.options import (
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
 from wikitopics.session.seeds import read_seeds
-from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, parse_specs, shared_value
+from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, load_kind, parse_specs, shared_value
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, shipped
@@ -203,6 +203,11 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
                 f"{wanted}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
                 f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
             )
+    if SEEDS in request:
+        from wikitopics.model import OnlineModel
+
+        if unseeded := [spec.kind for spec in specs if load_kind(spec.kind).seed is OnlineModel.seed]:
+            raise BadUsage(f"{SEEDS.flag}: models of kind {unseeded[0]} have no seeds; leave it out")
     sizes = batch_sizes(specs)
     name, vocabulary = new_vocabulary(request, kind)
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
