@@ -17,7 +17,7 @@ from typing import Any, SupportsIndex
 
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
-from wikitopics.crawler.mediawiki.source import LANG, check_spaced, language_of
+from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
 from wikitopics.crawler.source import BadSource, Markup
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
@@ -39,7 +39,7 @@ from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARE
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.seeds import ids_of, unknown_words
+from wikitopics.session.seeds import ids_of, parsed, unknown_words
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
@@ -49,6 +49,7 @@ from wikitopics.session.training.start import chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import (
     STOP_WORDS,
     VocabularyError,
@@ -137,14 +138,18 @@ def train(
         with suppress(NoSession):
             check_removable(path)
     request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
-    words = _vocabulary(vocabulary)
-    recipe = _recipe(lang, stop_words, min_df, max_df, min_letters, digits, phrases)
-    is_usual = recipe == VocabularyRecipe.of_language(None)
-    if words is not None and not is_usual:
+    language = _language(lang)
+    recipe = _recipe(language, stop_words, min_df, max_df, min_letters, digits, phrases)
+    usual = VocabularyRecipe.of_language(None)
+    words = _vocabulary(vocabulary, recipe.rule)
+    has_rule = isinstance(vocabulary, Vocabulary | str | os.PathLike)  # of its own
+    of_list = VocabularyRecipe.of_language(language, digits=digits)
+    if words is not None and recipe != (usual if has_rule else of_list):
         raise ValueError(
-            "vocabulary: its words are chosen; leave out lang, stop_words and what else chooses them"
+            "vocabulary: its words are chosen; leave out stop_words and what else chooses them (lang and "
+            "digits go with a list of words)"
         )
-    seeded = None if seeds is None else _seeds(seeds)
+    seeded = _seeds(seeds) if seeds else None
     labels, notes = _labels(texts, ids, None if add else path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
     index = None if labels is None or has_gaps else as_kept(labels)
@@ -172,7 +177,7 @@ def train(
             number = files.write_texts(descriptor, documents)
             for note in notes:
                 warnings.warn(_in_python(note), stacklevel=2)
-            if words is None and (is_new or not is_usual):
+            if words is None and (is_new or recipe != usual):
                 counted = filter(None, file_documents([str(files.texts)], silently, markup=markup or "text"))
                 words = build_vocabulary(counted, recipe).vocabulary
                 request = request.giving(vocab=files.write(files.words, words.lines))
@@ -248,8 +253,11 @@ def train(
     return StoredSession(path)
 
 
-def _vocabulary(argument: object) -> Vocabulary | None:
-    """The vocabulary that an argument of `train` means. Raises `VocabularyError`, and TypeError."""
+def _vocabulary(argument: object, rule: Rule) -> Vocabulary | None:
+    """The vocabulary that an argument of `train` means; ``rule``: of a list of words.
+
+    Raises `VocabularyError`, and TypeError.
+    """
     if argument is None or isinstance(argument, Vocabulary):
         return argument
     if isinstance(argument, str | os.PathLike):
@@ -260,12 +268,22 @@ def _vocabulary(argument: object) -> Vocabulary | None:
     if isinstance(argument, Iterable) and not isinstance(argument, bytes):
         words = list(argument)
         if all(isinstance(word, str) for word in words):
-            return Vocabulary.from_words(sorted(words) if isinstance(argument, Set) else words)
+            return Vocabulary(sorted(words) if isinstance(argument, Set) else words, rule, "vocabulary")
     raise TypeError(f"vocabulary must be a Vocabulary, words, a name or a file, not {_quoted(argument)}")
 
 
+def _language(lang: object) -> str | None:
+    """The language that an argument of `train` means. Raises ValueError or TypeError."""
+    if not isinstance(lang, str | None):
+        raise TypeError(f"lang must be the code of a language, not {_quoted(lang)}")
+    try:
+        return language_of_texts(lang)
+    except BadSource as error:
+        raise ValueError(_in_python(str(error))) from None
+
+
 def _recipe(
-    lang: str | None,
+    language: str | None,
     stop_words: object,
     min_df: object,
     max_df: object,
@@ -274,12 +292,6 @@ def _recipe(
     phrases: bool,
 ) -> VocabularyRecipe:
     """How the arguments of `train` choose words. Raises ValueError or TypeError."""
-    language = None if lang is None else language_of(lang)
-    if language is not None:
-        try:
-            check_spaced(language)
-        except BadSource as error:
-            raise ValueError(_in_python(str(error))) from None
     if isinstance(stop_words, str) and stop_words != "auto":
         if stop_words not in STOP_WORDS:
             known = ", ".join(map(repr, STOP_WORDS))
@@ -308,9 +320,13 @@ def _recipe(
 
 
 def _seeds(argument: object) -> dict[str, list[str]]:
-    """The seeds that an argument of `train` means. Raises TypeError."""
+    """The seeds that an argument of `train` means. Raises ValueError or TypeError."""
     if isinstance(argument, Mapping) and not any(isinstance(words, str) for words in argument.values()):
-        return {str(name): [str(word) for word in words] for name, words in argument.items()}
+        seeds = {str(name): [str(word) for word in words] for name, words in argument.items()}
+        try:
+            return parsed(json.dumps(seeds))
+        except ValueError as error:
+            raise ValueError(f"seeds: {error}") from None
     raise TypeError(f"seeds must be a dictionary of lists of words, not {_quoted(argument)}")
 
 
@@ -391,6 +407,8 @@ def _is_finished(
     )
     adds = add and state == "finished" and settings.source == request[SOURCE]
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
+    if state == "finished" and settings.source == request[SOURCE]:
+        other += "; add=True learns these, too"
     if not is_the_same and not adds:
         raise SessionError(other)
     try:
