@@ -100,7 +100,7 @@ def train(
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
-        as the next arguments, up to phrases, say
+        as the next arguments, up to phrases, say; lang and digits also say how a list of words is read
     lang: the code of the texts' language, such as "de"; None: as for English
     stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none; "auto":
         those of the language, if it is English
