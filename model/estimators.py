@@ -81,7 +81,11 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         full = common.replace(parameters=[*common.parameters.values(), *options])
 
         def __init__(self: TopicEstimator, *positional: Any, **named: Any) -> None:
-            given = full.bind(self, *positional, **named)
+            try:
+                given = full.bind(self, *positional, **named)
+            except TypeError as error:
+                known = ", ".join(list(full.parameters)[1:])
+                raise TypeError(f"{cls.__name__} {error}; it takes {known}") from None
             given.apply_defaults()
             for name, value in list(given.arguments.items())[1:]:
                 setattr(self, name, value)

@@ -117,8 +117,9 @@ VOCAB_ARTICLES = _count(
 SEEDS = Option(
     str,
     "seeds",
-    "Words that topics should be about: a file with a line NAME: WORD WORD … for each topic, or a JSON "
-    "object of lists of words. Topics 0, 1, … have these names; the others are free.",
+    "Words that topics should be about: a file with a line NAME: WORD WORD … for each topic (with commas, "
+    "phrases may be among them), or a JSON object of lists of words. Topics 0, 1, … have these names; the "
+    "others are free.",
     metavar="FILE",
     path=True,
     label="Seeds",

@@ -208,6 +208,11 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
 
         if unseeded := [spec.kind for spec in specs if load_kind(spec.kind).seed is OnlineModel.seed]:
             raise BadUsage(f"{SEEDS.flag}: models of kind {unseeded[0]} have no seeds; leave it out")
+        seeded = len(read_seeds(request[SEEDS]))
+        if few := [spec for spec in specs if spec.topics < seeded and not spec.usual_topics]:
+            raise BadUsage(
+                f"{SEEDS.flag}: {seeded} topics are seeded, but {few[0].name} has only {few[0].topics}"
+            )
     sizes = batch_sizes(specs)
     name, vocabulary = new_vocabulary(request, kind)
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}

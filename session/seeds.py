@@ -48,7 +48,7 @@ def parsed(text: str) -> Seeds:
         except BadUsage as error:
             raise ValueError(f"{error}, not {visible(name)[:40]!r}") from None
         if not line or not words:
-            raise ValueError(f"the topic {line!r} has no words" if line else f"a topic has no name; {FORM}")
+            raise ValueError(f"the topic {line!r} has no words" if line else "a topic has no name")
         if line in seeds:
             raise ValueError(f"two topics are called {line!r}")
         seeds[line] = list(dict.fromkeys(words))
@@ -63,7 +63,9 @@ def _of_lines(text: str) -> Iterator[tuple[str, list[str]]]:
         if line.strip() and not colon:
             raise ValueError(f"line {number} has no colon; {FORM}")
         if colon:
-            yield name, words.split()
+            # With commas, so that a phrase may be one of them.
+            parts = words.split(",") if "," in words else words.split()
+            yield name, [word.strip() for word in parts if word.strip()]
 
 
 def _of_json(text: str) -> list[tuple[str, list[str]]]:

@@ -275,7 +275,7 @@ def _cure(line: str, rule: Rule) -> str:
     if Rule(NEWEST).is_word(composed):
         return f"words with combining marks or apostrophes need `{SIGN}{NEWEST}` as the first line"
     if Rule(NEWEST, digits=True).is_word(composed):
-        return f"words with digits need `{SIGN}{NEWEST} digits` as the first line"
+        return f"words with digits need `{SIGN}{NEWEST} digits` as the first line, or in Python digits=True"
     return "one word of letters a line is expected"
 
 

@@ -136,7 +136,8 @@ def delete(session: str | os.PathLike[str]) -> None:
 
     Raises `SessionError` if there is none, if a trainer is at work on it, and for any other file.
     """
-    remove(path_of(session))
+    with _in_python():
+        remove(path_of(session))
 
 
 def path_of(session: str | os.PathLike[str]) -> Path:
@@ -417,8 +418,14 @@ class StoredSession:
 
 
 def _reader(path: Path) -> SessionReader:
-    try:
+    with _in_python():
         return SessionReader(path)
+
+
+@contextmanager
+def _in_python() -> Iterator[None]:
+    try:
+        yield
     except NoSession as error:
         raise NoSession(error.what) from None
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
-from wikitopics.crawler.mediawiki.source import LANG, check_spaced, language_of
+from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
 from wikitopics.crawler.source import BadSource, Markup
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
@@ -41,7 +41,7 @@ from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARE
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.seeds import ids_of, unknown_words
+from wikitopics.session.seeds import ids_of, parsed, unknown_words
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
@@ -51,6 +51,7 @@ from wikitopics.session.training.start import chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import (
     STOP_WORDS,
     VocabularyError,
@@ -104,7 +105,7 @@ def train(
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
-        as the next arguments, up to phrases, say
+        as the next arguments, up to phrases, say; lang and digits also say how a list of words is read
     lang: the code of the texts' language, such as "de"; None: as for English
     stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none; "auto":
         those of the language, if it is English
@@ -142,15 +143,19 @@ def train(
         with suppress(NoSession):
             check_removable(path)
     request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
-    words = _vocabulary(vocabulary)
+    language = _language(lang)
     choice = {"min_df": min_df, "max_df": max_df, "min_letters": min_letters}
-    recipe = _recipe(lang, stop_words, digits=digits, phrases=phrases, **choice)
-    is_usual = recipe == VocabularyRecipe.of_language(None)
-    if words is not None and not is_usual:
+    recipe = _recipe(language, stop_words, digits=digits, phrases=phrases, **choice)
+    usual = VocabularyRecipe.of_language(None)
+    words = _vocabulary(vocabulary, recipe.rule)
+    has_rule = isinstance(vocabulary, Vocabulary | str | os.PathLike)  # of its own
+    of_list = VocabularyRecipe.of_language(language, digits=digits)
+    if words is not None and recipe != (usual if has_rule else of_list):
         raise ValueError(
-            "vocabulary: its words are chosen; leave out lang, stop_words and what else chooses them"
+            "vocabulary: its words are chosen; leave out stop_words and what else chooses them (lang and "
+            "digits go with a list of words)"
         )
-    seeded = None if seeds is None else _seeds(seeds)
+    seeded = _seeds(seeds) if seeds else None
     labels, notes = _labels(texts, ids, None if add else path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
     index = None if labels is None or has_gaps else as_kept(labels)
@@ -177,7 +182,7 @@ def train(
             settings = new_settings(request, request.kind())[0] if is_new else None
             number = files.write_texts(descriptor, documents)
             proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
-            if words is None and (is_new or not is_usual):
+            if words is None and (is_new or recipe != usual):
                 words = build_vocabulary(filter(None, proses()), recipe).vocabulary
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
@@ -249,8 +254,11 @@ def train(
     return StoredSession(path)
 
 
-def _vocabulary(argument: object) -> Vocabulary | None:
-    """The vocabulary that an argument of `train` means. Raises `VocabularyError`, and TypeError."""
+def _vocabulary(argument: object, rule: Rule) -> Vocabulary | None:
+    """The vocabulary that an argument of `train` means; ``rule``: of a list of words.
+
+    Raises `VocabularyError`, and TypeError.
+    """
     if argument is None or isinstance(argument, Vocabulary):
         return argument
     if isinstance(argument, str | os.PathLike):
@@ -259,7 +267,7 @@ def _vocabulary(argument: object) -> Vocabulary | None:
         except VocabularyError as error:
             raise type(error)(f"vocabulary: {error}") from None
     words = _words("vocabulary", "a Vocabulary, words, a name or a file", argument)
-    return Vocabulary.from_words(sorted(words) if isinstance(argument, Set) else words)
+    return Vocabulary(sorted(words) if isinstance(argument, Set) else words, rule, "vocabulary")
 
 
 def _words(argument: str, needed: str, value: object) -> list[str]:
@@ -272,17 +280,21 @@ def _words(argument: str, needed: str, value: object) -> list[str]:
     return words
 
 
-def _recipe(lang: str | None, stop_words: object, **choice: Any) -> VocabularyRecipe:
+def _language(lang: object) -> str | None:
+    """The language that an argument of `train` means. Raises ValueError or TypeError."""
+    if not isinstance(lang, str | None):
+        raise wrong_type("lang", "the code of a language", lang)
+    try:
+        return language_of_texts(lang)
+    except BadSource as error:
+        raise ValueError(_in_python(str(error))) from None
+
+
+def _recipe(language: str | None, stop_words: object, **choice: Any) -> VocabularyRecipe:
     """How the arguments of `train` choose words; ``choice``: those that a recipe has itself.
 
     Raises ValueError or TypeError.
     """
-    language = None if lang is None else language_of(lang)
-    if language is not None:
-        try:
-            check_spaced(language)
-        except BadSource as error:
-            raise ValueError(_in_python(str(error))) from None
     if not isinstance(stop_words, str):
         words: Collection[str] | None = _words("stop_words", "words", stop_words or ())
     elif stop_words in ("auto", *STOP_WORDS):
@@ -300,9 +312,13 @@ def _recipe(lang: str | None, stop_words: object, **choice: Any) -> VocabularyRe
 
 
 def _seeds(argument: object) -> dict[str, list[str]]:
-    """The seeds that an argument of `train` means. Raises TypeError."""
+    """The seeds that an argument of `train` means. Raises ValueError or TypeError."""
     if isinstance(argument, Mapping) and not any(isinstance(words, str) for words in argument.values()):
-        return {str(name): [str(word) for word in words] for name, words in argument.items()}
+        seeds = {str(name): [str(word) for word in words] for name, words in argument.items()}
+        try:
+            return parsed(json.dumps(seeds))
+        except ValueError as error:
+            raise ValueError(f"seeds: {error}") from None
     raise wrong_type("seeds", "a dictionary of lists of words", argument)
 
 
@@ -372,6 +388,8 @@ def _is_finished(
     )
     adds = add and state == "finished" and settings.source == request[SOURCE]
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
+    if state == "finished" and settings.source == request[SOURCE]:
+        other += "; add=True learns these, too"
     if not is_the_same and not adds:
         raise SessionError(other)
     try:

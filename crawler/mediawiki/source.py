@@ -32,6 +32,20 @@ def language_of(code: str) -> str:
     return _OTHER_CODES.get(name, name)
 
 
+def language_of_texts(code: str | None) -> str | None:
+    """The language that somebody gives for texts; None for None.
+
+    Raises `BadSource` for what is no code, such as a language's name, and as `check_spaced`.
+    """
+    if code is None:
+        return None
+    language = language_of(code)
+    if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", language):
+        raise BadSource(f"--lang {code}: give the code of a language, such as en or de")
+    check_spaced(language)
+    return language
+
+
 def check_spaced(language: str) -> None:
     """Raise `BadSource` for a language that does not separate words by spaces."""
     # Min Nan and some others at zh-… use Latin letters.
@@ -39,8 +53,8 @@ def check_spaced(language: str) -> None:
     if name is not None:
         raise BadSource(
             f"--lang {language}: {name} is written without spaces between words, and wikitopics cannot "
-            "separate its words: train on the links of its articles with --tokens links, or count words "
-            "yourself and use --source counts"
+            "separate its words: train on the links of its articles with `--tokens links`, or count words "
+            "yourself and use `--source counts`"
         )
 
 

@@ -34,7 +34,8 @@ class Area:
     """The numbers of its topics, the largest first."""
 
     def __repr__(self) -> str:
-        return f"<Area {self.number} {self.name!r}, {self.share:.1%}: topics {str(self.topics)[1:-1]}>"
+        topics = ", ".join(map(str, self.topics))
+        return f"<Area {self.number} {self.name!r}, {self.share:.1%}: topics {topics}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -507,7 +507,8 @@ class KeptCounts(CountsReader):
                 )
             if not self.settings().keeps_counts:
                 raise BadUsage(
-                    f"the session {path} kept no word counts: train one with --keep-counts from its start"
+                    f"the session {path} kept no word counts: train one in several passes, or with "
+                    "`--keep-counts`"
                 )
             self._kept = self.kept_rows()
         except BaseException:

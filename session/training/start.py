@@ -116,7 +116,10 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     kind, models = sources.load(settings.source), settings.models
     if size is not None:
         documents = max(1, size - held_out)
-        models = tuple(one.with_usual(default_topics(load_kind(one.kind), documents)) for one in models)
+        seeded = len(stored_seeds(settings))  # as many topics at least
+        models = tuple(
+            one.with_usual(max(seeded, default_topics(load_kind(one.kind), documents))) for one in models
+        )
         forgets = any(HALF_LIFE.name in spec.options for spec in models)
         if PASSES not in request and kind.own and not forgets:
             values[PASSES.name] = default_passes(documents)

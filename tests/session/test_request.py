@@ -220,4 +220,5 @@ def test_what_are_no_seeds_is_told_in_one_line(text, says):
 
 def test_seeds_are_lines_or_json():
     assert parsed("Tea: pot  cup cup\n\nNew York: city\n") == {"Tea": ["pot", "cup"], "New York": ["city"]}
+    assert parsed("Cities: new york, london") == {"Cities": ["new york", "london"]}
     assert parsed('{"Tea": ["new york"]}') == {"Tea": ["new york"]}

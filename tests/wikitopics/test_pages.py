@@ -169,7 +169,7 @@ def test_the_index_leads_to_every_page():
 
 RUN_HERE = ("README.md", "python.md", "texts.md", "how.md")
 OFFLINE = re.compile(
-    r"wikitopics ((?:export|articles|vocab build|train --session reviews) .*"
+    r"wikitopics ((?:export|articles|vocab build|train --session reviews[\w-]*) .*"
     r"|(?:topics|history|similar|infer|report|backup) .*--session demo.*)"
 )
 """Commands that need neither a wiki nor a screen."""

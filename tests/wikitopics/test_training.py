@@ -165,12 +165,12 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"topics": 0}, ValueError, "^topics must be a whole number from 1"),
         ({"vocabulary": 3}, TypeError, "^vocabulary must be a Vocabulary, words, .* not 3 .int"),
         ({"vocabulary": [3]}, TypeError, "^vocabulary must be"),
-        ({"vocabulary": ["two  words", "one"]}, ValueError, "^the vocabulary, line 1: 'two  words'"),
-        (
-            {"vocabulary": ["a", "b"], "digits": True},
-            ValueError,
-            "^vocabulary: .* leave out lang, stop_words",
-        ),
+        ({"vocabulary": ["two  words", "one"]}, ValueError, "^vocabulary, line 1: 'two  words'"),
+        ({"vocabulary": ["a", "b"], "min_df": 3}, ValueError, "^vocabulary: .* leave out stop_words"),
+        ({"vocabulary": "english", "lang": "de"}, ValueError, "lang and digits go with a list of words"),
+        ({"lang": "english"}, ValueError, "^lang english: give the code of a language"),
+        ({"lang": 3}, TypeError, "^lang must be the code of a language, not 3"),
+        ({"seeds": {"x": []}}, ValueError, "^seeds: the topic 'x' has no words$"),
         ({"stop_words": "de"}, ValueError, "^stop_words must be words, 'auto', 'en' or None, not 'de'"),
         ({"stop_words": [3]}, TypeError, "^stop_words must be words"),
         ({"min_df": 1.5}, ValueError, "^min_df: 1.5 is neither a number of documents"),
@@ -335,13 +335,18 @@ def test_warnings_name_the_line_of_the_program_that_called(path):
 
 
 def test_a_vocabulary_without_a_rule_reads_what_the_session_reads(path):
-    words = learn(vocabulary=["cooperate", "operate", *WORDS]).vocabulary()
+    words = learn(vocabulary=wt.Vocabulary.from_words(["cooperate", "operate", *WORDS])).vocabulary()
     assert words.split("co\u00adoperate \u202briver\u202c") == ["cooperate", "river"]
 
 
 @pytest.mark.parametrize("words", [frozenset(WORDS), (word for word in WORDS)], ids=type)
 def test_words_are_a_vocabulary_and_a_set_of_them_the_same_in_every_process(path, words):
     assert learn(vocabulary=words).vocabulary().words == tuple(WORDS)
+
+
+def test_a_list_of_words_is_read_as_texts_of_the_language_are(path):
+    words = learn(vocabulary=["don't", "5g", *WORDS], digits=True).vocabulary()
+    assert words.split("Don’t 5G") == ["don't", "5g"]
 
 
 def test_words_are_chosen_as_asked_and_are_part_of_the_session(path):
@@ -377,6 +382,9 @@ def test_seeded_topics_come_first_and_have_their_names(path):
         learn(seeds={"Waters": ["riverb"]})
     with pytest.raises(ValueError, match="none of the words of 'x': y"):
         learn(seeds={"x": ["y"]}, replace=True)
+    with pytest.raises(ValueError, match="seeds: 2 topics are seeded, but scvb0 has only 1"):
+        learn(seeds=seeds, topics=1, replace=True)
+    assert len(learn().topics()) == 3, "nothing was deleted"
     with pytest.raises(TypeError, match=r"^seeds must be a dictionary of lists"):
         learn(seeds={"x": "y"})
     assert_nothing_is_left(path)

@@ -10,7 +10,7 @@ import click
 from wikitopics.cli import options
 from wikitopics.cli.options import Command, CommandGroup, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
-from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, check_spaced, language_of
+from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.source import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
 from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest, format_of, save, written_to
@@ -266,9 +266,7 @@ def build(
     from wikitopics.session.training.vocabulary import crawled_documents, file_documents
     from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary, read_stop_words
 
-    language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
-    if language is not None:
-        check_spaced(language)
+    language = language_of_texts(wiki[LANG.name])
     recipe = VocabularyRecipe.of_language(
         language,
         [word for name in stop_words for word in read_stop_words(name)] if stop_words else None,

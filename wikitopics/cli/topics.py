@@ -140,7 +140,8 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         )
     for missing, why in ((len(rows) - len(in_use), "not in use"), (len(in_use) - len(shown), "hidden")):
         if missing > 0 and not every:
-            say(f"{missing} of {len(rows)} topics are {why}; --all shows them")
+            verb = "is" if missing == 1 else "are"
+            say(f"{missing} of {len(rows)} topics {verb} {why}; --all shows them")
     if repeated:
         say(repeated)
 

@@ -12,9 +12,9 @@ from scipy.spatial.distance import pdist, squareform
 import wikitopics as wt
 from tests.corpora import SMALL
 from wikitopics.model import Minibatch
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.analysis.exports import underscored
 from wikitopics.session.analysis.topics import ldavis
+from wikitopics.session.storage.reader import SessionReader
 
 KINDS = ("lda", "scvb0", "hdp")
 HOW_FAR = 0.2
