@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from numbers import Real
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -18,7 +18,7 @@ from typing import Any, SupportsIndex
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.mediawiki.source import LANG, check_spaced, language_of
-from wikitopics.crawler.source import BadSource, Markup
+from wikitopics.crawler.source import BadSource, Markup, default_held_out
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
@@ -39,13 +39,13 @@ from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARE
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.seeds import ids_of, unknown_words
-from wikitopics.session.settings import Settings
+from wikitopics.session.seeds import FORM, ids_of, parsed, unknown_words
+from wikitopics.session.settings import Settings, default_topics, load_kind
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import acting_later, in_use, owner
 from wikitopics.session.training.blocks import FIRST_TEXTS, short_texts
-from wikitopics.session.training.start import chosen_by_size
+from wikitopics.session.training.start import LEAST, chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
@@ -186,10 +186,12 @@ def train(
             if is_new and words is not None:
                 ids_of(seeded or {}, words)  # raises where a topic has no known word
                 notes += unknown_words(seeded or {}, words)
-                first = islice(
-                    file_documents([str(files.texts)], silently, markup=markup or "text"), FIRST_TEXTS
-                )
-                notes.append(short_texts([int(words.count(text)[1].sum()) for text in first]))
+                read = file_documents([str(files.texts)], silently, markup=markup or "text")
+                sizes = (int(words.count(text)[1].sum()) for text in read)
+                first = list(islice(sizes, FIRST_TEXTS))
+                notes.append(short_texts(first))
+                if replace and settings is not None:
+                    _check_size(settings, number, chain(first, sizes), len(seeded or ()))
             for note in filter(None, notes):
                 warnings.warn(_in_python(note), stacklevel=2)
             if replace:
@@ -274,6 +276,8 @@ def _recipe(
     phrases: bool,
 ) -> VocabularyRecipe:
     """How the arguments of `train` choose words. Raises ValueError or TypeError."""
+    if not isinstance(lang, str | None):
+        raise TypeError(f"lang must be the code of a language, not {_quoted(lang)}")
     language = None if lang is None else language_of(lang)
     if language is not None:
         try:
@@ -295,7 +299,7 @@ def _recipe(
     for name, value in (("min_df", min_df), ("max_df", max_df)):
         try:
             limits[name] = None if value is None else document_limit(value)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"{name}: {error}") from None
     return VocabularyRecipe.of_language(
         language,
@@ -307,10 +311,33 @@ def _recipe(
     )
 
 
+def _check_size(settings: Settings, number: int, sizes: Iterable[int], seeds: int) -> None:
+    """Raise ValueError for what the trainer would find only after the session of this name has been deleted:
+    too few of the texts with a known word, by their ``sizes``, or more seeds than topics."""
+    held_out = default_held_out(number)
+    some = sum(1 for _ in islice(filter(None, sizes), held_out + LEAST))
+    if some < held_out + LEAST:
+        raise ValueError(
+            f"texts: only {some:,} of {number:,} have words of the vocabulary; {held_out:,} are held out, "
+            "and at least two more are needed"
+        )
+    for spec in settings.models:
+        topics = spec.with_usual(default_topics(load_kind(spec.kind), number - held_out)).topics
+        if seeds > topics:
+            raise ValueError(f"seeds: {seeds:,} topics are seeded, but {spec.name} has only {topics:,}")
+
+
 def _seeds(argument: object) -> dict[str, list[str]]:
-    """The seeds that an argument of `train` means. Raises TypeError."""
-    if isinstance(argument, Mapping) and not any(isinstance(words, str) for words in argument.values()):
-        return {str(name): [str(word) for word in words] for name, words in argument.items()}
+    """The seeds that an argument of `train` means. Raises ValueError or TypeError."""
+    if isinstance(argument, Mapping) and all(
+        isinstance(words, Iterable) and not isinstance(words, str) for words in argument.values()
+    ):
+        seeds = {str(name): list(words) for name, words in argument.items()}
+        if all(isinstance(word, str) for words in seeds.values() for word in words):
+            try:
+                return parsed(json.dumps(seeds))
+            except ValueError as error:
+                raise ValueError(f"seeds: {str(error).removesuffix(f'; {FORM}')}") from None
     raise TypeError(f"seeds must be a dictionary of lists of words, not {_quoted(argument)}")
 
 
