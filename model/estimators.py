@@ -74,8 +74,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def __init_subclass__(cls, **more: Any) -> None:
         """Give the class an ``__init__`` with the options of its kind: scikit-learn reads its signature."""
         super().__init_subclass__(**more)
+        if "kind" not in vars(cls):
+            return  # a user's class, which may have an ``__init__`` of its own
         model = kinds.load(cls.kind)
         cls.option_names = tuple(option.name for option in (*model.options, *model.arguments))
+        for name in cls.option_names:
+            setattr(cls, name, None)  # estimators that were pickled by 1.1.0 have no options of their own
         common = signature(TopicEstimator.__init__)
         options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in cls.option_names]
         full = common.replace(parameters=[*common.parameters.values(), *options])

@@ -132,7 +132,7 @@ class TrainRequest(OptionValues):
 
     def seeds(self) -> str | None:
         """The seeds as a session keeps them; None for none. Raises `BadUsage` if the file has none."""
-        return json.dumps(read_seeds(self[SEEDS]), ensure_ascii=False) if SEEDS in self else None
+        return json.dumps(read_seeds(self[SEEDS])) if SEEDS in self else None
 
     def cluster_address(self) -> str | None:
         """The requested scheduler, as Dask writes it; None if there is none.

@@ -34,6 +34,8 @@ def read_seeds(file: str) -> Seeds:
         data = read_input(path, MOST_BYTES)
     try:
         return parsed(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadUsage(f"{SEEDS.flag} {file}: not UTF-8 text; save it as UTF-8") from None
     except ValueError as error:
         raise BadUsage(f"{SEEDS.flag} {file}: {error}") from None
 

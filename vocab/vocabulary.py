@@ -460,7 +460,7 @@ def best_words(
     words = sorted(word for _, word in best if recipe.rule.is_phrase(word))
     if len(words) < 2:
         word = "link" if recipe.rule.of_titles else "word"
-        span = f"{min_documents:,} to " if min_documents < max_documents else "at least "
+        span = f"{min_documents:,} to " if min_documents != max_documents else ""
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
             f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} "

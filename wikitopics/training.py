@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
-from wikitopics.crawler.source import BadSource, Markup
+from wikitopics.crawler.source import BadSource, Markup, default_held_out
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
@@ -47,7 +47,7 @@ from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import acting_later, in_use, owner
 from wikitopics.session.training.blocks import FIRST_TEXTS, short_texts
-from wikitopics.session.training.start import chosen_by_size
+from wikitopics.session.training.start import LEAST, chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
@@ -188,8 +188,11 @@ def train(
             if is_new and words is not None:
                 ids_of(seeded or {}, words)  # raises where a topic has no known word
                 notes += unknown_words(seeded or {}, words)
-                first = islice(proses(), FIRST_TEXTS)
-                notes += short_texts([int(words.count(text)[1].sum()) for text in first])
+                sizes = (int(words.count(text)[1].sum()) for text in proses())
+                first = list(islice(sizes, FIRST_TEXTS))
+                notes += short_texts(first)
+                if replace:
+                    _check_number(number, chain(first, sizes))
             for note in notes:
                 warnings.warn(_in_python(note), stacklevel=2)
             if not is_new:
@@ -305,21 +308,34 @@ def _recipe(language: str | None, stop_words: object, **choice: Any) -> Vocabula
     for name in ("min_df", "max_df"):
         try:
             choice[name] = None if choice[name] is None else document_limit(choice[name])
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"{name}: {error}") from None
     choice["min_letters"] = whole("min_letters", choice["min_letters"], least=1)
     return VocabularyRecipe.of_language(language, words, **choice)
 
 
+def _check_number(number: int, sizes: Iterable[int]) -> None:
+    """Raise ValueError where too few of so many texts have a known word, by their ``sizes``: the trainer
+    would find it only after the session of this name has been deleted."""
+    held_out = default_held_out(number)
+    some = sum(1 for _ in islice(filter(None, sizes), held_out + LEAST))
+    if some < held_out + LEAST:
+        raise ValueError(
+            f"texts: only {some:,} of {number:,} have words of the vocabulary; {held_out:,} are held out, "
+            "and at least two more are needed"
+        )
+
+
 def _seeds(argument: object) -> dict[str, list[str]]:
     """The seeds that an argument of `train` means. Raises ValueError or TypeError."""
-    if isinstance(argument, Mapping) and not any(isinstance(words, str) for words in argument.values()):
-        seeds = {str(name): [str(word) for word in words] for name, words in argument.items()}
-        try:
-            return parsed(json.dumps(seeds))
-        except ValueError as error:
-            raise ValueError(f"seeds: {error}") from None
-    raise wrong_type("seeds", "a dictionary of lists of words", argument)
+    needed = "a dictionary of lists of words"
+    if not isinstance(argument, Mapping) or any(isinstance(words, str) for words in argument.values()):
+        raise wrong_type("seeds", needed, argument)
+    seeds = {str(name): _words("seeds", needed, words) for name, words in argument.items()}
+    try:
+        return parsed(json.dumps(seeds))
+    except ValueError as error:
+        raise ValueError(f"seeds: {error}") from None
 
 
 def _labels(texts: object, ids: object, path: Path | None) -> Any:

@@ -336,6 +336,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
                     )
                 adds, before = True, reader.last_page_id()
                 settings = replace(settings, source_options={**added, BEFORE: before})
+                sources.check_identity(kind, settings.source_options)  # page ids may be damaged
             check_resumable(request, settings, requested, adds=adds)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)

@@ -176,3 +176,16 @@ def test_top_words_are_named_by_whoever_knows_them(estimator, capsys):
     of_table = estimator(n_components=2, random_state=0, n_passes=1).fit(pd.DataFrame(X, columns=words))
     assert {word for topic in of_table.top_words(1) for word in topic} <= set(words)
     assert capsys.readouterr().out == "", "nothing is told unless asked"
+
+
+def test_a_class_of_the_users_keeps_its_init_and_an_older_pickle_has_no_options(estimator):
+    class Ours(estimator):
+        def __init__(self, n_components=4):
+            super().__init__(n_components=n_components)
+
+    assert Ours().n_components == 4
+    older = pickle.loads(pickle.dumps(estimator(n_components=3)))
+    for name in older.option_names:
+        del older.__dict__[name]
+    assert "alpha" not in repr(older)
+    assert older.fit([[1, 2], [2, 1]]).get_params()["alpha"] is None

@@ -101,6 +101,8 @@ def test_a_session_is_replaced_once_all_is_known_to_be_right(path):
         {"texts": []},
         {"vocabulary": "no such"},
         {"seed": -1},
+        {"texts": ["rivera songb", "other"], "vocabulary": WORDS},
+        {"seeds": {"a": ["\ud800"]}},
     ):
         with pytest.raises((ValueError, TypeError)):
             learn(**{"replace": True, **wrong})
@@ -175,6 +177,10 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"stop_words": [3]}, TypeError, "^stop_words must be words"),
         ({"min_df": 1.5}, ValueError, "^min_df: 1.5 is neither a number of documents"),
         ({"min_letters": 0}, ValueError, "^min_letters must be from 1 to"),
+        ({"min_df": np.array([1, 2])}, ValueError, "^min_df: only integer"),
+        ({"seeds": {"a": None}}, TypeError, "^seeds must be a dictionary of lists of words"),
+        ({"seeds": {"a": [["b"]]}}, TypeError, "^seeds must be a dictionary of lists of words"),
+        ({"seeds": {"a": []}}, ValueError, "^seeds: the topic 'a' has no words$"),
         ({"lang": "th"}, ValueError, "^lang th: Thai is written without spaces"),
         ({"vocabulary": "klingon"}, wt.UnknownVocabulary, "^vocabulary: .*klingon"),
         ({"texts": []}, ValueError, "^texts is empty$"),
