@@ -460,11 +460,12 @@ def best_words(
     words = sorted(word for _, word in best if recipe.rule.is_phrase(word))
     if len(words) < 2:
         word = "link" if recipe.rule.of_titles else "word"
-        span = f"{min_documents:,} to " if min_documents != max_documents else ""
+        least = f"at least {min_documents:,}"
+        span = least if count <= max_documents else f"{min_documents:,} to {max_documents:,}"
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
             f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} "
-            f"occurs in {span}{max_documents:,} of them. About 10,000 documents give a good "
+            f"occurs in {span} of them. About 10,000 documents give a good "
             "vocabulary"
         )
     return Built(Vocabulary.from_words(words, recipe.rule), count, len(frequency))

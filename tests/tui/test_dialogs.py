@@ -178,7 +178,7 @@ async def test_a_picture_that_cannot_be_written_says_why(shown, live, tmp_path, 
             monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
         told = await picture(pilot)
     assert re.fullmatch(
-        r"cannot write two-dashboard-\S+\.svg: No (such file or directory|space left on device)", told
+        r"cannot write two-dashboard-\S+\.svg: (no such file or folder|No space left on device)", told
     )
     os.chdir("/")
 
