@@ -521,6 +521,7 @@ def test_a_trainer_that_was_stopped_is_warned_of(path, cli):
 def test_whoever_is_killed_the_texts_are_removed(path, cli):
     program = asked_for()
     at_work(path)
+    until(lambda: articles(path) >= len(TEXTS))  # each has its proportions
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in InMemoryTexts.of(path) if file.exists())
     program.send_signal(signal.SIGINT)
     _, told = program.communicate()

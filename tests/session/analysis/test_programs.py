@@ -108,7 +108,7 @@ def test_an_export_to_gensim_replaces_its_own_folder_only(cli, three, tmp_path, 
         assert cli(*export, folder).code == 0
         assert {"model", "model.state", "model.id2word"} <= {path.name for path in folder.iterdir()}
     one_line(cli(*export, three), 2, "holds a session")
-    one_line(cli(*export, tmp_path / "none" / "gensim"), 1, "No such file")
+    one_line(cli(*export, tmp_path / "none" / "gensim"), 1, "no such file or folder")
     one_line(cli("export", "model", "--format", "gensim"), 2, "name a folder")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gensim", "home"]
 
