@@ -3,7 +3,7 @@
 One SQLite file is one session. A file is a session if its tables, as SQLite itself reports them, are these
 and hold nothing that SQLite would compute: no view, trigger, virtual table, generated column, default or
 condition. Only the orders of `order_by_topic` are computed, by SQL that is known word by word. Whoever
-changes a table here extends `upgrade`, and raises `VERSION`.
+changes a table raises `VERSION`, and adds to `sql/` the schema and the upgrade from the one before.
 """
 
 import contextlib
@@ -39,81 +39,6 @@ FIRST_RELEASED, RELEASED = 8, {8: "1.0.0", 9: "1.1.0"}
 """Earlier formats, with the version that wrote them: they are read unconverted, and converted to this format
 when training continues."""
 
-TABLES = {
-    "settings": "(key TEXT PRIMARY KEY, value TEXT)",
-    "vocabulary": "(id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT)",
-    # id: the model's place in settings.models. What is large comes last, so that the rest is read without it.
-    # meetings: how often its topics meet in documents, by which they are grouped.
-    "models": "(id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL, scalars TEXT,"
-    " arrays BLOB, meetings BLOB)",
-    # skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still
-    # be inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
-    # again: how many of the articles had been trained before, in an earlier pass.
-    "progress": "(id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,"
-    " crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,"
-    " next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,"
-    " committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT, again INTEGER)",
-    # Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
-    "pending": "(id INTEGER PRIMARY KEY, documents BLOB)",
-    "held_out": "(id INTEGER PRIMARY KEY, documents BLOB)",
-    # The newest trained articles again, to be inferred again with what the models learn later.
-    "recent": "(first_seq INTEGER PRIMARY KEY, articles INTEGER, documents BLOB)",
-    # With --keep-counts, or several passes: all held-out articles, then the trained ones, in the order of the
-    # stream. id: the number of the first article.
-    "kept_counts": "(id INTEGER PRIMARY KEY, articles INTEGER, documents BLOB)",
-    # Until the session has a vocabulary, the counts of all words of its first articles, one row per stretch
-    # of the crawl. words: the words that the documents' word ids number, one per line. skips, position and
-    # lap as in progress, for and after this stretch. unread: pages that could not be counted.
-    "first_articles": "(id INTEGER PRIMARY KEY, documents BLOB, words TEXT, skips TEXT, unread INTEGER,"
-    " position TEXT, lap REAL)",
-    # role: index into ROLES. topics: each model's largest topic, as two big-endian uint16 (topic,
-    # ten-thousandths), which sort as bytes. id: a document's id in its own collection; null if the source has
-    # no such ids.
-    "articles": "(seq INTEGER PRIMARY KEY, page_id INTEGER, title TEXT, revision_id INTEGER, words INTEGER,"
-    " role INTEGER, topics BLOB, id TEXT)",
-    # One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
-    "blocks": "(first_seq INTEGER PRIMARY KEY, articles INTEGER, page_ids BLOB, titles BLOB)",
-    "proportions": "(model INTEGER, first_seq INTEGER, data BLOB, PRIMARY KEY (model, first_seq))",
-    # How often each word was trained on.
-    "word_counts": "(id INTEGER PRIMARY KEY, arrays BLOB)",
-    # Measured values, without those that follow from others.
-    "metrics": "(model INTEGER, articles INTEGER, tokens INTEGER, seconds REAL, metric TEXT, value REAL,"
-    " PRIMARY KEY (model, metric, articles))",
-    "snapshots": "(model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,"
-    " PRIMARY KEY (model, articles))",
-    # Names made of words. alive: born and not dead. lasting: the name that events know, if another is shown.
-    "topic_names": "(model INTEGER, topic INTEGER, name TEXT, alive INTEGER, lasting TEXT,"
-    " PRIMARY KEY (model, topic))",
-    # The areas of each model's topics, as of the newest snapshot. names: JSON, by area.
-    "areas": "(model INTEGER PRIMARY KEY, of_topic BLOB, distances BLOB, places BLOB, names TEXT)",
-    "given_names": "(model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic))",
-    "topic_events": "(id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT, topic INTEGER,"
-    " other INTEGER, name TEXT)",
-    "runs": "(id INTEGER PRIMARY KEY, started_at REAL, ended_at REAL, first_article INTEGER, reason TEXT)",
-    "events": "(id INTEGER PRIMARY KEY, at REAL, level TEXT, message TEXT)",
-    "heartbeat": "(id INTEGER PRIMARY KEY, at REAL, pid INTEGER, state TEXT, activity TEXT)",
-    "flow": "(id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER)",
-    "control": "(id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER, hurry INTEGER)",
-}
-_TABLES_1_1 = {
-    **TABLES,
-    "models": TABLES["models"].replace(", meetings BLOB", ""),
-    "control": TABLES["control"].replace(", hurry INTEGER", ""),
-}
-del _TABLES_1_1["areas"]
-_TABLES_1_0 = {
-    **_TABLES_1_1,
-    "progress": TABLES["progress"].replace(", again INTEGER", ""),
-    "models": "(id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,"
-    " arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL)",
-    "topic_names": TABLES["topic_names"].replace(", lasting TEXT", ""),
-    # In articles.topics the numbers are little-endian, and here they are again, in order.
-    "article_topics": "(model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,"
-    " PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID",
-}
-TABLES_OF: Mapping[int, Mapping[str, str]] = {8: _TABLES_1_0, 9: _TABLES_1_1, VERSION: TABLES}
-"""The tables of each format that can be read."""
-
 _ORDER = "by_topic_of_model_"
 
 _COLUMNS = """
@@ -145,16 +70,21 @@ def order_by_topic(model: int) -> str:
     return f"CREATE INDEX {_ORDER}{model} ON articles ({largest_topic(model)})"
 
 
-def create_tables(tables: Mapping[str, str] = TABLES) -> str:
-    """SQL to create these tables."""
-    return "".join(f"CREATE TABLE {name} {columns};\n" for name, columns in tables.items())
+def script(name: str) -> str:
+    """One of the files in `sql/`: the schema of a format, or the upgrade to the next one."""
+    return Path(__file__).with_name("sql").joinpath(f"{name}.sql").read_text("utf-8")
+
+
+def create_tables(version: int = VERSION) -> str:
+    """SQL to create the tables of a session of this format."""
+    return script(f"schema-{version}")
 
 
 @cache
 def schema(version: int = VERSION) -> frozenset[tuple[Any, ...]]:
     """(table, place, name, type, not null, place in the key) of each column of a session of this format."""
     with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(create_tables(TABLES_OF[version]))
+        fresh.executescript(create_tables(version))
         return frozenset(fresh.execute(_COLUMNS))
 
 
@@ -342,7 +272,7 @@ def check_session(connection: sqlite3.Connection, path: Path) -> None:
         raise NotASession(
             f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
         )
-    if version not in TABLES_OF:
+    if version not in (*RELEASED, VERSION):
         raise NotASession(
             f"{path} was made by a version before 1.0.0, which this one cannot read: start another --session"
         )

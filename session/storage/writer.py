@@ -39,13 +39,13 @@ from wikitopics.session.storage.counts import Block, WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
     FIRST_RELEASED,
-    TABLES,
     VERSION,
     connect,
     create_tables,
     database,
     only_row,
     order_by_topic,
+    script,
     session_errors,
     writing,
 )
@@ -453,28 +453,6 @@ def request_control(path: Path, **columns: bool) -> None:
 
 # Files of earlier formats, brought to this one. What is read differently in them is beside what reads it.
 
-_HURRY = "ALTER TABLE control ADD COLUMN hurry INTEGER; UPDATE control SET hurry = 0"
-_FROM_1_0 = f"""
-DROP TABLE article_topics;
-ALTER TABLE models RENAME TO old_models;
-CREATE TABLE models {TABLES["models"]};
-INSERT INTO models SELECT id, topics_in_use, updates, rho, scalars, arrays, NULL FROM old_models;
-DROP TABLE old_models;
-ALTER TABLE progress ADD COLUMN again INTEGER;
-UPDATE progress SET again = 0;
-ALTER TABLE topic_names ADD COLUMN lasting TEXT;
-DELETE FROM metrics WHERE metric = 'perplexity';
-UPDATE articles SET topics = big_endian(topics) WHERE topics IS NOT NULL;
-DROP TABLE IF EXISTS _sqlite_migrations;
-CREATE TABLE areas {TABLES["areas"]};
-{_HURRY}
-"""
-_FROM_1_1 = f"""
-ALTER TABLE models ADD COLUMN meetings BLOB;
-CREATE TABLE areas {TABLES["areas"]};
-{_HURRY}
-"""
-
 
 def upgrade(path: Path) -> None:
     """Bring a session of an earlier format to this one in one transaction. Raises `SessionError`; then
@@ -488,9 +466,10 @@ def upgrade(path: Path) -> None:
         largest = max(state_room(spec.topics, n_words) for spec in models)
         db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
         db.conn.create_function("big_endian", 1, _swapped, deterministic=True)
-        statements = _FROM_1_1.split(";")
-        if db.conn.execute("PRAGMA user_version").fetchone()[0] == FIRST_RELEASED:
-            statements = [*_FROM_1_0.split(";"), *map(order_by_topic, range(len(models)))]
+        before = db.conn.execute("PRAGMA user_version").fetchone()[0]
+        statements = [one for step in range(before, VERSION) for one in script(f"upgrade-{step}").split(";")]
+        if before == FIRST_RELEASED:
+            statements += map(order_by_topic, range(len(models)))
         with writing(db, path):
             for statement in statements:
                 db.conn.execute(statement)
