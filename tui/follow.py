@@ -92,6 +92,7 @@ class SessionView:
     address: Address = nowhere
     """The address at which an article can be read in a browser."""
     models: tuple[str, ...] = ()
+    """At least one."""
     metrics: tuple[Metric, ...] = METRICS
     """The metrics that the chart can show."""
     curves: Curves = field(default_factory=dict)
@@ -114,14 +115,13 @@ class SessionView:
     as_of: int | None = None
     """In a replay, the number of articles; None: now."""
 
-    def topics_of(self, model: str | None) -> tuple[TopicRow, ...]:
+    def topics_of(self, model: str) -> tuple[TopicRow, ...]:
         """The topics of a model, topic k at index k; none before the first."""
-        return self.topics.get(model or "", ())
+        return self.topics.get(model, ())
 
-    def areas_of(self, model: str | None) -> Mapping[int, Area]:
+    def areas_of(self, model: str) -> Mapping[int, Area]:
         """The area of each topic of a model, by the topic's number; topics not in use have none."""
-        found = self.atlases.get(model or "")
-        return {} if found is None else found.area_of
+        return self.atlases[model].area_of if model in self.atlases else {}
 
     def topic_label(self, model: str, topic: int) -> str:
         """A topic's number and its name, or only the number if the topic is not known yet."""
@@ -142,15 +142,15 @@ class SessionView:
         """A number of articles: "1 article", "300 documents", "900 readings"."""
         return plural(number, self.counted[:-1])
 
-    def topics_after(self, model: str | None) -> str:
+    def topics_after(self, model: str) -> str:
         """The number of articles that the shown topics of a model are based on, in words; "" before the
         first."""
         rows = self.topics_of(model)
         return f"after {self.some(rows[0].articles)}" if rows else ""
 
-    def of_model(self, model: str | None) -> str:
+    def of_model(self, model: str) -> str:
         """A title's mention of its model: nothing if there is only one."""
-        return f" · {model}" if model and len(self.models) > 1 else ""
+        return f" · {model}" if len(self.models) > 1 else ""
 
     def of_now(self) -> str:
         """A title's mark for a panel that shows the present even in a replay."""
@@ -211,13 +211,13 @@ class Choice:
     pinned: set[tuple[str, int]] = field(default_factory=set)
     """(model, topic) of those pinned to the top of the lists."""
 
-    def pinned_of(self, model: str | None) -> frozenset[int]:
+    def pinned_of(self, model: str) -> frozenset[int]:
         """The model's pinned topics."""
         return frozenset(topic for of, topic in self.pinned if of == model)
 
-    def model_of(self, look: SessionView) -> str | None:
+    def model_of(self, look: SessionView) -> str:
         """The model whose topics are listed."""
-        return next(iter(self.models_of(look)), None)
+        return self.models_of(look)[0]
 
     def models_of(self, look: SessionView) -> tuple[str, ...]:
         """The models on the chart."""

@@ -52,7 +52,7 @@ class Marks:
 NO_MARKS = Marks({}, coloured=False, ascii_only=True)
 
 
-def marks_of(widget: Widget, look: SessionView, model: str | None) -> Marks:
+def marks_of(widget: Widget, look: SessionView, model: str) -> Marks:
     """The marks of a model's topics as this widget's screen can show them."""
     app = widget.app
     return Marks(look.areas_of(model), not app.no_color, app.has_class("-ascii"))

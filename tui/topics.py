@@ -146,7 +146,7 @@ class TopicList(RowList[Row]):
 
     empty = NO_TOPICS
     opens_at_once = True
-    _of: tuple[str, str | None] | None = None
+    _of: tuple[str, str] | None = None
     _sought = ""
     _order = ""
     _pinned: frozenset[int] = frozenset()
@@ -183,7 +183,7 @@ class TopicList(RowList[Row]):
             if self._fresh:
                 self.set_timer(FRESH_SECONDS, self._unmark)
         self._topics, self._listed = topics, listed
-        found = look.atlases.get(model or "")
+        found = look.atlases.get(model)
         self._areas, self._marks = () if found is None else found.areas, marks_of(self, look, model)
         self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
         self._list()
@@ -372,7 +372,7 @@ class TopicCard(Lines):
     """Its share and its area, then the most probable words, in two columns if one is not tall enough."""
 
     _row: TopicRow | None = None
-    _model: str | None = None
+    _model = ""
     _look: SessionView | None = None
     _articles: Sequence[ArticleRow] | None = None
 

@@ -30,10 +30,8 @@ SHARE, LEAST = 7, 16
 """Cells of the share alone, and the least cells of a topic."""
 
 
-async def leading(view: View, model: str | None, rows: Sequence[ArticleRow]) -> Leading:
+async def leading(view: View, model: str, rows: Sequence[ArticleRow]) -> Leading:
     """What is known of these articles' topics. Raises SessionError as `View.ask` does."""
-    if model is None:
-        return {}
     seqs = [row.seq for row in rows]
     return await view.ask(lambda reader: reader.leading_topics(model, seqs, MIXED), aside=True)
 
@@ -44,7 +42,7 @@ class ArticleList(RowList[ArticleRow]):
     stays_on_top = True
     empty = "none"
     _look: SessionView | None = None
-    _model: str | None = None
+    _model = ""
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _topic: int | None = None
     _marks = NO_MARKS
@@ -56,7 +54,7 @@ class ArticleList(RowList[ArticleRow]):
         rows: Sequence[ArticleRow],
         leading: Leading,
         look: SessionView,
-        model: str | None,
+        model: str,
         *,
         sought: object = None,
         topic: int | None = None,
@@ -102,7 +100,7 @@ class ArticleList(RowList[ArticleRow]):
         """What it is about: as many topics as there is room for, the largest first."""
         model, (_, mix, cells, many) = self._model, self._columns(width)
         parts = topics_of(row, model, self._leading)
-        if model is None or not parts:
+        if not parts:
             return [("held out", "faint")] if row.role == "held_out" else told(row)
         out: Line = [(weight(parts[0][1]).ljust(SHARE), "accent")] if self._topic is not None else []
         if mix:
@@ -134,10 +132,10 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
     headed = False
     stays_on_top = True
     _look: SessionView | None = None
-    _model: str | None = None
+    _model = ""
     _marks = NO_MARKS
 
-    def show_look(self, look: SessionView, model: str | None) -> None:
+    def show_look(self, look: SessionView, model: str) -> None:
         """Draw the articles of this look as ``model`` sees them."""
         self._look, self._model, self._marks = look, model, marks_of(self, look, model)
         if look.as_of is not None:
@@ -162,9 +160,9 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
     def parts(self, row: tuple[ArticleRow, bool], width: int) -> Line:
         (article, is_first), look, marks = row, self._look, self._marks
         assert look is not None
-        parts = topics_of(article, self._model, look.leading.get(self._model or "", {}))
+        parts = topics_of(article, self._model, look.leading.get(self._model, {}))
         bar, text = Line(), told(article)
-        if self._model is not None and parts:
+        if parts:
             bar = [*marks.mix(parts), (" ", "")] if marks.mixes else []
             text = topic_parts(look, self._model, parts[0], marks, weighed=not bar)
         if not is_first:
@@ -183,7 +181,7 @@ def coming(look: SessionView) -> str:
     return f"the first {look.noun} are on their way"
 
 
-def topics_of(article: ArticleRow, model: str | None, leading: Leading) -> list[tuple[int, float]]:
+def topics_of(article: ArticleRow, model: str, leading: Leading) -> list[tuple[int, float]]:
     """What is known of an article's (topic, proportion), the largest first; none if it was not trained on."""
     if article.role != "trained":
         return []
@@ -254,10 +252,10 @@ class Articles(View):
         values = look.recent, model, self.sought, first, look.topics, self.choice.ascii_only
         self.fill("articles", values, partial(self._fill, look, model, first))
 
-    async def _fill(self, look: SessionView, model: str | None, first: int | None) -> None:
+    async def _fill(self, look: SessionView, model: str, first: int | None) -> None:
         sought = self.sought
         topic = int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
-        if model is not None and topic is not None:
+        if topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
             title = f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
         elif sought:

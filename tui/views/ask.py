@@ -100,9 +100,7 @@ class AskView(View):
         self.again()
 
     def draw(self, look: SessionView) -> None:
-        if (model := self.model) is None:
-            return
-        question = self.trail[-1] or self._field.text
+        model, question = self.model, self.trail[-1] or self._field.text
         if not self.query_one(Mix).empty:
             self._show(Answer(lack="loading the model …"), look, model, question)
         values = question, model, look.status.committed_at, look.topics, self.choice.ascii_only

@@ -91,7 +91,7 @@ class TopicAtlas(Drawn, can_focus=True):
     """The area that fills the map; None: it shows all."""
     sheet: Sheet | None = None
     _look: SessionView | None = None
-    _model: str | None = None
+    _model = ""
     _of: object = None
     _view: View | None = None
     _found: frozenset[int] = frozenset()
@@ -126,7 +126,7 @@ class TopicAtlas(Drawn, can_focus=True):
         self._look, self._model, self._sought = look, model, view.sought
         self._view = view
         self._light(look.recent if look.as_of is None else ())
-        found, rows, size = look.atlases.get(model or ""), look.topics_of(model), self._room
+        found, rows, size = look.atlases.get(model), look.topics_of(model), self._room
         self.post_message(self.Moved())
         if found is None or min(size) < 1:
             return
@@ -210,7 +210,7 @@ class TopicAtlas(Drawn, can_focus=True):
         of = f"{shown} of {many}" if shown < sheet.many else many
         if self._sought:
             of = f"{len(self._found)} of {many} with “{self._sought}”"
-        found = look.atlases.get(self._model or "")
+        found = look.atlases.get(self._model)
         area = next((one for one in found.areas if one.number == sheet.zoom), None) if found else None
         title = f"{'Atlas' if area is None else area.name} · {of}{look.of_model(self._model)}"
         if found is not None and found.by_words:
@@ -451,8 +451,9 @@ class AtlasView(View):
         run_in_background(self, self._play_births, "births")
 
     async def _play_births(self) -> None:
-        if (model := self.model) is None:
+        if self.look is None:
             return
+        model = self.model
         with self.host.warning():
             history = await self.ask(lambda reader: reader.share_history(model), aside=True)
             if self.model != model:

@@ -239,7 +239,7 @@ class Dashboard(View):
         rows = look.topics_of(model)
         row, why = featured(rows, listed.topic if listed.held else None, self.choice.pinned_of(model))
         self.query_one(TopicCard).show(row, look, self.choice, why)
-        if row is not None and model is not None:
+        if row is not None:
             values = look.status.session, model, row.topic, look.recent, look.as_of
             self.fill("card", values, partial(self._fill_card, row.topic, model, look))
 

@@ -117,8 +117,6 @@ class Heatmap(RowList[TopicRow]):
     def show_history(self, view: View, look: SessionView) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
         choice, sought, model = view.choice, view.sought, view.choice.model_of(look)
-        if model is None:
-            return
 
         async def fill() -> None:
             history = await view.ask(lambda reader: reader.share_history(model), aside=True)

@@ -181,22 +181,23 @@ class TopicView(View):
     @on(TopicList.Moved, "#all-topics")
     def _detail(self) -> None:
         """Fill the detail if it is in sight and does not yet show this topic at this moment."""
-        row, look, model = self.chosen_topic(), self.look, self.model
+        row, look = self.chosen_topic(), self.look
         if look is None or not (self.has_class("-side") or self.has_class("-open")):
             return
+        model = self.model
         earlier = row is not None and self._moment is not None and self._moment[0] == row.topic
         self.query_one(TopicCard).show(row, look, self.choice, "now" if earlier else "")
-        if row is None or model is None:
-            self.fill("detail", (), partial(self._empty, look))
+        if row is None:
+            self.fill("detail", (), partial(self._empty, look, model))
         else:
             self.fill("detail", (row.label, model, look.topics), partial(self._fill, row, model, look))
 
-    async def _empty(self, look: SessionView) -> None:
+    async def _empty(self, look: SessionView, model: str) -> None:
         """Show that no topic is selected."""
         evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
         evolution.show((), "no topic selected")
         name(evolution, "Over time")
-        listed.show_articles((), {}, look, None)
+        listed.show_articles((), {}, look, model)
         name(listed, look.noun.capitalize())
 
     async def _fill(self, row: TopicRow, model: str, look: SessionView) -> None:

@@ -165,9 +165,10 @@ class View(Container):
             self.draw(self.look)
 
     @property
-    def model(self) -> str | None:
-        """The model whose topics are listed."""
-        return None if self.look is None else self.choice.model_of(self.look)
+    def model(self) -> str:
+        """The model whose topics are listed, once there is a look."""
+        assert self.look is not None
+        return self.choice.model_of(self.look)
 
     def home(self) -> Widget:
         """The widget that has the focus when the view opens."""
@@ -247,16 +248,15 @@ class View(Container):
         self.host.watched.look_again()
 
     def action_pin(self) -> None:
-        row, model = self.chosen_topic(), self.model
-        if row is not None and model is not None:
-            self.choice.pinned ^= {(model, row.topic)}
+        if (row := self.chosen_topic()) is not None:
+            self.choice.pinned ^= {(self.model, row.topic)}
             self.host.show()
 
     @write_action
     def action_rename(self) -> None:
-        row, model, path = self.chosen_topic(), self.model, self.host.path
-        if row is None or model is None:
+        if (row := self.chosen_topic()) is None:
             return
+        model, path = self.model, self.host.path
 
         def renamed(name: str | None) -> None:
             if name is not None:
