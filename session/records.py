@@ -257,7 +257,11 @@ class Progress:
     @property
     def pass_(self) -> int:
         """The pass of the newest article, from 1."""
-        return -(-self.articles // self.documents) if self.articles else 1
+        return self.pass_of(self.articles)
+
+    def pass_of(self, articles: int) -> int:
+        """The pass of the last of so many articles, from 1."""
+        return -(-articles // self.documents) if articles else 1
 
     def predicted(self, number: int) -> float | None:
         """A model's log-likelihood per word of the newest articles before they were trained."""

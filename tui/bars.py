@@ -166,8 +166,7 @@ def pieces(
 
 def _replayed(replay: Replay, status: Status) -> Pieces:
     """Say that the view shows the past, which point of it, and how to get back."""
-    in_passes = status.passes > 1 and status.documents and not status.added
-    reading = -(-replay.articles // status.documents) if in_passes else 0
+    reading = status.pass_of(replay.articles) if status.passes > 1 and not status.added else 0
     texts = unit_noun(status.source, status.passes)
     return [
         (0, [(f"{'▶' if replay.playing else '‖'} REPLAY", "warn")]),

@@ -172,11 +172,8 @@ def ldavis(
 
 def _columns(names: str, rows: Iterable[Sequence[object]]) -> dict[str, list[object]]:
     """The rows as LDAvis has them: a list for each column."""
-    table: dict[str, list[object]] = {name: [] for name in names.split()}
-    for row in rows:
-        for column, value in zip(table.values(), row, strict=True):
-            column.append(value)
-    return table
+    columns = [*map(list, zip(*rows, strict=True))] or [[] for _ in names.split()]
+    return dict(zip(names.split(), columns, strict=True))
 
 
 def _listed(beta: NDArray[Any], share: NDArray[Any], expected: NDArray[Any]) -> Iterator[tuple[Any, ...]]:

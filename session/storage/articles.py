@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
 from math import sqrt
+from sqlite3 import Connection
 from struct import pack
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +24,10 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
-from wikitopics.session.storage.counts import MOST_BLOCKS, Block, from_zero, gather, stored_block
+from wikitopics.session.storage.counts import MOST_BLOCKS, Block, ascends, from_zero, gather, stored_block
 from wikitopics.session.storage.database import ROLES, SMALL, largest_topic, select
 from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
 
 # The proportions of articles in a few large rows: one row per minibatch, and at the end of a session over the
 # user's own documents also those held out. SQLite takes half a second to return a million rows of `articles`,
@@ -162,9 +160,7 @@ class Proportions:
         starts = self.indptr()
         if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
             raise Damaged("proportions.data has articles of another length")
-        ascends = self.topics[1:] > self.topics[:-1]
-        ascends[starts[1:-1] - 1] = True
-        if self.topics.max() >= n_topics or not ascends.all() or not self.roots.all():
+        if self.topics.max() >= n_topics or not ascends(self.topics, starts) or not self.roots.all():
             raise Damaged("proportions.data holds numbers that are out of range")
 
 
@@ -177,22 +173,22 @@ def title_key(title: str) -> int:
     return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
 
 
-def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
+def insert_block(db: Connection, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
     ids, narrow = block.page_ids, block.page_ids.astype("<i4")
     # Documents of a file of word counts have only numbers.
     titles = (title or f"document {number}" for title, number in zip(block.titles, ids.tolist(), strict=True))
     packed = (narrow if (narrow == ids).all() else ids.astype("<i8")).tobytes()
     keys = np.array(list(map(title_key, titles)), "<u2").tobytes()
-    db.conn.execute("INSERT INTO blocks VALUES (?, ?, ?, ?)", [first_seq, len(block), packed, keys])
-    db.conn.executemany(
+    db.execute("INSERT INTO blocks VALUES (?, ?, ?, ?)", [first_seq, len(block), packed, keys])
+    db.executemany(
         "INSERT INTO proportions VALUES (?, ?, ?)",
         [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)],
     )
 
 
 def renew_proportions(
-    db: "Database", seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+    db: Connection, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
 ) -> None:
     """Replace the proportions of the articles ``seqs`` with the models' current ones.
 
@@ -201,7 +197,7 @@ def renew_proportions(
     if not proportions:
         return
     between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
-    for first, size in select(db.conn, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
+    for first, size in select(db, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
         start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
         if start == stop:
             continue
@@ -209,7 +205,7 @@ def renew_proportions(
         rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
         for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
             room = LARGEST_ARTICLE * size + SMALL
-            stored = select(db.conn, "proportions", {"data": Any}, OF_BLOCK, [model, first], largest=room)
+            stored = select(db, "proportions", {"data": Any}, OF_BLOCK, [model, first], largest=room)
             old = Proportions.from_blocks([(data, size) for (data,) in stored or [(None,)]], K)
             both = Proportions.concatenate([old, new[start:stop]])
             data = both.take(rows).to_bytes()
@@ -306,11 +302,11 @@ class ArticleTopics:
 
 
 def insert_articles(
-    db: "Database", block: Block, role: Role, topics: ArticleTopics | None, seqs: Iterable[int]
+    db: Connection, block: Block, role: Role, topics: ArticleTopics | None, seqs: Iterable[int]
 ) -> None:
     """Add articles with these numbers; ``topics``: theirs, if they were trained."""
     n = len(block)
-    db.conn.executemany(
+    db.executemany(
         "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         zip(
             seqs,
@@ -326,9 +322,9 @@ def insert_articles(
     )
 
 
-def insert_recent(db: "Database", rows: Sequence[dict[str, object]]) -> None:
+def insert_recent(db: Connection, rows: Sequence[dict[str, object]]) -> None:
     """Store the counts of trained articles, and drop those no longer among the newest."""
-    db.table("recent").insert_all(rows)
+    db.executemany("INSERT INTO recent VALUES (:first_seq, :articles, :documents)", rows)
     # Counts the articles after a row instead of comparing its number: how many skipped ones lie in between is
     # chance.
     db.execute(
@@ -339,18 +335,18 @@ def insert_recent(db: "Database", rows: Sequence[dict[str, object]]) -> None:
     )
 
 
-def renew_topics(db: "Database", seqs: Sequence[int], topics: ArticleTopics) -> None:
+def renew_topics(db: Connection, seqs: Sequence[int], topics: ArticleTopics) -> None:
     """Replace the topics of the articles ``seqs`` with the models' current ones.
 
     Articles dropped meanwhile stay dropped.
     """
-    db.conn.executemany(
+    db.executemany(
         "UPDATE articles SET topics = ? WHERE seq = ?",
         [(row.tobytes(), seq) for row, seq in zip(topics.largest, seqs, strict=True)],
     )
 
 
-def insert_held_out_topics(db: "Database", block: Block, topics: ArticleTopics, most: int) -> None:
+def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
     """Add the topics of all held-out articles, in the order of the stream; ``most``: articles in a row of
     `blocks`."""
     rows = db.execute("SELECT seq FROM articles WHERE role = 1 ORDER BY seq").fetchall()
@@ -367,16 +363,16 @@ def insert_held_out_topics(db: "Database", block: Block, topics: ArticleTopics, 
             start = stop
 
 
-def drop_held_out_topics(db: "Database") -> None:
+def drop_held_out_topics(db: Connection) -> None:
     """Take the topics of held-out articles away again."""
     for table in ("proportions", "blocks"):
         db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
 
 
-def replace_articles(db: "Database", block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
+def replace_articles(db: Connection, block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
     """Store trained articles with their present topics, whether or not they were dropped meanwhile."""
-    db.conn.executemany("DELETE FROM articles WHERE seq = ?", [(seq,) for seq in seqs])
+    db.executemany("DELETE FROM articles WHERE seq = ?", [(seq,) for seq in seqs])
     insert_articles(db, block, "trained", topics, seqs)
 
 
@@ -386,7 +382,7 @@ def recent_row(block: Block, first_seq: int) -> dict[str, object]:
     return {"first_seq": first_seq, "articles": len(block), "documents": nameless.to_bytes()}
 
 
-def keep_top(db: "Database", topics: Sequence[int], most: int) -> None:
+def keep_top(db: Connection, topics: Sequence[int], most: int) -> None:
     """Drop trained articles that are not among the ``most`` articles most about some topic of a model.
 
     ``topics``: the number of topics of each model.
@@ -394,7 +390,7 @@ def keep_top(db: "Database", topics: Sequence[int], most: int) -> None:
     best: set[int] = set()
     for model, K in enumerate(topics):
         for topic in range(K):
-            best.update(most_about(partial(select, db.conn), model, topic, most))
+            best.update(most_about(partial(select, db), model, topic, most))
     db.execute(
         "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT value FROM json_each(?))",
         [json.dumps(sorted(best))],

@@ -246,6 +246,14 @@ def gather(
     return starts, np.arange(starts[-1]) + np.repeat(indptr[rows] - starts[:-1], np.diff(starts))
 
 
+def ascends(values: NDArray[Any], indptr: NDArray[np.int64]) -> bool:
+    """Whether the elements of each of these sparse rows ascend."""
+    rises = values[1:] > values[:-1]
+    ends = indptr[(indptr > 0) & (indptr < len(values))]
+    rises[ends - 1] = True
+    return bool(rises.all())
+
+
 def _as_json(texts: tuple[str, ...]) -> NDArray[np.uint8]:
     return np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)
 
@@ -408,9 +416,7 @@ class WordCounts:
 
 def _once_an_article(block: Block, n_words: int) -> NDArray[np.integer[Any]]:
     """The words of each article, once each. A file of word counts may list a word of an article twice."""
-    ascends = block.word_ids[1:] > block.word_ids[:-1]
-    ascends[block.indptr[1:-1] - 1] = True
-    if ascends.all():
+    if ascends(block.word_ids, block.indptr):
         return block.word_ids
     article = np.repeat(np.arange(len(block), dtype=np.int64), np.diff(block.indptr))
     return np.unique(article * n_words + block.word_ids) % n_words

@@ -10,7 +10,7 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,8 +51,6 @@ from wikitopics.session.storage.decoding import (
 from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
-
     from wikitopics.model import OnlineModel
 
 
@@ -375,7 +373,10 @@ class TopicReader(OpenedSession):
         ``as_of``: as they were after this many articles; ``relevant``: with their most relevant words first,
         not the most probable.
         """
-        snapshots = list(self.words_at(model, _late(self.snapshots(model, as_of))))
+        points = self.snapshots(model, as_of)
+        # From half of the articles on: so a trend covers the same part of the stream however dense these are.
+        late = at_even_ratios(points, TREND_POINTS, points[-1] / 2 if points else 1)
+        snapshots = list(self.words_at(model, late))
         if not snapshots:
             return []
         newest, then = (relevant_first(one) if relevant else one for one in (snapshots[-1], snapshots[0]))
@@ -432,15 +433,15 @@ class TopicReader(OpenedSession):
         return tuple((words[i], p) for i, p in zip(ids, probabilities, strict=True))
 
 
-def _late(snapshots: Sequence[int]) -> list[int]:
-    """A few of these article counts, ascending: the newest, the one nearest to half of it, and some
-    between at even ratios. So a trend covers the same part of the stream however dense snapshots are."""
-    if not snapshots:
+def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
+    """At most ``most`` of ascending numbers: the last, and the nearest to ``first`` and to others between at
+    even ratios."""
+    if not points:
         return []
-    points = np.maximum(snapshots, 1)  # a damaged file may say 0
-    wanted = points[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
-    nearest = np.abs(np.log(points[:, None] / wanted)).argmin(axis=0)
-    return [snapshots[place] for place in np.unique(nearest).tolist()]
+    positive = np.maximum(points, 1)  # a damaged file may say 0
+    wanted = np.geomspace(max(first, 1), positive[-1], most)
+    nearest = np.abs(np.log(positive[:, None] / wanted)).argmin(axis=0)
+    return [points[place] for place in np.unique(nearest).tolist()]
 
 
 def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
@@ -462,9 +463,9 @@ def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
         db.execute("INSERT OR REPLACE INTO settings VALUES ('hidden', ?)", [after])
 
 
-def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
+def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> None:
     """Add the topics at a point of the stream."""
-    db.conn.executemany(
+    db.executemany(
         "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
         [
             (s.model, s.articles, s.word_ids.tobytes(), s.probabilities.tobytes(), s.shares.tobytes())
@@ -473,18 +474,18 @@ def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
     )
 
 
-def replace_names(db: "Database", model: int, known: TopicNames) -> None:
+def replace_names(db: sqlite3.Connection, model: int, known: TopicNames) -> None:
     """Store the names made of the words of a model's topics."""
     both = zip(known.names, known.lasting, strict=True)
-    db.conn.executemany(
+    db.executemany(
         "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, nullif(?, ?))",
         [(model, topic, name, topic in known.alive, last, name) for topic, (name, last) in enumerate(both)],
     )
 
 
-def replace_areas(db: "Database", areas: Mapping[int, Areas]) -> None:
+def replace_areas(db: sqlite3.Connection, areas: Mapping[int, Areas]) -> None:
     """Store the areas of the topics, by the number of the model."""
-    db.conn.executemany(
+    db.executemany(
         "INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)",
         [
             (
@@ -499,9 +500,12 @@ def replace_areas(db: "Database", areas: Mapping[int, Areas]) -> None:
     )
 
 
-def insert_events(db: "Database", events: Iterable[tuple[int, TopicEvent]]) -> None:
+def insert_events(db: sqlite3.Connection, events: Iterable[tuple[int, TopicEvent]]) -> None:
     """Add events of topics, each of the model of this number."""
-    db.table("topic_events").insert_all({**asdict(event), "model": model} for model, event in events)
+    db.executemany(
+        "INSERT INTO topic_events VALUES (NULL, ?, ?, ?, ?, ?, ?)",
+        [(model, *astuple(event)[1:]) for model, event in events],
+    )
 
 
 # The models: the table `models`.

@@ -204,7 +204,7 @@ class SessionWriter(SessionReader):
         progress = replace(self.progress(), position=None, lap=None, finished=False)
         with writing(self._db, self.path):
             self._db.table("settings").update("source_options", {"value": json.dumps(dict(identity))})
-            articles.drop_held_out_topics(self._db)
+            articles.drop_held_out_topics(self._db.conn)
             self._put("progress", 1, _progress_row(progress, self._next_seq))
         self._settings = None
 
@@ -231,44 +231,42 @@ class SessionWriter(SessionReader):
         # heartbeat, for one, must be written, or the trainer would look as if it hangs.
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
-        next_seq = self._next_seq
+        next_seq, db = self._next_seq, self._db.conn
         with writing(self._db, self.path):
             if changes.drops_held_out:
-                articles.drop_held_out_topics(self._db)
+                articles.drop_held_out_topics(db)
             for block, role, present in changes.articles:
                 numbers = range(next_seq, next_seq + len(block))
                 if settings[KEEP_ARTICLES] != "none" or role != "trained":
-                    articles.insert_articles(self._db, block, role, present, numbers)
+                    articles.insert_articles(db, block, role, present, numbers)
                 if present is not None and present.proportions:
-                    articles.insert_block(self._db, block, present.proportions, next_seq)
+                    articles.insert_block(db, block, present.proportions, next_seq)
                 next_seq = numbers.stop
             for seqs, present in changes.renewed:
-                articles.renew_topics(self._db, seqs, present)
-                articles.renew_proportions(self._db, seqs, present.proportions, n_topics)
+                articles.renew_topics(db, seqs, present)
+                articles.renew_proportions(db, seqs, present.proportions, n_topics)
             for seqs, block, present in changes.again:
                 if settings[KEEP_ARTICLES] != "none":
-                    articles.replace_articles(self._db, block, present, seqs)
-                articles.renew_proportions(self._db, seqs, present.proportions, n_topics)
+                    articles.replace_articles(db, block, present, seqs)
+                articles.renew_proportions(db, seqs, present.proportions, n_topics)
             if changes.held_out is not None:
-                articles.insert_held_out_topics(self._db, *changes.held_out, settings.batch_size)
+                articles.insert_held_out_topics(db, *changes.held_out, settings.batch_size)
             if changes.drops_articles and settings[KEEP_ARTICLES] == "top":
-                articles.keep_top(self._db, n_topics, TOP_ARTICLES)
-            self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            articles.insert_recent(self._db, counts.pop("recent"))
+                articles.keep_top(db, n_topics, TOP_ARTICLES)
+            db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
+            articles.insert_recent(db, counts.pop("recent"))
             for table, rows in counts.items():
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
-                self._db.execute("DELETE FROM first_articles")
-            self._db.conn.executemany(
-                "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
-            )
+                db.execute("DELETE FROM first_articles")
+            db.executemany("INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics)
             self._delete("metrics", changes.thinned_metrics)
-            topics.insert_snapshots(self._db, changes.snapshots)
+            topics.insert_snapshots(db, changes.snapshots)
             self._delete("snapshots", changes.thinned_snapshots)
             for model, known in changes.topic_names.items():
-                topics.replace_names(self._db, model, known)
-            topics.replace_areas(self._db, changes.areas)
-            topics.insert_events(self._db, changes.topic_events)
+                topics.replace_names(db, model, known)
+            topics.replace_areas(db, changes.areas)
+            topics.insert_events(db, changes.topic_events)
             now = time.time()
             self._db.table("events").insert_all(
                 {"at": now, "level": "info", "message": message} for message in changes.log

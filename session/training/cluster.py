@@ -43,7 +43,7 @@ from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import CLUSTER, ENCRYPTED
 from wikitopics.session.records import Text
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.counts import Block, ascends
 from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied
 from wikitopics.vocab import Vocabulary
@@ -130,10 +130,7 @@ class Answer(msgspec.Struct):
 
 
 def _checked(block: Block) -> Block:
-    rises = np.diff(block.word_ids) > 0
-    ends = block.indptr[(block.indptr > 0) & (block.indptr < len(block.word_ids))]
-    rises[ends - 1] = True
-    if not rises.all():
+    if not ascends(block.word_ids, block.indptr):
         raise Damaged(f"{_PLACE} counts a word twice")
     if any(utf8_size(title) > LONGEST_TITLE for title in block.titles):
         raise Damaged(f"{_PLACE} has a title that is too long")

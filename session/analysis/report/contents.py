@@ -38,7 +38,7 @@ from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import relevant_first
+from wikitopics.session.storage.topics import at_even_ratios, relevant_first
 
 ARTICLES = 10
 """The most articles of each topic."""
@@ -47,8 +47,8 @@ LOOKS = 9
 LOOK_WORDS = 8
 NEAREST = 5
 """The neighbours of a topic that the map shows."""
-POINTS = 48
-"""The most points of a topic's shares."""
+POINTS, CURVE_POINTS = 48, 300
+"""The most points of a topic's shares, and of a metric's curve."""
 
 Look = tuple[int, float, Sequence[tuple[str, bool]]]
 """A topic after so many articles: its share, and its words, most probable first, each with whether it is new
@@ -225,11 +225,7 @@ def nearest(grouping: Atlas) -> dict[int, list[int]]:
 
 def spread(points: Sequence[int], most: int) -> list[int]:
     """At most ``most`` of ascending numbers, including the first and the last, spaced by even factors."""
-    if len(points) <= most:
-        return list(points)
-    wanted = np.geomspace(max(points[0], 1), points[-1], most)
-    near = np.abs(np.log(np.maximum(points, 1))[:, None] - np.log(wanted)).argmin(axis=0)
-    return [points[i] for i in sorted(set(near.tolist()))]
+    return list(points) if len(points) <= most else at_even_ratios(points, most, points[0])
 
 
 def course_of(history: ShareHistory, topic: int) -> list[tuple[int, float, float]]:
@@ -263,8 +259,10 @@ def _metrics(reader: SessionReader, status: Status) -> list[tuple[Metric, Curves
 
 
 def _sound(curve: Curve) -> Curve:
-    """The part of the curve that can be drawn over articles."""
-    kept = np.isfinite(curve.values) & (curve.articles > 0)
+    """The part of the curve that can be drawn over articles, with as many points as there is room for."""
+    known = np.flatnonzero(np.isfinite(curve.values) & (curve.articles > 0))
+    points = spread(curve.articles[known].astype(int).tolist(), CURVE_POINTS)
+    kept = known[np.searchsorted(curve.articles[known], points)]
     return Curve(curve.articles[kept], curve.tokens[kept], curve.seconds[kept], curve.values[kept])
 
 

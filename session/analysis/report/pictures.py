@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.records import Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,8 +186,6 @@ def _line(xs: NDArray[np.float64], ys: NDArray[np.float64]) -> str:
 
 WIDTH, HEIGHT = 420, 250
 LEFT, BELOW, RIGHT, ABOVE = 52, 36, 10, 10
-POINTS = 300
-"""The most points of a curve; the chart has no room for more."""
 DASHES = ("solid", "dashed", "dotted")
 STEEP = 4
 """A curve whose ends differ by more than this factor is drawn on a logarithmic scale."""
@@ -201,7 +198,7 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
         axes = drawn.add_axes((LEFT / WIDTH, BELOW / HEIGHT, *inside))
         ends = []
         for place, curve in curves.items():
-            articles, values = thinned(curve)
+            articles, values = curve.articles.tolist(), curve.values.tolist()
             axes.plot(
                 articles,
                 values,
@@ -218,16 +215,6 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
             )
         _scales(axes, metric, noun, np.concatenate([curve.values for curve in curves.values()]))
         return plain(drawn, f"{metric.title}: {'; '.join(ends)}")
-
-
-def thinned(curve: Curve) -> tuple[list[float], list[float]]:
-    """The curve's articles and values, thinned to as many as can be seen, evenly over a logarithmic scale."""
-    articles, values = curve.articles.astype(float), curve.values
-    if len(values) > POINTS:
-        wanted = np.geomspace(articles[0], articles[-1], POINTS)
-        chosen = np.unique(np.searchsorted(articles, wanted).clip(0, len(values) - 1))
-        articles, values = articles[chosen], values[chosen]
-    return articles.tolist(), values.tolist()
 
 
 def formatted(value: float) -> str:

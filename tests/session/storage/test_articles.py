@@ -1,12 +1,12 @@
 """The articles that a session remembers, and what the models make of the newest ones later."""
 
+import sqlite3
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sqlite_utils import Database
 
 from tests.session import rows as small
 from tests.session.rows import largest, settings
@@ -28,8 +28,8 @@ from wikitopics.session.storage.reader import SessionReader
 
 @pytest.fixture
 def db():
-    database = Database(memory=True)
-    database.conn.executescript(create_tables())
+    database = sqlite3.connect(":memory:")
+    database.executescript(create_tables())
     yield database
     database.close()
 
@@ -57,7 +57,7 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
 def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
     reader = SimpleNamespace(
-        select=partial(select, db.conn),
+        select=partial(select, db),
         progress=lambda: Progress(articles=later),
         settings=settings,
         vocabulary=lambda: ("word",),
@@ -95,7 +95,7 @@ def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
 def test_a_stub_is_less_about_its_topic_than_a_long_article(db):
     both = replace(documents(2), counts=np.array([10, 1_000], np.int32))
     insert_articles(db, both, "trained", largest(([0, 0], [0.99, 0.4])), [1, 2])
-    assert most_about(partial(select, db.conn), 0, 0, 2) == [2, 1]
+    assert most_about(partial(select, db), 0, 0, 2) == [2, 1]
 
 
 def test_the_best_of_any_model_stay(db):

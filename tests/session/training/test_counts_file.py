@@ -4,13 +4,13 @@ import contextlib
 import csv
 import io
 import os
+import sqlite3
 import zipfile
 from pathlib import Path
 from struct import pack
 
 import numpy as np
 import pytest
-from sqlite_utils import Database
 
 from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
@@ -341,8 +341,8 @@ def test_a_very_large_minibatch_is_trained(cli, corpus):
 
 def test_the_topics_of_a_very_large_minibatch_are_inferred_again():
     seqs = range(1, 100_003)
-    db = Database(memory=True)
-    db.conn.executescript(create_tables())
+    db = sqlite3.connect(":memory:")
+    db.executescript(create_tables())
     zeros = np.zeros(len(seqs), np.intp)
     insert_articles(db, documents(*seqs), "trained", largest((zeros, zeros + 0.5)), seqs)
     renew_topics(db, seqs, largest((zeros + 1, zeros + 0.75)))
