@@ -376,7 +376,7 @@ def remove(path: Path, *, texts: bool = True) -> None:
 PATIENCE = 30.0
 """The most seconds that a command may take for a name."""
 MOST_ANSWER = 4096
-"""Bytes in which the first line of its answer must end."""
+"""The most bytes that are read of its answer, far more than a name may have."""
 MOST_PRINTED = 64 << 20
 """Bytes after which it is killed: what it prints is kept until then."""
 
@@ -444,9 +444,7 @@ def suggested(path: Path, command: str, question: Mapping[str, object], check: C
             kill_group(process)
             raise
         stdout.seek(0)
-        answer = stdout.readline(MOST_ANSWER + 2).removesuffix(b"\n")
-    if len(answer) > MOST_ANSWER:
-        raise failed(f"printed a line of over {MOST_ANSWER:,} bytes")
+        answer = stdout.readline(MOST_ANSWER).removesuffix(b"\n")
     try:
         name = answer.decode()
         return topic_name(name)

@@ -158,7 +158,7 @@ def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
         ("printf '\\377\\n'", "text that is not UTF-8"),
         ("printf 'a\\033b\\n'", "printed 'a\\x1bb', but a topic's name must have 1 to 60 printable"),
         ("printf '%061d\\n' 0", "1 to 60"),
-        ("head -c 9999999 /dev/zero", "over 4,096 bytes"),
+        ("head -c 9999999 /dev/zero", "1 to 60 printable"),
         ("sleep 60", "took over 0 s and was killed"),
         ("yes", "took over 0 s and was killed"),
     ],
