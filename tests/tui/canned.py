@@ -24,46 +24,16 @@ from wikitopics.session.storage.topics import TopicNames, names
 from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter, create
 from wikitopics.session.system import TrainerLock
 
-THEMES = (
-    "river lake water basin valley dam flows tributary creek reservoir mouth delta",
-    "war army battle troops forces military regiment command soldiers defense attack general",
-    "album song band released music single chart tracks vocals guitar label tour",
-    "film directed actor cast role producer cinema screenplay comedy drama star release",
-    "species genus family habitat plant leaves found native bird forest flowers endemic",
-    "football league season club goals cup team coach match played championship division",
-    "city town population located district village municipality area census region county capital",
-    "party election president government minister parliament vote political elected council leader policy",
-    "church saint bishop catholic holy religious temple cathedral christian monastery faith parish",
-    "station railway line train route service trains track opened passenger bridge metro",
-    "university college school students education research campus academic science institute degree faculty",
-    "ship naval navy fleet vessel crew sea boat port captain cruiser admiral",
-    "star stars orbit planet sun galaxy light mass observed earth telescope moon",
-    "company business market products sold founded bank corporation industry acquired shares brand",
-    "book novel published author story writer fiction literary poem poetry works magazine",
-    "game player games video players released console level version character arcade developer",
-    "protein cell cells gene disease patients treatment blood medical clinical acid binding",
-    "theorem function space number group set field mathematical equation theory defined linear",
-    "software system data computer code windows user network file internet server device",
-    "painting museum art artist gallery work exhibition sculpture collection painter paintings style",
-    "king emperor dynasty empire son reign prince throne century queen royal duke",
-    "air aircraft flight squadron wing airport pilot engine flying force airline base",
-    "law court case act justice legal rights judge police criminal trial supreme",
-    "island coast sea islands ocean bay beach harbor shore pacific lighthouse reef",
-)
+
+def lines_of(name: str) -> tuple[str, ...]:
+    return tuple(Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines())
+
+
+THEMES, TITLES = lines_of("themes.txt"), lines_of("titles.txt")
 WORDS = tuple(sorted({word for line in THEMES for word in line.split()}))
 EVERYWHERE = "people used time part known called century world state year including large"
 FIRST_GUESS = EVERYWHERE.split()
 WORD_IDS = {word: i for i, word in enumerate(dict.fromkeys([*WORDS, *FIRST_GUESS]))}
-TITLES = tuple(
-    title.strip()
-    for line in (
-        "Ottoman Navy | Cepheid variable | River Tamar | Siege of Malta | Ptolemy's theorem",
-        "Snowdon Mountain Railway | Abbey Road | Lake Vättern | Coral reef | 1954 FIFA World Cup",
-        "Court of Cassation | Monstera deliciosa | HMS Warrior | University of Coimbra | The Third Man",
-        "Haemoglobin | Unix | Kyōto | Faroe Islands | Bauhaus",
-    )
-    for title in line.split("|")
-)
 HOSTILE = (
     "[/x] [bold red]not bold[/]",
     "bell\x07 escape\x1b[31m red",

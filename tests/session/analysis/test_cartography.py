@@ -45,21 +45,6 @@ def test_labels_that_lie_apart_stay_where_they_are():
     assert arranged(centres, boxes, SHAPE) == [(8, 5), (28, 55)]
 
 
-def nearest(places):
-    far = np.square(places[:, None] - places).sum(axis=-1)
-    return np.argsort(far + np.diag(np.full(len(far), np.inf)), axis=1)[:, :5].tolist()
-
-
-def test_pushed_labels_keep_more_of_their_neighbours():
-    centres, boxes = labels(60)
-    kept = {}
-    for name, wanted in (("pushed", pushed(centres, boxes, SHAPE)), ("as it is", centres)):
-        middles = np.array(arranged(wanted, boxes, SHAPE)) + np.array(boxes) / 2
-        pairs = zip(nearest(centres), nearest(middles), strict=True)
-        kept[name] = np.mean([len({*before} & {*after}) / 5 for before, after in pairs])
-    assert kept["pushed"] > kept["as it is"]
-
-
 def test_places_are_spread_and_keep_their_order():
     places = np.random.default_rng(1).normal(size=(50, 2)) ** 3
     spread = filled(places)

@@ -14,7 +14,6 @@ from wikitopics.model.topics import LOOKS
 from wikitopics.session.records import Progress, Scored, TopicEvent, TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.measuring import (
-    SAMPLE,
     Chronicle,
     Evaluations,
     event_message,
@@ -324,13 +323,3 @@ def test_the_window_is_the_fewest_minibatches_of_a_thousand_articles_and_nothing
     model = kinds.load("lda").create(4, 40, 1000)
     assert Progress().predicted(0) is None
     assert Progress(prequential=(scored([model], nothing, 0),)).predicted(0) is None
-
-
-def test_a_sample_of_a_large_minibatch_is_scored(monkeypatch):
-    sizes = []
-    monkeypatch.setattr(
-        "wikitopics.session.training.measuring.CompletionSet",
-        lambda documents, seed: sizes.append(documents.D) or type("", (), {"hidden": documents})(),
-    )
-    scored([], Minibatch(range(0, 2049, 2), [0, 1] * 1024, [1] * 2048), 0)
-    assert sizes == [SAMPLE]
