@@ -37,6 +37,8 @@ class Picture(Lines):
     """Lines over a linear or logarithmic axis, labelled with their last values. Whoever changes an attribute
     calls `redraw`."""
 
+    DEFAULT_CLASSES = "panel"
+
     drawing = Drawing()
     log_x = True
     log_y = False

@@ -44,6 +44,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         Binding("enter", "choose", "Detail", show=False),
     ]
 
+    DEFAULT_CLASSES = "panel"
+
     cursor: reactive[int] = reactive(0)
     selectable = True
     """Whether rows can be selected; otherwise the list only scrolls."""

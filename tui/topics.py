@@ -371,6 +371,8 @@ LEAST = 16
 class TopicCard(Lines):
     """Its share and its area, then the most probable words, in two columns if one is not tall enough."""
 
+    DEFAULT_CLASSES = "panel"
+
     _row: TopicRow | None = None
     _model = ""
     _look: SessionView | None = None

@@ -69,7 +69,7 @@ class AskView(View):
 
         self._field = Field(id="question", classes="panel")
         yield self._field
-        yield Mix(id="mix", classes="panel")
+        yield Mix(id="mix")
         yield ArticleList(id="alike")
 
     def home(self) -> Widget:

@@ -69,6 +69,7 @@ class Row(NamedTuple):
 class TopicAtlas(Drawn, can_focus=True):
     """The arrows travel from topic to topic; the line below tells of the one under the cursor."""
 
+    DEFAULT_CLASSES = "panel"
     TRAVELS = "travel to the nearest topic in that direction"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         binding("atlas.left", "left", "travel('left')", "Travel", TRAVELS, "←→"),

@@ -152,7 +152,7 @@ class Dashboard(View):
                     yield TopicAtlas(id="dashboard-atlas")
             with Vertical(id="right"):
                 yield Lines(id="flow", classes="panel")
-                yield Reading(id="reading", classes="panel")
+                yield Reading(id="reading")
                 yield TopicCard(id="card")
                 yield Story(id="story")
                 yield EventList(id="log")

@@ -97,7 +97,6 @@ class Story(Folded[Moment]):
     """Moments, newest first, each in one line or more; a click or Enter opens what it is about."""
 
     BORDER_TITLE = "Story"
-    DEFAULT_CLASSES = "panel"
     selectable = stays_on_top = True
     empty = " births and records will come here"
     _marks: Mapping[str, Marks] = {}

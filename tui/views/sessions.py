@@ -178,7 +178,7 @@ class Sessions(View):
     def compose(self) -> ComposeResult:
         yield SessionList(id="sessions")
         with Container(id="session"):
-            yield Picture(id="session-curve", classes="panel")
+            yield Picture(id="session-curve")
             yield TopicList(id="session-topics", disabled=True)  # to look at
 
     def on_mount(self) -> None:

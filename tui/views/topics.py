@@ -28,6 +28,8 @@ COLUMN = 15
 class Evolution(Lines, can_focus=True):
     """One column per doubling of the articles read; a word that is missing from the column before has a +."""
 
+    DEFAULT_CLASSES = "panel"
+
     _columns: History = ()
     selected: int | None = None
     """Articles of the selected column; None: the newest, as it changes."""
