@@ -33,7 +33,6 @@ from wikitopics.tui.questions import Agree, Ask, AskContact, Starting, State
 from wikitopics.tui.terminal import (
     Preferences,
     TerminalApp,
-    binding,
     is_refused,
     obey_signals,
     open_app,
@@ -76,7 +75,7 @@ class Wikitopics(TerminalApp[Ending]):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *(
-            binding(f"view.{title.lower()}", str(i), f"view({i - 1})", title, f"open {title}")
+            Binding(str(i), f"view({i - 1})", title, id=f"view.{title.lower()}", tooltip=f"open {title}")
             for i, title in enumerate((kind.TITLE for kind in NUMBERED), start=1)
         ),
         *EVERYWHERE,

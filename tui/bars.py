@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.strip import Strip
 from textual.widgets import Input
@@ -17,6 +16,7 @@ from wikitopics.session.records import State, Status
 from wikitopics.session.sources import described, unit_noun
 from wikitopics.tui.follow import Replay
 from wikitopics.tui.inks import Clickable, Drawn, Line, Part
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import age, clock, count, limited, share, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
@@ -272,7 +272,7 @@ class TextField(Input):
 class FindBar(Horizontal):
     """Enter keeps what was found, Escape discards it."""
 
-    BINDINGS = [Binding("escape", "let_go", "Cancel", id="find.cancel", tooltip="cancel the search")]  # noqa: RUF012 - Textual's own convention
+    BINDINGS = bindings("find")
 
     def compose(self) -> ComposeResult:
         yield TextField()

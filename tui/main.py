@@ -23,7 +23,7 @@ from wikitopics.tui.inks import Lines
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import DOTS
 from wikitopics.tui.questions import Dialog
-from wikitopics.tui.terminal import SUSPEND, at_once, binding, is_refused
+from wikitopics.tui.terminal import bindings, is_refused, keymap
 from wikitopics.tui.text import ASCII_BARS, BARS, folded, nearness, plural, share, visible
 from wikitopics.tui.topics import FOLDS, NEWCOMER, PINNED, matching
 from wikitopics.tui.views.articles import Articles
@@ -40,57 +40,11 @@ from wikitopics.tui.views.view import ATLAS, EMERGENCE, View
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
 
-# The keys that work in every view, and those that the bottom line shows.
-
-STEP = "to the previous or next snapshot"
-ORDER, WORDS = "sort topics by share, change, number or name", "order words by relevance or probability"
-
 EVERYWHERE = [
-    binding("app.freeze", "space", "freeze", "Freeze", "freeze the view; training continues"),
-    binding("app.replay", "r", "replay", "Replay", "replay from the first snapshot"),
-    at_once(binding("replay.play", "space", "replaying('play')", "Pause", "pause or continue")),
-    at_once(binding("replay.before", "left", "replaying('step', -1)", "Step", STEP, "←→")),
-    at_once(binding("replay.after", "right", "replaying('step', 1)", "Step")),
-    at_once(binding("replay.end", "escape", "replaying('end')", "End", "back to now")),
-    binding("app.hurry", "f", "hurry", "Faster", "read the rest of the demo as fast as possible"),
-    binding("app.pause", "P", "pause", "Pause", "pause or resume training", "P"),
-    binding("app.restart", "R", "restart", "Start again", "restart the trainer", "R"),
-    binding("app.retry", "T", "retry", "Try now", "try again now, instead of waiting", "T"),
-    binding("app.save", "S", "save", "Save", "save the session now", "S"),
-    binding("app.models", "m", "in_view('models')", "Model", "all models, or one at a time"),
-    binding("app.maximise", "z", "in_view('maximise')", "Max", "maximise the selected panel"),
-    binding("app.jump", "g", "screen.jump", "Panels", "go to a panel by its letter"),
-    binding("app.find", "slash", "find", "Find", "find in this view", "/"),
-    binding("app.ask", "i", "ask", "Ask", "what a text is about, and what is most like it"),
-    binding("app.order", "o", "in_view('order_topics')", "Order", ORDER),
-    binding("app.words", "W", "in_view('order_words')", "Words", WORDS, "W"),
-    binding("app.pin", "asterisk", "in_view('pin')", "Pin", "pin the topic to the top of lists", "*"),
-    binding("app.rename", "N", "in_view('rename')", "Name", "give the topic a name", "N"),
-    binding("app.browse", "w", "in_view('browse')", "Browser", "open what is selected in the browser"),
-    binding("app.export", "e", "export", "Export", "write the report, or topics, metrics … to a file"),
-    binding("app.copy", "c", "in_view('copy')", "Copy", "copy the selection to the clipboard"),
-    binding("app.theme", "t", "theme", "Theme", "dark or light"),
-    binding("app.help", "question_mark", "help", "Help", "all keys and signs", "?"),
-    SUSPEND,
-    binding("app.quit", "q", "leave", "Quit", "close this screen"),
+    *bindings("everywhere"),
     Binding("ctrl+c", "leave", "Quit", priority=True, system=True),
     Binding("ctrl+q", "leave", "Quit", priority=True, system=True),
 ]
-
-IN_BAR = (
-    "app.hurry", "app.retry",
-    "replay.play", "replay.before", "replay.end", "atlas.emergence", "emergence.atlas", "app.freeze",
-    "sessions.new", "sessions.compare", "sessions.all", "topics.back", "topics.fold", "articles.all",
-    "topics.before", "ask.back", "app.browse", "app.find", "app.ask", "app.help", "app.quit", "chart.left",
-    "crawl.left", "emergence.left", "atlas.left", "atlas.zoom_in", "atlas.births", "chart.log_x",
-    "app.maximise", "chart.axis", "app.models", "app.jump", "chart.zoom_in", "crawl.zoom_in", "chart.reset",
-    "crawl.reset", "chart.metric", "chart.log_y", "chart.fit_y", "crawl.log_y", "topics.detail",
-    "dashboard.detail", "emergence.detail", "atlas.open", "app.rename", "app.order", "sessions.order",
-    "sessions.delete", "app.pin", "app.pause", "app.export", "app.replay", "app.copy",
-)  # fmt: skip
-"""The keys in the bottom line, the most useful first; the rest are in the help and the palette."""
-STAY = ("app.help", "app.quit")
-"""Those of them that are shown before all others."""
 
 
 NUMBERED: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, AtlasView)
@@ -244,7 +198,7 @@ class Main(Screen[None]):
             Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == current)
             for i, kind in enumerate(NUMBERED)
         ]
-        by_id, watch, labels = {}, self.view.host.watched, {}
+        by_id, watch, in_bar, labels = {}, self.view.host.watched, keymap()["bar"], dict[str | None, str]()
         # What keys do now where their bindings say otherwise.
         if watch.latest is not None and watch.latest.status.state == "paused":
             labels["app.pause"] = "Resume"
@@ -254,7 +208,7 @@ class Main(Screen[None]):
             labels["replay.play"] = "Play"
         for active in self.active_bindings.values():
             binding, action = active.binding, active.binding.action
-            if not active.enabled or binding.id not in IN_BAR or binding.id in by_id:
+            if not active.enabled or binding.id not in in_bar or binding.id in by_id:
                 continue
             # An action that works from anywhere.
             if active.node is self.app and not action.startswith(("app.", "screen.")):
@@ -264,8 +218,8 @@ class Main(Screen[None]):
             elif active.node is self.focused:
                 action = f"focused.{action}"
             key, label = self.app.get_key_display(binding), labels.get(binding.id, binding.description)
-            by_id[binding.id] = Hint(key, label, action, stays=binding.id in STAY)
-        keys = [by_id[name] for name in IN_BAR if name in by_id]
+            by_id[binding.id] = Hint(key, label, action, stays=binding.id in keymap()["stay"])
+        keys = [by_id[name] for name in in_bar if name in by_id]
         for bar in self.query(KeyBar):  # there is none any more while the screen closes
             bar.show(views, keys)
 

@@ -24,7 +24,7 @@ from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.follow import run_in_background
-from wikitopics.tui.terminal import SUSPEND, TerminalApp, obey_signals, open_app
+from wikitopics.tui.terminal import TerminalApp, bindings, obey_signals, open_app
 from wikitopics.tui.text import visible
 
 # Base of the dialogs: a screen in front of the others, which ends once.
@@ -292,7 +292,7 @@ class Contact(TerminalApp[Answer]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("ctrl+c,ctrl+q", "quit", "Quit", priority=True, show=False),
-        SUSPEND,
+        *bindings("everywhere", "app.suspend"),
     ]
 
     def __init__(self, signals: Signals) -> None:

@@ -8,14 +8,16 @@ import select
 import signal
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from rich.segment import Segment
 from textual.app import App
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.color import Color
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
@@ -100,20 +102,32 @@ def inks(theme: Theme) -> dict[str, str]:
     return {ink: blend(Color.parse(colours[name]), part).hex for ink, (*_, name, part) in _INKS.items()}
 
 
-# How a key is declared, and what it does. Its name is that in the config file's table `[keys]`.
+# The keys, and what may be done by them.
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def binding(name: str, keys: str, action: str, label: str, does: str = "", shown: str = "") -> Binding:
-    """A key with a name. ``label``: for the bottom line; ``does``: for the help and the palette, where a key
-    without it is left out; ``shown``: how the key is written, if not by its name."""
-    return Binding(keys, action, label, id=name, tooltip=does, key_display=shown or None)
+@functools.cache
+def keymap() -> dict[str, Any]:
+    """The keys as they are unless a user has others, by place, and those of the bottom line."""
+    return tomllib.loads(Path(__file__).with_name("keys.toml").read_text("utf-8"))
 
 
-def at_once(binding: Binding) -> Binding:
-    """The same key, handled before whatever has the focus."""
-    return replace(binding, priority=True)
+def bindings(place: str, *names: str) -> list[BindingType]:
+    """The keys that work in this place, or only those of these ``names``."""
+    return [
+        Binding(
+            one["keys"],
+            one["action"],
+            one["label"],
+            id=name,
+            tooltip=one.get("does", ""),
+            key_display=one.get("shown"),
+            priority="first" in one,
+        )
+        for name, one in keymap()[place].items()
+        if name in (names or keymap()[place])
+    ]
 
 
 def write_action(action: F) -> F:
@@ -132,11 +146,6 @@ def is_refused(node: DOMNode, action: str) -> bool:
     """Whether the action is so marked, and the screen of this widget is read-only."""
     writes = hasattr(getattr(node, f"action_{action}", None), "writes")
     return writes and cast("TerminalApp[Any]", node.app).READ_ONLY
-
-
-SUSPEND = at_once(
-    binding("app.suspend", "ctrl+z", "suspend_process", "Suspend", "suspend the screen; `fg` brings it back")
-)
 
 
 # The screen's settings in the user's config file.

@@ -12,7 +12,7 @@ from wikitopics.tui.follow import MIXED, Leading, SessionView
 from wikitopics.tui.inks import Clickable, Line, linked, name, opening
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import MIX, NO_MARKS, Marks, marks_of
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View
 
@@ -234,9 +234,7 @@ class Articles(View):
     TITLE = "Articles"
     HOME = ArticleList
     FINDS = "a title, or #12 for those about topic 12"
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("articles.all", "escape", "all", "All", "back to the newest")
-    ]
+    BINDINGS = bindings("articles")
 
     def compose(self) -> ComposeResult:
         yield ArticleList(id="articles")

@@ -16,7 +16,7 @@ from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, name
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import marks_of
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, cut, visible
 from wikitopics.tui.views.articles import ArticleList, told, topic_cell, topic_parts
 from wikitopics.tui.views.view import ASK, View
@@ -55,7 +55,7 @@ class AskView(View):
     TITLE = "Ask"
     HOME = ArticleList
     _field: "Field"
-    BINDINGS = [binding("ask.back", "escape", "back", "Back", "back to where this was opened")]  # noqa: RUF012 - Textual's own convention
+    BINDINGS = bindings("ask")
 
     trail: tuple[ArticleRow | None, ...] = (None,)
     """The cards opened one from another, the one in sight last; None: the field."""

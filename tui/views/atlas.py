@@ -22,11 +22,11 @@ from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow, in_li
 from wikitopics.tui.atlas import ASPECT, Direction, Label, Sheet, laid_out, middle, toward
 from wikitopics.tui.follow import SessionView, run_in_background
 from wikitopics.tui.inks import Drawn, area_ink, joined, name, tinted
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import plural, share
 from wikitopics.tui.topics import NO_TOPICS, hits_in, matching
 from wikitopics.tui.views.emergence import columns, levels
-from wikitopics.tui.views.view import A_TOPIC, EMERGENCE, View
+from wikitopics.tui.views.view import A_TOPIC, View
 
 SIGNS, ASCII_SIGNS = "·•●", ".oO"
 """The signs of small, middling and large topics."""
@@ -70,16 +70,7 @@ class TopicAtlas(Drawn, can_focus=True):
     """The arrows travel from topic to topic; the line below tells of the one under the cursor."""
 
     DEFAULT_CLASSES = "panel"
-    TRAVELS = "travel to the nearest topic in that direction"
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("atlas.left", "left", "travel('left')", "Travel", TRAVELS, "←→"),
-        binding("atlas.right", "right", "travel('right')", "Travel"),
-        binding("atlas.up", "up", "travel('up')", "Travel", TRAVELS, "↑↓"),
-        binding("atlas.down", "down", "travel('down')", "Travel"),
-        binding("atlas.open", "enter", "choose", "Detail", "open the topic", "Enter"),
-        binding("atlas.zoom_in", "plus,equals_sign", "zoom(True)", "Zoom", "fill the map with an area", "+-"),
-        binding("atlas.zoom_out", "minus", "zoom(False)", "Zoom out"),
-    ]
+    BINDINGS = bindings("map")
 
     class Moved(Message):
         """The cursor moved to another topic, or the map shows something else."""
@@ -412,11 +403,7 @@ class AtlasView(View):
     TITLE = "Atlas"
     HOME = TopicAtlas
     FINDS = A_TOPIC
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("atlas.emergence", "E", f"app.view({EMERGENCE})", "Emergence", "when each topic emerged"),
-        binding("atlas.births", "r", "births", "Births", "replay the births of topics; any key ends it"),
-        binding("atlas.all", "escape", "all", "All topics", "show all topics again"),
-    ]
+    BINDINGS = bindings("atlas")
 
     _keys: object = None
 

@@ -24,11 +24,11 @@ from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.plot import Drawing, Series, ago
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, count, folded, limited, measured, plural, share, short, size, spark
 from wikitopics.tui.topics import ordered
 from wikitopics.tui.views.log import EventList, Fact, Facts
-from wikitopics.tui.views.view import View, chart_keys
+from wikitopics.tui.views.view import View
 
 # The flow of articles: what comes in and what is learnt, how far that has come, and what is in its way; and
 # the whole session in a few numbers, for a terminal too small for anything else.
@@ -300,10 +300,7 @@ class Crawl(View):
     TITLE = "Crawl"
     OF_MODEL = False
     PANELS = 3
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("crawl.log_y", "y", "chart('toggle', 'log_y')", "Log y", "logarithmic or linear rates"),
-        *chart_keys("crawl", "show the rates at one moment", "the whole hour"),
-    ]
+    BINDINGS = bindings("crawl")
 
     _flow: object = None
 

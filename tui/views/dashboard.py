@@ -16,22 +16,13 @@ from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measur
 from wikitopics.tui.follow import Choice, SessionView, same
 from wikitopics.tui.inks import Lines, name
 from wikitopics.tui.marks import marks_of
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import EventList, Story, ticker
-from wikitopics.tui.views.view import (
-    A_TOPIC,
-    FAR,
-    LOG,
-    TINY_HEIGHT,
-    TINY_WIDTH,
-    View,
-    chart_keys,
-    next_choice,
-)
+from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, TINY_HEIGHT, TINY_WIDTH, View, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
@@ -103,8 +94,6 @@ LOFTY = 52
 """The number of lines from which the log has room beside the rest."""
 ABOUT = 12
 """Articles listed on the topic card."""
-FIT_Y = "show the later part of the curves, or the whole"
-CROSS = "move the crosshair from measurement to measurement"
 
 
 def _present(look: SessionView) -> float | None:
@@ -120,20 +109,13 @@ class Dashboard(View):
     FINDS = A_TOPIC
     PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("chart.log_x", "x", "scale('log_x')", "Log x", "logarithmic or linear x axis"),
-        binding("chart.log_y", "y", "scale('log_y')", "Log y", "logarithmic or linear y axis"),
-        binding("chart.fit_y", "Y", "scale('fit_y')", "Whole", FIT_Y, "Y"),
-        binding("chart.axis", "a", "x_kind", "Axis", "x axis: articles, words or time"),
-        binding("chart.metric", "v", "metric", "Metric", "which metric the chart shows"),
-        *chart_keys("chart", CROSS, "show the whole curve, no crosshair"),
+        *bindings("dashboard"),
         ("shift+left", f"chart('step', -{FAR})"),
         ("shift+right", f"chart('step', {FAR})"),
         ("up", "list('move', -1)"),
         ("down", "list('move', 1)"),
         ("pageup", "list('page', -1)"),
         ("pagedown", "list('page', 1)"),
-        binding("dashboard.detail", "enter", "list('choose')", "Detail", "open the topic", "Enter"),
-        binding("dashboard.all", "escape", "all", "All topics", "show all topics again"),
     ]
 
     x_kind = X_KINDS[0]

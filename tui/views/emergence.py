@@ -16,10 +16,10 @@ from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.plot import Axis, Floats, own_space, ticks
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, padded, plural, share, short
 from wikitopics.tui.topics import NO_TOPICS, matching, words_of
-from wikitopics.tui.views.view import A_TOPIC, ATLAS, FAR, View
+from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
 # how much of the text is the topic's own.
@@ -239,15 +239,7 @@ class Emergence(View):
     HOME = Heatmap
     FINDS = A_TOPIC
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding(
-            "emergence.detail", "enter", "list('choose')", "Detail", "open the topic at that moment", "Enter"
-        ),
-        binding("emergence.all", "escape", "all", "All topics", "show all topics again"),
-        binding(
-            "emergence.left", "left", "list('along', -1)", "Along", "earlier or later in the stream", "←→"
-        ),
-        binding("emergence.right", "right", "list('along', 1)", "Later"),
-        binding("emergence.atlas", "E", f"app.view({ATLAS})", "Atlas", "back to the atlas", "E"),
+        *bindings("emergence"),
         ("shift+left", f"list('along', -{FAR})"),
         ("shift+right", f"list('along', {FAR})"),
     ]

@@ -11,7 +11,7 @@ from wikitopics.tui.follow import LOG_LINES, SessionView
 from wikitopics.tui.inks import Line, name
 from wikitopics.tui.lists import Folded
 from wikitopics.tui.marks import Marks
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, folded, plural, visible
 from wikitopics.tui.views.view import View
 
@@ -133,7 +133,7 @@ class Log(View):
     HOME = EventList
     FINDS = "a word of the log"
     OF_MODEL = False
-    BINDINGS = [binding("log.all", "escape", "all", "All lines", "show every line again")]  # noqa: RUF012
+    BINDINGS = bindings("log")
 
     def compose(self) -> ComposeResult:
         yield EventList(id="events")

@@ -23,7 +23,7 @@ from wikitopics.tui.follow import MOST, Follower, SessionView, run_in_background
 from wikitopics.tui.inks import Line, Part, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Ask
-from wikitopics.tui.terminal import binding, is_refused, write_action
+from wikitopics.tui.terminal import bindings, is_refused, write_action
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
 from wikitopics.tui.topics import TopicList, topics_title
 from wikitopics.tui.views.view import View, next_choice
@@ -149,7 +149,6 @@ def _tail(status: Status | str) -> Line:
     return [(visible(models), ""), (f"  saved {age(since)} ago" if since is not None else "", "faint")]
 
 
-COMPARE = "mark the session: its curves are drawn over this one's"
 EVERY = 3.0
 """Seconds between two looks at the folder while the view is in sight."""
 
@@ -161,13 +160,7 @@ class Sessions(View):
     HOME = SessionList
     OF_MODEL = False
     FINDS = "a session's name or source"
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("sessions.new", "n", "app.new_session", "New session", "begin a new session"),
-        binding("sessions.order", "o", "order", "Order", "sort by name, articles or last save"),
-        binding("sessions.compare", "x", "compare", "Compare", COMPARE),
-        binding("sessions.delete", "D", "delete", "Delete", "delete the session", "D"),
-        binding("sessions.all", "escape", "all", "All", "show all sessions again"),
-    ]
+    BINDINGS = bindings("sessions")
 
     _looked_at = float("-inf")
     _here = Path()

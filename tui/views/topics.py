@@ -12,7 +12,7 @@ from wikitopics.session.analysis.story import doublings
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Lines, Part, name
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, padded, share
 from wikitopics.tui.topics import TopicCard, TopicList, topics_title
 from wikitopics.tui.views.articles import ArticleList, leading
@@ -102,7 +102,6 @@ class Evolution(Lines, can_focus=True):
 SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55
 KEPT_WORDS = 20
-DETAIL, HISTORY = "show everything about the topic", "the topic as it was earlier or later"
 ARTICLES = 50
 
 
@@ -114,17 +113,7 @@ class TopicView(View):
     HOME = TopicList
     FINDS = A_TOPIC
     PANELS = 4
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("topics.detail", "enter", "list('choose')", "Detail", DETAIL, "Enter"),
-        binding("topics.back", "escape", "close", "Back", "back to the list"),
-        binding("topics.before", "left_square_bracket", "step(-1)", "History", HISTORY, "[ ]"),
-        binding("topics.after", "right_square_bracket", "step(1)", "Later"),
-        binding("topics.fold", "b", "fold", "Group", "group topics by area"),
-        binding("topics.close", "left", "unfold(False)", "Fold", "fold the area"),
-        binding("topics.open", "right", "unfold(True)", "Unfold", "unfold the area"),
-        binding("topics.next", "n", "list('move', 1)", "Next topic", "the next topic"),
-        binding("topics.previous", "p", "list('move', -1)", "Previous topic", "the previous topic"),
-    ]
+    BINDINGS = bindings("topics")
 
     _wanted: int | None = None
     """A topic to open as soon as it is listed."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual import on
-from textual.binding import Binding
 from textual.containers import Container
 from textual.widget import Widget
 
@@ -23,7 +22,7 @@ from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import Choice, SessionView, Work, run_in_background
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
-from wikitopics.tui.terminal import binding, is_refused, write_action
+from wikitopics.tui.terminal import is_refused, write_action
 from wikitopics.tui.text import cut, visible
 from wikitopics.tui.topics import ORDERS
 
@@ -67,22 +66,10 @@ WIDE, TALL = 110, 34
 """With as many, more panels are shown."""
 FAR = 10
 """Columns of a long step of a crosshair."""
-ZOOMS = "zoom around the crosshair"
 LOG, ATLAS, EMERGENCE, ASK = 4, 6, 7, 8
 """The places among all views of some that others lead to."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
-
-
-def chart_keys(view: str, crosshair: str, reset: str) -> list[Binding]:
-    """The keys of a view's chart; ``crosshair``, ``reset``: what these do."""
-    return [
-        binding(f"{view}.left", "left", "chart('step', -1)", "Crosshair", crosshair, "←→"),
-        binding(f"{view}.right", "right", "chart('step', 1)", "Crosshair"),
-        binding(f"{view}.zoom_in", "plus,equals_sign", "chart('zoom', 1)", "Zoom", ZOOMS, "+-"),
-        binding(f"{view}.zoom_out", "minus", "chart('zoom', -1)", "Zoom out"),
-        binding(f"{view}.reset", "0", "chart('reset')", "Reset", reset),
-    ]
 
 
 def next_choice(now: T, every: Sequence[T]) -> T:
