@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -12,11 +12,11 @@ from textual.containers import Horizontal
 from textual.strip import Strip
 from textual.widgets import Input
 
-from wikitopics.session.records import State, Status
+from wikitopics.session.records import Status
 from wikitopics.session.sources import described, unit_noun
 from wikitopics.tui.follow import Replay
 from wikitopics.tui.inks import Clickable, Drawn, Line, Part
-from wikitopics.tui.terminal import bindings
+from wikitopics.tui.terminal import bindings, table
 from wikitopics.tui.text import age, clock, count, limited, share, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
@@ -29,28 +29,15 @@ AGED = 10.0
 """Seconds after which the last save is of no interest if nothing has changed since."""
 
 
-STATES: Mapping[State | Literal["hindered", "suspended"], tuple[str, str, str]] = {
-    "new": ("○", "NEW", "muted"),
-    "starting": ("◌", "STARTING", "warn"),
-    "running": ("●", "LIVE", "good"),
-    "hindered": ("◐", "WAITING", "warn"),
-    "paused": ("‖", "PAUSED", "warn"),
-    "stopping": ("◍", "STOPPING", "warn"),
-    "stopped": ("■", "STOPPED", "muted"),
-    "finished": ("✓", "FINISHED", "good"),
-    "dead": ("✗", "TRAINER DIED", "bad"),
-    "stalled": ("!", "NO SIGN OF LIFE", "bad"),
-    "suspended": ("!", "SUSPENDED", "bad"),
-}
+STATES: Mapping[str, Sequence[str]] = table("signs.toml")["states"]
 """The sign, the words and the ink for each state of the trainer."""
 
 
 def condition(status: Status) -> tuple[str, str, str]:
     """(sign, words, ink) for the state of the trainer."""
-    if status.hindered:
-        return STATES["hindered"]
     stalled = status.state == "stalled"
-    sign, words, ink = STATES["suspended" if stalled and status.suspended else status.state]
+    state = "hindered" if status.hindered else "suspended" if stalled and status.suspended else status.state
+    sign, words, ink = STATES[state]
     if stalled:
         words += f" for {age(status.heartbeat_age_seconds or 0.0)}"
     return sign, words + (f" ({status.death})" if status.death else ""), ink

@@ -34,46 +34,20 @@ from wikitopics.session.system import Signals
 from wikitopics.tui.text import in_ascii, visible
 
 # Our two themes, dark and light; Textual's own are in the palette as well.
-#
-# Terminals without 24-bit colours use the nearest they have. The tones are chosen so that greys stay grey
-# among 256 colours; for 16 colours there is a separate pair, made of exactly those.
 
-VGA = (
-    "#000000", "#aa0000", "#00aa00", "#aa5500", "#0000aa", "#aa00aa", "#00aaaa", "#aaaaaa",
-    "#555555", "#ff5555", "#55ff55", "#ffff55", "#5555ff", "#ff55ff", "#55ffff", "#ffffff",
-)  # fmt: skip
+
+def table(name: str) -> dict[str, Any]:
+    """A table of this room, by its file's name."""
+    return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
+
+
+_THEMES = table("themes.toml")
+VGA = tuple(_THEMES["vga"].values())
 """The 16 colours, by ANSI's numbers."""
-_BLACK, _RED, _GREEN, _, _BLUE, _MAGENTA, _CYAN, _SILVER = VGA[:8]
-_GREY, _PINK, _LIME, _YELLOW, _, _VIOLET, _AQUA, _WHITE = VGA[8:]
-
-_COLOURS = {
-    # dark, light, dark of 16 colours, light of 16 colours
-    "primary": ("#7fb7d6", "#24688c", _AQUA, _BLUE),
-    "secondary": ("#8fa5bd", "#52667a", _SILVER, _GREY),
-    "accent": ("#7cc4b8", "#14776b", _AQUA, _BLUE),
-    "warning": ("#e3b672", "#96620a", _YELLOW, _MAGENTA),
-    "error": ("#e58f8a", "#b23a35", _PINK, _RED),
-    "success": ("#9fcf8b", "#3d7a27", _LIME, _GREEN),
-    "foreground": ("#d9dde3", "#23282e", _WHITE, _BLACK),
-    "background": ("#15171b", "#fbfaf7", _BLACK, _WHITE),
-    "surface": ("#1c1e22", "#f3f1ee", _BLACK, _WHITE),
-    "panel": ("#22252b", "#eae7e2", _BLACK, _WHITE),
-}
-_INKS = {
-    # as above, of a theme that leaves all colours to the terminal, and of any other: a colour, how much of it
-    "text-muted-own": ("#8b95a3", "#5d666f", _SILVER, _GREY, "ansi_default", "foreground", 0.8),
-    "faint": ("#6f7884", "#7d848c", _SILVER, _GREY, "ansi_bright_black", "foreground", 0.5),
-    "frame": ("#30353d", "#cfcdc7", _GREY, _SILVER, "ansi_bright_black", "foreground", 0.2),
-    "focus": ("#5b7884", "#6f96a0", _CYAN, _BLUE, "ansi_cyan", "accent", 0.6),
-    "spark": ("#4f8f86", "#5b9a90", _CYAN, _CYAN, "ansi_cyan", "primary", 0.6),
-    "cursor": ("#313842", "#d9e6ea", _BLUE, _AQUA, "ansi_blue", "primary", 0.15),
-    "fresh": ("#1b2c2b", "#e3f0ec", _BLACK, _WHITE, "ansi_default", "accent", 0.1),
-    "bar": ("#1d2026", "#eeece9", _BLACK, _WHITE, "ansi_default", "foreground", 0.05),
-    "series-0": ("#7cc4d8", "#1b6f94", _AQUA, _BLUE, "ansi_cyan", "primary", 0.9),
-    "series-1": ("#e3b672", "#a4650a", _YELLOW, _RED, "ansi_yellow", "warning", 0.9),
-    "series-2": ("#b8a2e3", "#6d4fa8", _VIOLET, _MAGENTA, "ansi_magenta", "accent", 0.9),
-    "series-3": ("#9fcf8b", "#3d7a27", _LIME, _GREEN, "ansi_green", "success", 0.9),
-}
+_COLOURS, _INKS = (
+    {name: [_THEMES["vga"].get(one, one) for one in row] for name, row in _THEMES[part].items()}
+    for part in ("colours", "inks")
+)
 
 
 DARK, LIGHT, DARK_16, LIGHT_16 = (
@@ -110,7 +84,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 @functools.cache
 def keymap() -> dict[str, Any]:
     """The keys as they are unless a user has others, by place, and those of the bottom line."""
-    return tomllib.loads(Path(__file__).with_name("keys.toml").read_text("utf-8"))
+    return table("keys.toml")
 
 
 def bindings(place: str, *names: str) -> list[BindingType]:
@@ -297,20 +271,7 @@ class PlainSigns(LineFilter):
     """
 
     SIGNS = str.maketrans(
-        dict.fromkeys("─━▔–—", "-")
-        | dict.fromkeys("│┃▏▎▍▌▋▊▉▐▕", "|")
-        | dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼◆◇", "+")
-        | dict.fromkeys("▂▃▄▅▆▇", " ")  # the ends of a scrollbar, which is drawn in shades
-        | dict.fromkeys("▼▾↓", "v")
-        | dict.fromkeys("▲▴↑", "^")
-        | dict.fromkeys("←‹⋯", "<")
-        | dict.fromkeys("→⇢▸▶»", ">")
-        | dict.fromkeys("“”", '"')
-        | dict.fromkeys("…≈", "~")
-        | dict.fromkeys("●◌◐◍■✓✗★", "*")
-        | dict.fromkeys("·░", ".")
-        | dict.fromkeys("•○", "o")
-        | {"×": "x", "▁": "_", "█": "#", "‖": "=", "┊": ":", "🔎": "> "}
+        {sign: plain for plain, signs in table("signs.toml")["plain"].items() for sign in signs}
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

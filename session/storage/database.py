@@ -9,6 +9,7 @@ changes a table raises `VERSION`, and adds to `sql/` the schema and the upgrade 
 import contextlib
 import errno
 import os
+import re
 import sqlite3
 import stat
 import sys
@@ -156,18 +157,9 @@ MOST_ROWS = 100_000
 
 _MOST_BYTES = 2**31 - 1
 """SQLite takes this as its compiled-in maximum."""
-_DAMAGE = (
-    "malformed",
-    "no such table",
-    "no such column",
-    "no such collation",
-    "values were supplied",
-    "already exists",
-    "constraint failed",
-    "datatype mismatch",
-    "integer overflow",
-    "too big",
-    "UTF-8",
+_DAMAGE = re.compile(
+    "malformed|no such (table|column|collation)|values were supplied|already exists|constraint failed"
+    "|datatype mismatch|integer overflow|too big|UTF-8"
 )
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
@@ -235,7 +227,7 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     text = str(error)
     if "not a database" in text:
         return NotASession(f"{path} is damaged or not a session: not an SQLite file")
-    if any(part in text for part in _DAMAGE):
+    if _DAMAGE.search(text):
         return Damaged(text if text.isascii() and text.isprintable() else "text that is not UTF-8")
     if "readonly" in text or "read-only" in text:
         return SessionError(f"{path} cannot be written: it or its folder is read-only")

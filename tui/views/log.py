@@ -11,29 +11,14 @@ from wikitopics.tui.follow import LOG_LINES, SessionView
 from wikitopics.tui.inks import Line, name
 from wikitopics.tui.lists import Folded
 from wikitopics.tui.marks import Marks
-from wikitopics.tui.terminal import bindings
+from wikitopics.tui.terminal import bindings, table
 from wikitopics.tui.text import count, folded, plural, visible
 from wikitopics.tui.views.view import View
 
 # What has happened: the session's log, and what became of topics; and facts about it, one per line.
 
 INK = {"info": "", "warning": "warn", "error": "bad"}
-MOMENTS: dict[Kind, tuple[str, str, str]] = {
-    "born": ("▴", "good", "a topic is born"),
-    "split": ("◆", "accent", "a topic splits"),
-    "died": ("▾", "bad", "a topic dies"),
-    "merged": ("→", "warn", "a topic's words are another's now"),
-    "renamed": ("·", "muted", "a topic has another name"),
-    "area_born": ("◇", "good", "a new area of topics"),
-    "area_merged": ("⇢", "warn", "an area is part of another now"),
-    "ahead": ("»", "accent", "one model overtakes another"),
-    "best": ("★", "good", "the best value so far"),
-    "count": ("○", "muted", "a round number of articles"),
-    "wait": ("!", "warn", "it had to wait"),
-    "restart": ("┊", "warn", "the trainer was restarted"),
-    "up": ("▲", "good", "what grew most since the articles doubled"),
-    "down": ("▼", "bad", "what shrank most since then"),
-}
+MOMENTS: Mapping[Kind, Sequence[str]] = table("signs.toml")["moments"]
 """The sign, the ink and the meaning of each kind of moment."""
 LEAST = 20
 """The least cells of a message's line, however narrow the list is."""
