@@ -296,14 +296,6 @@ ABOUT = (
     "The curve is measured on held-out texts that no model ever trains on: lower perplexity is better. "
     "Training runs in a process of its own and can continue without this screen."
 )
-ALWAYS = (
-    ("Tab", "to the next panel; Shift+Tab to the previous one"),
-    ("↑↓", "move in a list, as j and k do; also Page Up, Page Down"),
-    ("Home", "to the top of a list, as gg does; End or G to its end"),
-    ("Enter", "open the selected item of a list"),
-    ("Ctrl+P", "find any command, topic or title by name"),
-)
-"""Keys that are not our own bindings, or have too many names to be listed with them."""
 
 
 def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
@@ -349,7 +341,7 @@ class Help(Dialog[None]):
             box.border_subtitle = "Esc closes"
             yield Static(Content(f"{ABOUT}\n"), classes="reason")
             signs = legend(ascii_only=self.app.has_class("-ascii"))
-            yield Keys((*self._groups.items(), ("Moving about", ALWAYS), *signs))
+            yield Keys((*self._groups.items(), ("Moving about", [*keymap()["always"].items()]), *signs))
 
 
 class Keys(Static):

@@ -42,21 +42,6 @@ when training continues."""
 
 _ORDER = "by_topic_of_model_"
 
-_COLUMNS = """
-SELECT m.name, c.cid, c.name, c.type, c."notnull", c.pk FROM sqlite_master m, pragma_table_xinfo(m.name) c
-WHERE m.type = 'table'
-"""
-_MORE_THAN_COLUMNS = """
-SELECT m.name FROM sqlite_master m, pragma_table_xinfo(m.name) c
-WHERE m.type = 'table' AND (c.hidden OR c.dflt_value IS NOT NULL)
-UNION ALL
-SELECT m.name FROM sqlite_master m, pragma_foreign_key_list(m.name) WHERE m.type = 'table'
-UNION ALL
-SELECT i.name FROM sqlite_master m, pragma_index_list(m.name) i, pragma_index_info(i.name) c
-WHERE m.type = 'table' AND m.name <> '_sqlite_migrations' AND i.origin <> 'pk'
-AND (i."unique" OR i.partial OR c.cid < 0)
-"""
-"""Computed columns, defaults, foreign keys, and indexes that restrict or compute something."""
 _OTHERS = frozenset({"_sqlite_migrations", "sqlite_stat1", "sqlite_stat3", "sqlite_stat4"})
 """Tables that nothing here reads: of sqlite-utils, which made the sessions of 1.0.0, and of ANALYZE."""
 
@@ -71,22 +56,19 @@ def order_by_topic(model: int) -> str:
     return f"CREATE INDEX {_ORDER}{model} ON articles ({largest_topic(model)})"
 
 
+@cache
 def script(name: str) -> str:
-    """One of the files in `sql/`: the schema of a format, or the upgrade to the next one."""
+    """One of the files in `sql/`: the schema of a format, the upgrade to the next one, or a question about a
+    file's tables."""
     return Path(__file__).with_name("sql").joinpath(f"{name}.sql").read_text("utf-8")
-
-
-def create_tables(version: int = VERSION) -> str:
-    """SQL to create the tables of a session of this format."""
-    return script(f"schema-{version}")
 
 
 @cache
 def schema(version: int = VERSION) -> frozenset[tuple[Any, ...]]:
     """(table, place, name, type, not null, place in the key) of each column of a session of this format."""
     with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(create_tables(version))
-        return frozenset(fresh.execute(_COLUMNS))
+        fresh.executescript(script(f"schema-{version}"))
+        return frozenset(fresh.execute(script("columns")))
 
 
 def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int) -> None:
@@ -109,9 +91,9 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
         model = str(name).removeprefix(_ORDER)
         if model.isdecimal() and len(model) < 4 and sql == order_by_topic(int(model)):
             orders.add(name)
-    for name in {table for table, *_ in wanted.symmetric_difference(read(_COLUMNS))} - _OTHERS:
+    for name in {table for table, *_ in wanted.symmetric_difference(read(script("columns")))} - _OTHERS:
         raise _strange(name)
-    for (name,) in read(_MORE_THAN_COLUMNS):
+    for (name,) in read(script("more-than-columns")):
         if name not in orders:
             raise _strange(name)
 

@@ -41,7 +41,6 @@ from wikitopics.session.storage.database import (
     FIRST_RELEASED,
     VERSION,
     connect,
-    create_tables,
     database,
     only_row,
     order_by_topic,
@@ -130,7 +129,7 @@ def create(
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 orders = "; ".join(map(order_by_topic, range(len(settings.models))))
-                connection.executescript(f"BEGIN; {create_tables()} {orders}; COMMIT;")
+                connection.executescript(f"BEGIN; {script(f'schema-{VERSION}')} {orders}; COMMIT;")
                 with writing(db, path):
                     db.table("settings").insert_all(
                         {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()

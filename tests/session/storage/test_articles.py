@@ -22,14 +22,14 @@ from wikitopics.session.storage.articles import (
     renew_proportions,
     renew_topics,
 )
-from wikitopics.session.storage.database import create_tables, largest_topic, select
+from wikitopics.session.storage.database import VERSION, largest_topic, script, select
 from wikitopics.session.storage.reader import SessionReader
 
 
 @pytest.fixture
 def db():
     database = sqlite3.connect(":memory:")
-    database.executescript(create_tables())
+    database.executescript(script(f"schema-{VERSION}"))
     yield database
     database.close()
 

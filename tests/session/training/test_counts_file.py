@@ -15,7 +15,7 @@ import pytest
 from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.articles import insert_articles, renew_topics
-from wikitopics.session.storage.database import create_tables
+from wikitopics.session.storage.database import VERSION, script
 from wikitopics.session.training.counts_file import CountsFile
 
 GOOD = {
@@ -342,7 +342,7 @@ def test_a_very_large_minibatch_is_trained(cli, corpus):
 def test_the_topics_of_a_very_large_minibatch_are_inferred_again():
     seqs = range(1, 100_003)
     db = sqlite3.connect(":memory:")
-    db.executescript(create_tables())
+    db.executescript(script(f"schema-{VERSION}"))
     zeros = np.zeros(len(seqs), np.intp)
     insert_articles(db, documents(*seqs), "trained", largest((zeros, zeros + 0.5)), seqs)
     renew_topics(db, seqs, largest((zeros + 1, zeros + 0.75)))
