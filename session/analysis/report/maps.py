@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all, pushed
@@ -83,6 +82,11 @@ class Mark:
     @property
     def bold(self) -> bool:
         return self.letter >= BOLD or not self.radius
+
+    @property
+    def first(self) -> float:
+        """How far below the middle its first line stands."""
+        return (0.36 - (len(self.lines) - 1) * LINE / 2) * self.letter
 
     @property
     def size(self) -> tuple[float, float]:
@@ -184,46 +188,6 @@ def wrapped(name: str, letter: float, across: float = 0.0) -> list[str]:
         return lines[-1].endswith("…"), (max(width, across) + CELL) * (max(height, across) + CELL)
 
     return min((lines for lines in ways if lines), key=room, default=["…"])
-
-
-def topic_map(model: "ReportModel", form: Format) -> Markup:
-    """The map, with each topic linked to its description."""
-    drawn = layout(model, form)
-    numbers = [area.number for area, _ in model.groups]
-    link = Markup('<a href="#{}" {}><circle r="{:.3g}"/>{}</a>')
-    topics: dict[int, list[Markup]] = {number: [] for number in numbers}
-    for topic, mark, centre in zip(model.topics, drawn.marks, drawn.centres, strict=False):
-        topics[mark.area].append(link.format(topic.anchor, _where(mark, centre), mark.radius, _text(mark)))
-    name = Markup('<g class="a{}" {}>{}</g>')
-    names = [
-        name.format(mark.area, _where(mark, centre), _text(mark))
-        for mark, centre in list(zip(drawn.marks, drawn.centres, strict=True))[len(model.topics) :]
-    ]
-    coast, members = Markup('<path class="a{}" d="{}"/>'), Markup('<g class="a{}">{}</g>')
-    return Markup(
-        '<svg viewBox="0 0 {} {}" role="group" aria-label="{}"><g class="lands">{}</g>{}'
-        '<g class="names">{}</g></svg>'
-    ).format(
-        drawn.width,
-        drawn.height,
-        f"A map of {len(model.topics)} topics of {model.status.name}; the list below has them all.",
-        Markup("").join(coast.format(area, path) for area, path in coasts(drawn.land, numbers)),
-        Markup("").join(members.format(area, Markup("").join(own)) for area, own in topics.items()),
-        Markup("").join(names),
-    )
-
-
-def _where(mark: Mark, centre: tuple[float, float]) -> Markup:
-    attributes = Markup('font-size="{:.3g}" transform="translate({:.0f} {:.0f})"')
-    return attributes.format(mark.letter, *centre)
-
-
-def _text(mark: Mark) -> Markup:
-    first = (0.36 - (len(mark.lines) - 1) * LINE / 2) * mark.letter
-    bold = Markup(' class="bold"') if mark.bold and mark.radius else ""
-    below = Markup('<tspan x="0" dy="{}em">{}</tspan>')
-    rest = Markup("").join(below.format(LINE, line) for line in mark.lines[1:])
-    return Markup('<text{} y="{:.3g}">{}{}</text>').format(bold, first, mark.lines[0], rest)
 
 
 def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int, str]]:

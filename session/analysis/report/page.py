@@ -88,11 +88,15 @@ def page(contents: dict[str, Any]) -> str:
             for metric, curves in contents["metrics"]
         ],
         "maps": {
-            model.anchor: [maps.topic_map(model, form) for form in (maps.WIDE, maps.NARROW)]
+            model.anchor: [
+                (drawn, list(maps.coasts(drawn.land, [area.number for area, _ in model.groups])))
+                for drawn in (maps.layout(model, form) for form in (maps.WIDE, maps.NARROW))
+            ]
             for model in models
             if model.topics
         },
         "trees": {model.anchor: pictures.topic_tree(model) for model in models if len(model.groups) > 1},
+        "line": maps.LINE,
         "few": FEW,
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
