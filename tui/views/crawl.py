@@ -17,7 +17,7 @@ from textual.widget import Widget
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
-from wikitopics.session.records import Event, Flow, Status, TrainerActivity, age, skips_told
+from wikitopics.session.records import Event, Flow, Status, age, skips_told
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart
@@ -52,19 +52,15 @@ def has_server(status: Status) -> bool:
     return described(status.source).asks_server or status.activity.requests > 0
 
 
-def at_its_allowance(activity: TrainerActivity) -> bool:
-    """Whether about as many requests are sent as are allowed."""
-    cap = activity.allowed_per_minute
-    return cap is not None and activity.requests_last_minute >= NEAR * cap
-
-
 def pace(status: Status) -> str:
     """What limits the pace; "" if that is not known."""
-    if status.activity.pace:
+    now = status.activity
+    if now.pace:
         return "slowed down, so that you can follow; f: faster"
-    bound: str | None = status.activity.bound_by
+    bound: str | None = now.bound_by
     if bound == "network":
-        allowance = "the wiki's allowance" if at_its_allowance(status.activity) else "the network"
+        at_cap = now.allowed_per_minute and now.requests_last_minute >= NEAR * now.allowed_per_minute
+        allowance = "the wiki's allowance" if at_cap else "the network"
         bound = allowance if has_server(status) else "reading the files"
     return f"{bound} sets the pace" if bound else ""
 
