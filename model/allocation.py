@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.model import mixture
 from wikitopics.model import options as check
 from wikitopics.model.lambda_ import Lambda, LambdaTopics, Vector, topics_from
 from wikitopics.model.minibatch import Minibatch
@@ -55,8 +56,16 @@ class LambdaModel(LambdaTopics, OnlineModel):
     arguments: ClassVar[tuple[Option[Any], ...]] = (
         Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
     )
-    parts: ClassVar = {"_topics": Lambda.of_state}
-    entries = (*Lambda.ENTRIES, Entry("warm_start", type="bool"), Entry("amount_seen", "_amount", least=0))
+    parts: ClassVar = {"_topics": Lambda.of_state, "_first": Minibatch}
+    entries = (
+        *Lambda.ENTRIES,
+        Entry("warm_start", type="bool"),
+        Entry("amount_seen", "_amount", least=0),
+        Entry("words_read", "_words_read", least=0, optional=True),
+        Entry("first_indptr", "_first.indptr", "int64", "F", least=0, optional=True),
+        Entry("first_word_ids", "_first.word_ids", "int32 int64", "N", least=0, below="W", optional=True),
+        Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0, optional=True),
+    )
 
     recipe: Any
     decorrelation: float
@@ -109,6 +118,9 @@ class LambdaModel(LambdaTopics, OnlineModel):
         self.warm_start = bool(warm_start)
         self.recipe = self.RECIPES[not warm_start]
         self._amount = 0.0  # documents seen, as the recipe counts them
+        # The words of these, by which texts are short; None: they are not treated as such.
+        self._words_read: float | None = 0.0 if self.warm_start else None
+        self._first: Minibatch | None = None  # what the topics start from, until there are enough documents
         values = {**given, **{n: v for n, v in self.USUAL[not warm_start].items() if given[n] is None}}
         vars(self).update({entry.key: values[entry.key] for entry in self.entries if entry.key in values})
         self._begin(given, values)
@@ -130,7 +142,19 @@ class LambdaModel(LambdaTopics, OnlineModel):
     @property
     def _apart(self) -> float:
         """Topics that have not come apart by themselves yet would only be worse for it."""
-        return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
+        return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER) * (1 - self._mixed)
+
+    @property
+    def _mixed(self) -> float:
+        """The part of the E-step that is a mixture's, by the words of the texts so far."""
+        return mixture.share(self._words_read or LARGEST, self._seen)
+
+    def _with_words_of(self, batch: Minibatch) -> float:
+        """The same with a minibatch whose words then count as read."""
+        if self._words_read is None:
+            return 0.0
+        self._words_read += mixture.words_of(batch)
+        return mixture.share(self._words_read, self._seen + batch.D)
 
     @property
     def _theta_steps(self) -> StepSizes:
@@ -156,7 +180,13 @@ class LambdaModel(LambdaTopics, OnlineModel):
         from wikitopics.model.scvb0_e_step import ThetaPasses, inferred
 
         passes = ThetaPasses(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
-        return inferred(batch, self._topics, self._apart, passes, self._workers)
+        theta = inferred(batch, self._topics, self._apart, passes, self._workers)
+        if mixed := self._mixed:
+            words = batch.words(self.n_words)
+            rows = self._topics.read_rows(words.ids, self._apart, self._workers)
+            of_one = mixture.proportions(batch, words, rows, passes.alpha)[0]
+            theta += mixed * (of_one.astype(np.float32) - theta)
+        return theta
 
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
@@ -266,10 +296,22 @@ class DirichletAllocation(LambdaModel):
 
     def _begin_step(self, batch: Minibatch) -> Stage:
         """The warm start's stage at a minibatch, which then counts as seen by its schedules."""
-        before, amount = self._amount, self.recipe.amount(batch)
+        before, amount, mixed = self._amount, self.recipe.amount(batch), self._with_words_of(batch)
         self._amount += amount
-        stage: Stage = self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount)
+        stage: Stage = self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount, mixed)
         return stage
+
+    def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
+        """Start the topics of short texts, by the part `mixed`, as a mixture of the first ones: of these and
+        those `before`, and again when there are many more. words: in the corpus, as lambda counts them"""
+        if not mixed or before >= mixture.enough(self.n_documents):
+            return
+        topics, first = self._topics, Minibatch.concatenate([self._first or batch[:0], batch])
+        if mixture.is_due(before, before + batch.D, self.n_documents):
+            fresh = mixture.first_topics(first, topics, self.n_topics, self._random)
+            fresh *= mixed * words / topics.scale / fresh.sum()
+            topics.replace(np.arange(self.n_topics), fresh + (1 - mixed) * topics.hat)
+        self._first = first if first.D < mixture.enough(self.n_documents) else None
 
     def _bear(self, alpha: Vector, mass: Vector, batch: Minibatch) -> None:
         """Topics whose subjects have left the stream start again; mass: (K,) the words of each in `batch`."""

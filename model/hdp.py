@@ -31,9 +31,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.model import mixture
 from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel
-from wikitopics.model.lambda_ import Lambda, Vector, random_topics, topics_from
+from wikitopics.model.lambda_ import Lambda, Statistics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import HALF_LIFE, decorrelation, prior
@@ -90,15 +91,11 @@ class OnlineHDP(LambdaModel):
 
     version = 8
     oldest_version = 6
-    parts: ClassVar = {**LambdaModel.parts, "_first": Minibatch}
     entries = (
         *LambdaModel.entries,
         Entry("a", type="float64", shape="K-1", least=TINY),
         Entry("b", type="float64", shape="K-1", least=TINY),
         Entry("words_of_topics", "_words", "float64", "K", least=0),
-        Entry("first_indptr", "_first.indptr", "int64", "F", least=0),
-        Entry("first_word_ids", "_first.word_ids", "int32 int64", "N", least=0, below="W"),
-        Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0),
         Entry("started_from", "_started_from", "int", least=0, most=MOST),
         Entry("time", "_time", least=0),
     )
@@ -199,11 +196,13 @@ class OnlineHDP(LambdaModel):
             self._topics.sow(self.n_documents * batch.n_tokens / batch.D)
         if not self.half_life and self._seen >= self.n_documents:
             self._drop_topics()
+        mixed = self._with_words_of(batch)
         enough = min(self.recipe.first_documents, self.n_documents)
+        enough += mixed * max(0, mixture.enough(self.n_documents) - enough)
         if self.warm_start and self._seen < enough:
-            theta = self._learn_first(batch, enough)
+            theta = self._learn_first(batch, enough, mixed)
         else:
-            theta = self._step(batch, self._amount)
+            theta = self._step(batch, self._amount, mixed)
         self._amount += self.recipe.amount(batch)
         self._note_step(batch.D, self.rho)
         return theta
@@ -218,11 +217,12 @@ class OnlineHDP(LambdaModel):
         Raises ValueError for a word id out of range.
         """
         theta = np.empty((batch.D, self.n_topics), np.float32)
-        words = batch.words(self.n_words)
-        for documents, _, _, posterior in self._local_steps(
-            batch, words, self._corpus(words.ids, self._amount)
-        ):
+        words, mixed = batch.words(self.n_words), self._mixed
+        corpus = self._corpus(words.ids, self._amount, mixed)
+        for documents, _, _, posterior in self._local_steps(batch, words, corpus):
             theta[documents] = posterior.theta
+        if mixed:
+            theta += mixed * (self._of_one_topic(batch, words, corpus)[0].astype(np.float32) - theta)
         return theta
 
     def document_bounds(self, batch: Minibatch) -> Vector:
@@ -247,12 +247,17 @@ class OnlineHDP(LambdaModel):
 
         return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
 
-    def _corpus(self, ids: NDArray[np.int32], seen: float) -> HDPCorpus:
+    def _of_one_topic(self, batch: Minibatch, words: Words, corpus: HDPCorpus) -> tuple[Vector, Vector]:
+        """`mixture.proportions` of documents with a single table each."""
+        sigma = np.exp(corpus.Elog_sigma[: self.n_topics].astype(np.float64))
+        return mixture.proportions(batch, words, corpus.rows, np.maximum(sigma, TINY))
+
+    def _corpus(self, ids: NDArray[np.int32], seen: float, mixed: float = 0.0) -> HDPCorpus:
         """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
         from wikitopics.model.hdp_e_step import corpus_of
 
         if self.warm_start:
-            balance = self.recipe.balance(self._topics, seen, self._in_all())
+            balance = self.recipe.balance(self._topics, seen, self._in_all()) ** (1 - mixed)
             rows = self._topics.exp_Elog_rows(ids, self._workers, balance)
         else:
             rows = self._topics.Elog_rows(ids)
@@ -283,24 +288,25 @@ class OnlineHDP(LambdaModel):
         own = self.max_topics_per_document, self.alpha, self.tolerance, self.max_iterations
         return HDPLimits(*own, *(getattr(self.recipe, name) for name in HDPLimits._fields[len(own) :]))
 
-    def _learn_first(self, batch: Minibatch, enough: float) -> NDArray[np.float32]:
+    def _learn_first(self, batch: Minibatch, enough: float, mixed: float) -> NDArray[np.float32]:
         """A minibatch of the first documents, from which the topics start.
 
         Until there are enough, everything starts over from all of them each time their number has doubled, so
         that the stream may begin with small minibatches. In between, steps are made as usual.
         """
-        first = Minibatch.concatenate([self._first, batch])
+        first = Minibatch.concatenate([self._first or batch[:0], batch])
         if min(2 * self._started_from, enough) <= first.D:
-            self._start_from(first)
+            self._start_from(first, mixed)
             for _ in range(self.recipe.first_passes if enough > first.D else 1):
-                theta = self._step(first, 0)[-batch.D :]
+                theta = self._step(first, 0, mixed)[-batch.D :]
         else:
-            theta = self._step(batch, self._amount)
+            theta = self._step(batch, self._amount, mixed)
         self._first = first if enough > first.D else Minibatch([0], [], [])
         return theta
 
-    def _start_from(self, documents: Minibatch) -> None:
-        """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
+    def _start_from(self, documents: Minibatch, mixed: float = 0.0) -> None:
+        """Start the topics from documents, on top of the corpus's mean, or by the part `mixed` as a mixture;
+        the sticks are uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
         corpus = max(self.n_documents, recipe.smallest_corpus)
         starts, sources = recipe.starts(K, self.n_documents), documents
@@ -315,6 +321,10 @@ class OnlineHDP(LambdaModel):
             sources = Minibatch.concatenate([documents, of_seeds])
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
         lambda_hat[:, :starts] = mass * topics_from(sources, self.n_words, seeds, recipe.seed_weight)
+        if mixed:
+            fresh = mixture.first_topics(documents, self._topics, starts, self._random)
+            fresh *= mixed * mass * starts / fresh.sum()
+            lambda_hat[:, :starts] = (1 - mixed) * lambda_hat[:, :starts] + fresh
         heavy = recipe.heavy * corpus * self.max_topics_per_document / starts
         self._restart(self._topics.seeding(Lambda.of(lambda_hat, self._eta)), heavy, starts)
         self._topics.sow(corpus * documents.n_tokens / documents.D)
@@ -340,12 +350,13 @@ class OnlineHDP(LambdaModel):
             self.a = 1 + tables[:-1]
             self.b = self.omega + tables[::-1].cumsum()[::-1][1:]
 
-    def _step(self, batch: Minibatch, seen: float) -> NDArray[np.float32]:
-        """[SVI13] fig. 9 lines 5 to 12."""
+    def _step(self, batch: Minibatch, seen: float, mixed: float) -> NDArray[np.float32]:
+        """[SVI13] fig. 9 lines 5 to 12, by the part `mixed` with one table in a document."""
         from wikitopics.model.hdp_e_step import sum_statistics
 
         words = batch.words(self.n_words)
-        local_steps = self._local_steps(batch, words, self._corpus(words.ids, seen))
+        corpus = self._corpus(words.ids, seen, mixed)
+        local_steps = self._local_steps(batch, words, corpus)
         whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole
         # Steps on the parts of a minibatch together forget as much as one step on the whole.
@@ -358,10 +369,17 @@ class OnlineHDP(LambdaModel):
         self._topics.decay(rho, self._eta)
         for documents, part, _, posterior in local_steps:
             statistics = sum_statistics(part, posterior, self.n_words, self._workers)
-            self._topics.add(weight, statistics, self._workers, precise=True)
+            self._topics.add(weight * (1 - mixed), statistics, self._workers, precise=True)
             theta[documents] = posterior.theta
             mass += statistics.mass
             tables += statistics.tables
+        if mixed:
+            R, sums = self._of_one_topic(batch, words, corpus)
+            of_one = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
+            self._topics.add(weight * mixed, of_one, self._workers, precise=True)
+            theta += mixed * (R.astype(np.float32) - theta)
+            mass += mixed * (of_one.mass - mass)
+            tables += mixed * (R.sum(axis=0) - tables)
         self._step_sticks(rho, weight, mass, tables)
         return theta
 
@@ -378,5 +396,7 @@ class OnlineHDP(LambdaModel):
         return self.recipe.corpus(self.n_documents, self._seen, self._amount)
 
     def _contradiction(self) -> str:
-        too_many = self.recipe.first_documents < self._first.D
+        if self._first is None:
+            return "it lacks the documents to start from"
+        too_many = max(self.recipe.first_documents, mixture.MOST) < self._first.D
         return "there are more documents to start from than it takes" if too_many else ""

@@ -240,10 +240,15 @@ class Lambda:
         seeds = self.seed_words, self.seed_topics, self.seed_counts
         return replace(other, seed_words=seeds[0], seed_topics=seeds[1], seed_counts=seeds[2])
 
+    def seeds_of(self, words: float) -> Vector:
+        """(P,) what the seeds add to the prior in a corpus of so many words."""
+        of_topic = np.bincount(self.seed_topics, minlength=1)[self.seed_topics]
+        counts: Vector = SEED_WEIGHT * words / self.n_topics / of_topic
+        return counts
+
     def sow(self, words: float) -> None:
         """Add the seeds to a lambda that has just been made, of a corpus of so many words."""
-        of_topic = np.bincount(self.seed_topics, minlength=1)[self.seed_topics]
-        self.seed_counts = SEED_WEIGHT * words / self.n_topics / of_topic
+        self.seed_counts = self.seeds_of(words)
         self._add_seeds(np.arange(self.n_topics), SEED_START)
 
     def _add_seeds(self, topics: NDArray[np.intp], rho: float) -> None:

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.mixture import blended
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
@@ -146,29 +147,34 @@ class OnlineLDA(DirichletAllocation):
             self._seen += batch.D
             return self.infer(batch)
         corpus = max(self.n_documents, self.recipe.smallest_corpus)
+        tokens = corpus * max(batch.n_tokens / batch.D, 1.0)
         if self.updates == 0:
-            tokens = corpus * max(batch.n_tokens / batch.D, 1.0)
             if self.recipe.random_share:
                 # The random lambda before the first word weighs a share of the corpus, whatever its size.
                 self._topics.rescale(self.recipe.random_share * tokens)
             self._topics.sow(tokens)
         stage = self._begin_step(batch)
+        self._start_from(batch, self._seen, stage.mixed, tokens)
         # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
         rho = stage.step_size() if self._own_steps else StepSizes(self.tau0, self.kappa).rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
         balance, alpha = stage.balance(self._topics), self.alpha
         forgets = self.warm_start and self.half_life is not None
-        if forgets or self.recipe.collapsed(stage, self.n_topics):
+        if forgets or stage.mixed == 1 or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
             alpha = stage.alpha(last)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            gamma, statistics = collapsed.e_step(batch, words, rows, passes, self._workers)
+            gamma, statistics = blended(
+                stage.mixed, batch, words, rows, alpha,
+                lambda: collapsed.e_step(batch, words, rows, passes, self._workers),
+            )  # fmt: skip
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
-            gamma, statistics = e_step(batch, words, rows, alpha, self._limits(), self._workers)
+            gamma, found = e_step(batch, words, rows, alpha, self._limits(), self._workers)
             if self._learn_alpha:
-                self._update_alpha(statistics, rho)
+                self._update_alpha(found, rho)
+            gamma, statistics = blended(stage.mixed, batch, words, rows, alpha, lambda: (gamma, found))
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:

@@ -145,13 +145,15 @@ class WarmStart(Balance):
     learning_from: float
     inference_passes: int
 
-    def stage(self, n_documents: float, documents: float, before: float, amount: float) -> Stage:
+    def stage(
+        self, n_documents: float, documents: float, before: float, amount: float, mixed: float = 0.0
+    ) -> Stage:
         """The stage of a minibatch of this `amount` after `before` others, both as schedules count.
 
-        documents: how many there are in all of these; n_documents: in the corpus
+        documents: how many there are in all of these; n_documents: in the corpus; mixed: as in `Stage`
         """
         in_all = self.corpus(n_documents, documents, before + amount)
-        return Stage(self, before, amount, n_documents, in_all)
+        return Stage(self, before, amount, n_documents, in_all, mixed)
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,8 @@ class Stage:
 
     before, amount, in_all: documents before the minibatch, in it and in the corpus, as schedules count them
     n_documents: those in the corpus
+    mixed: the part of the E-step that is a mixture's, since texts are short. By as much, a step forgets up to
+    twice as quickly, and topics are not held in balance: they do not start from noise
     """
 
     start: WarmStart
@@ -167,6 +171,7 @@ class Stage:
     amount: float
     n_documents: float
     in_all: float
+    mixed: float
 
     @property
     def now(self) -> float:
@@ -194,13 +199,14 @@ class Stage:
 
     def balance(self, topics: Lambda) -> Vector:
         """(K,) factors on the topics."""
-        return self.start.balance(topics, self.now, self.in_all)
+        factors: Vector = self.start.balance(topics, self.now, self.in_all) ** (1 - self.mixed)
+        return factors
 
     def step_size(self) -> float:
         """rho where none is given; two halves of a minibatch forget nearly as much as the whole."""
         start = self.start
         first = min(start.first_horizon, max(start.horizon_share * self.in_all, start.shortest_horizon))
-        return -math.expm1(-self.amount / (first + start.horizon_slope * self.before))
+        return -math.expm1(-self.amount / (first + start.horizon_slope * (1 - self.mixed / 2) * self.before))
 
 
 @dataclass(frozen=True, kw_only=True)

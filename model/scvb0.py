@@ -36,6 +36,7 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.mixture import blended
 from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import decorrelation, prior
 from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes, raised
@@ -163,7 +164,7 @@ class SCVB0(DirichletAllocation):
         from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, proportions, sum_Elog_theta, word_rows
 
         words, tokens = batch.words(self.n_words), batch.n_tokens
-        stage = self._begin_step(batch)
+        before, stage = self._seen, self._begin_step(batch)
         if tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
@@ -175,10 +176,14 @@ class SCVB0(DirichletAllocation):
             # The random topics before the first word weigh a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
             self._topics.sow(self._corpus_tokens())
+        self._start_from(batch, before, stage.mixed, self._corpus_tokens())
         rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
         n = self.burn_in + 1 + stage.more_passes
         passes = ThetaPasses(stage.alpha(self._final_alpha), n, self._theta_steps)
-        theta, statistics = e_step(batch, words, rows, passes, self._workers)
+        theta, statistics = blended(
+            stage.mixed, batch, words, rows, passes.alpha,
+            lambda: e_step(batch, words, rows, passes, self._workers),
+        )  # fmt: skip
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
         some = slice(self.recipe.learning_documents)

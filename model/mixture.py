@@ -1,0 +1,124 @@
+"""Short texts as a mixture: a text of a few words is about one topic (docs/derivations.md, "Short texts").
+
+Six words do not tell which topics a text mixes, and with the topics of each word to choose, there is no end of
+poor optima. So the topics of short texts start as a mixture of unigrams (Nigam and others 2000; Yin and Wang
+2014), found by annealed EM, and each text's topic proportions are, by `share`, those of the mixture. Where
+texts have more words the models' own E-step takes over, the more the longer they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.lambda_ import Lambda, Statistics, Vector
+from wikitopics.model.minibatch import Minibatch, Words
+
+S = TypeVar("S", bound=Statistics)
+
+LONG_TEXTS = 20.0
+"""Texts of so many words or more in the mean mix topics; with half as many or fewer each is about one."""
+STEPS = 60
+"""Of EM when the topics start; in the first half the likelihood is tempered, from `COLD` to 1."""
+COLD = 0.2
+ETA = 0.05
+FEWEST, MOST = 1_000, 8_192
+"""Texts to start from, where half of the corpus is not in between."""
+
+
+def words_of(batch: Minibatch) -> float:
+    """The words of a minibatch by which its texts are short: of weights, which may be small, the entries."""
+    return float(max(batch.n_tokens, len(batch.word_ids)))
+
+
+def share(words: float, texts: int) -> float:
+    """The part of the mixture in texts which together have so many words: from 0, of long ones, to 1."""
+    return float(np.clip(2 - 2 * words / (LONG_TEXTS * texts), 0, 1)) if texts else 0.0
+
+
+def enough(n_documents: float) -> int:
+    """The number of texts to start from in a corpus of this size."""
+    return int(min(n_documents, max(FEWEST, min(MOST, n_documents / 2))))
+
+
+def is_due(before: int, now: int, n_documents: float) -> bool:
+    """Whether the topics start over when there are `now` texts to start from after `before`: four times as
+    many as at an earlier start, or enough."""
+    return now >= enough(n_documents) or before.bit_length() // 2 < now.bit_length() // 2
+
+
+def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.random.Generator) -> Vector:
+    """(W, n_topics) expected words of each topic, if every one of these texts is about one; by annealed EM.
+
+    topics: a lambda whose seeds have the larger prior that they have there
+    """
+    counts, W = _counts(texts, texts.word_ids, topics.n_words), topics.n_words
+    prior = np.full((W, n_topics), ETA)
+    if len(topics.seed_words):
+        np.add.at(prior, (topics.seed_words, topics.seed_topics), topics.seeds_of(texts.n_tokens))
+    R = random.dirichlet(np.full(n_topics, 0.5), texts.D)
+    for step in range(STEPS):
+        beta = counts.T @ R + prior
+        log_beta = np.log(beta) - np.log(beta.sum(axis=0))
+        R = _responsibilities(counts @ log_beta, min(1.0, COLD + (1 - COLD) * 2 * step / STEPS))
+    expected: Vector = counts.T @ R
+    return expected
+
+
+def proportions(
+    batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vector
+) -> tuple[Vector, Vector]:
+    """(D, K) the probability of each topic to be a text's one topic, and (U, K) the statistics of that.
+
+    rows: (U, K') probabilities of the words up to a factor for each; prior: (K,) those of the topics likewise
+    """
+    counts = _counts(batch, words.local, len(words.ids))
+    log_rows = np.log(np.maximum(rows[:, : len(prior)], np.finfo(np.float32).tiny), dtype=np.float64)
+    R = _responsibilities(counts @ log_rows + np.log(prior), 1.0)
+    return R, counts.T @ R
+
+
+def blended(
+    part: float,
+    batch: Minibatch,
+    words: Words,
+    rows: NDArray[Any],
+    prior: Vector,
+    own: Callable[[], tuple[NDArray[Any], S]],
+) -> tuple[NDArray[Any], S | Statistics]:
+    """The E-step of texts, by `part` that of the mixture, and otherwise a model's `own`.
+
+    theta (D, K), in expected words beside the prior, and the statistics.
+    """
+    if part == 0:
+        return own()
+    R, sums = proportions(batch, words, rows, prior)
+    theta = prior + R * batch.lengths()[:, None]
+    mixed = Statistics(words.ids, np.zeros(rows.shape, rows.dtype), sums.sum(axis=0))
+    mixed.sums[:, : len(prior)] = sums
+    if part == 1:
+        return theta.astype(rows.dtype), mixed
+    own_theta, statistics = own()
+    mixed.sums[:] = part * mixed.sums + (1 - part) * statistics.sums
+    mass = part * mixed.mass + (1 - part) * statistics.mass
+    theta = part * theta + (1 - part) * own_theta
+    return theta.astype(rows.dtype), replace(statistics, sums=mixed.sums, mass=mass)
+
+
+def _counts(batch: Minibatch, columns: NDArray[np.int32], n: int) -> Any:
+    """The documents' counts as a sparse matrix, (D, n)."""
+    from scipy.sparse import csr_array
+
+    return csr_array((batch.counts.astype(np.float64), columns, batch.indptr), shape=(batch.D, n))
+
+
+def _responsibilities(log_likelihood: Vector, temper: float) -> Vector:
+    """exp(temper log_likelihood), rows scaled to sum to 1."""
+    powers = temper * (log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+    R: Vector = np.exp(powers)
+    R /= R.sum(axis=1, keepdims=True)
+    return R
