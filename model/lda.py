@@ -160,7 +160,7 @@ class OnlineLDA(DirichletAllocation):
         rho = max(rho, self._least_rho(batch.D))
         balance, alpha = stage.balance(self._topics), self.alpha
         forgets = self.warm_start and self.half_life is not None
-        if forgets or stage.mixed == 1 or self.recipe.collapsed(stage, self.n_topics):
+        if forgets or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
             alpha = stage.alpha(last)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)

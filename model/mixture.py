@@ -21,7 +21,9 @@ from wikitopics.model.minibatch import Minibatch, Words
 S = TypeVar("S", bound=Statistics)
 
 LONG_TEXTS = 20.0
-"""Texts of so many words or more in the mean mix topics; with half as many or fewer each is about one."""
+"""Texts of so many words or more in the mean mix topics."""
+LARGEST_SHARE = 0.8
+"""That of the mixture, where texts have half as many words or fewer. The rest keeps topics apart."""
 STEPS = 60
 """Of EM when the topics start; in the first half the likelihood is tempered, from `COLD` to 1."""
 COLD = 0.2
@@ -36,8 +38,8 @@ def words_of(batch: Minibatch) -> float:
 
 
 def share(words: float, texts: int) -> float:
-    """The part of the mixture in texts which together have so many words: from 0, of long ones, to 1."""
-    return float(np.clip(2 - 2 * words / (LONG_TEXTS * texts), 0, 1)) if texts else 0.0
+    """The part of the mixture in the E-step of texts which together have so many words; 0 of long ones."""
+    return LARGEST_SHARE * float(np.clip(2 - 2 * words / (LONG_TEXTS * texts), 0, 1)) if texts else 0.0
 
 
 def enough(n_documents: float) -> int:
@@ -89,24 +91,20 @@ def blended(
     rows: NDArray[Any],
     prior: Vector,
     own: Callable[[], tuple[NDArray[Any], S]],
-) -> tuple[NDArray[Any], S | Statistics]:
+) -> tuple[NDArray[Any], S]:
     """The E-step of texts, by `part` that of the mixture, and otherwise a model's `own`.
 
     theta (D, K), in expected words beside the prior, and the statistics.
     """
     if part == 0:
         return own()
-    R, sums = proportions(batch, words, rows, prior)
-    theta = prior + R * batch.lengths()[:, None]
-    mixed = Statistics(words.ids, np.zeros(rows.shape, rows.dtype), sums.sum(axis=0))
-    mixed.sums[:, : len(prior)] = sums
-    if part == 1:
-        return theta.astype(rows.dtype), mixed
+    R, of_one = proportions(batch, words, rows, prior)
     own_theta, statistics = own()
-    mixed.sums[:] = part * mixed.sums + (1 - part) * statistics.sums
-    mass = part * mixed.mass + (1 - part) * statistics.mass
-    theta = part * theta + (1 - part) * own_theta
-    return theta.astype(rows.dtype), replace(statistics, sums=mixed.sums, mass=mass)
+    theta = (1 - part) * own_theta + part * (prior + R * batch.lengths()[:, None])
+    sums = (rows.dtype.type(1 - part) * statistics.sums).astype(rows.dtype)
+    sums[:, : len(prior)] += part * of_one
+    mass = (1 - part) * statistics.mass + part * of_one.sum(axis=0)
+    return theta.astype(rows.dtype), replace(statistics, sums=sums, mass=mass)
 
 
 def _counts(batch: Minibatch, columns: NDArray[np.int32], n: int) -> Any:
