@@ -1,0 +1,52 @@
+"""Short texts: topics that start as a mixture, and texts that are about one."""
+
+import numpy as np
+import pytest
+
+from wikitopics.model import kinds, mixture
+
+from .conftest import distances, planted
+
+KINDS = ("lda", "scvb0", "hdp")
+
+
+def learnt(kind, length=5, threads=1, steps=6, parts=1):
+    batch, beta = planted(1200, n_words=40, length=length, alpha=0.01)
+    model = kinds.load(kind).create(4, 40, 1200, threads=threads)
+    for start in range(0, 200 * steps, 200):
+        if parts > 1:
+            model = type(model).from_state(model.state())
+        model.learn(batch[start : start + 200])
+    return model, batch, beta
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_topics_of_short_texts_are_those_planted(kind):
+    model, batch, beta = learnt(kind)
+    assert distances(model.topics(), beta).max() < 0.2
+    assert np.mean(model.infer(batch).max(axis=1) > 0.7) > 0.8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_and_threads_keep_the_start_to_the_bit(kind):
+    one, other = learnt(kind)[0], learnt(kind, threads=3, parts=2)[0]
+    assert np.array_equal(one.lambda_, other.lambda_)
+
+
+def test_the_share_falls_gradually_to_nothing_in_long_texts():
+    shares = [mixture.share(words * 7, 7) for words in np.arange(0, 30, 0.5)]
+    assert shares[0] == mixture.LARGEST_SHARE
+    assert shares[-20:] == [0] * 20
+    assert np.all(np.diff(shares) <= 0)
+    assert np.diff(shares).min() > -0.05
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_from_before_goes_on_without_the_mixture(kind):
+    model, batch, _ = learnt(kind, steps=6)
+    state = model.state()
+    del state["words_read"]
+    model = type(model).from_state(state)
+    assert model._mixed == 0
+    model.learn(batch[:200])
+    assert "words_read" not in model.state()
