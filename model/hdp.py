@@ -321,7 +321,7 @@ class OnlineHDP(LambdaModel):
             sources = Minibatch.concatenate([documents, of_seeds])
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
         lambda_hat[:, :starts] = mass * topics_from(sources, self.n_words, seeds, recipe.seed_weight)
-        if mixed:
+        if mixed and documents.n_tokens:
             fresh = mixture.first_topics(documents, self._topics, starts, self._random)
             fresh *= mixed * mass * starts / fresh.sum()
             lambda_hat[:, :starts] = (1 - mixed) * lambda_hat[:, :starts] + fresh

@@ -71,9 +71,7 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
     return expected
 
 
-def proportions(
-    batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vector
-) -> tuple[Vector, Vector]:
+def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vector) -> tuple[Vector, Vector]:
     """(D, K) the probability of each topic to be a text's one topic, and (U, K) the statistics of that.
 
     rows: (U, K') probabilities of the words up to a factor for each; prior: (K,) those of the topics likewise
