@@ -311,7 +311,7 @@ class DirichletAllocation(LambdaModel):
             fresh = mixture.first_topics(first, topics, self.n_topics, self._random)
             fresh *= mixed * words / topics.scale / fresh.sum()
             topics.replace(np.arange(self.n_topics), fresh + (1 - mixed) * topics.hat)
-        self._first = first if first.D < mixture.enough(self.n_documents) else None
+        self._first = first if mixture.enough(self.n_documents) > first.D else None
 
     def _bear(self, alpha: Vector, mass: Vector, batch: Minibatch) -> None:
         """Topics whose subjects have left the stream start again; mass: (K,) the words of each in `batch`."""

@@ -1,6 +1,6 @@
 """Short texts as a mixture: a text of a few words is about one topic (docs/derivations.md, "Short texts").
 
-Six words do not tell which topics a text mixes, and with the topics of each word to choose, there is no end of
+Six words do not tell which topics a text mixes, and with the topics of each word to choose, there are many
 poor optima. So the topics of short texts start as a mixture of unigrams (Nigam and others 2000; Yin and Wang
 2014), found by annealed EM, and each text's topic proportions are, by `share`, those of the mixture. Where
 texts have more words the models' own E-step takes over, the more the longer they are.
