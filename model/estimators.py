@@ -242,7 +242,8 @@ def load(path: str | Path) -> TopicEstimator:
     """A fitted estimator from a file that `wikitopics export model` wrote; nothing in it is unpickled.
 
     If the model had the default settings of its kind and texts that are not short, `transform` gives the same
-    proportions as the exported model's `infer`, up to rounding. The file holds only topics and prior, so `partial_fit` cannot continue
+    proportions as the exported model's `infer`, up to rounding. The file holds only topics and prior, so
+    `partial_fit` cannot continue
     from it, and `fit` discards it: put it into a pipeline as `FrozenEstimator(load(path))`. Raises OSError if
     there is no such file, and ValueError, with one line, if the file is not an export.
     """
