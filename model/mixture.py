@@ -24,12 +24,11 @@ LONG_TEXTS = 20.0
 """Texts of so many words or more in the mean mix topics."""
 LARGEST_SHARE = 0.8
 """That of the mixture, where texts have half as many words or fewer. The rest keeps topics apart."""
-STEPS = 60
-"""Of EM when the topics start; in the first half the likelihood is tempered, from `COLD` to 1."""
-COLD = 0.2
+TEMPERS = (*np.linspace(0.1, 1.0, 25).tolist(), 1.0)
+"""Exponents of the likelihood, one for each step of EM when the topics start."""
 ETA = 0.05
-FEWEST, MOST = 1_000, 8_192
-"""Texts to start from, where half of the corpus is not in between."""
+MOST = 8_192
+"""Texts to start from, where the corpus has so many."""
 
 
 def words_of(batch: Minibatch) -> float:
@@ -44,13 +43,13 @@ def share(words: float, texts: int) -> float:
 
 def enough(n_documents: float) -> int:
     """The number of texts to start from in a corpus of this size."""
-    return int(min(n_documents, max(FEWEST, min(MOST, n_documents / 2))))
+    return int(min(n_documents, MOST))
 
 
 def is_due(before: int, now: int, n_documents: float) -> bool:
-    """Whether the topics start over when there are `now` texts to start from after `before`: four times as
+    """Whether the topics start over when there are `now` texts to start from after `before`: eight times as
     many as at an earlier start, or enough."""
-    return now >= enough(n_documents) or before.bit_length() // 2 < now.bit_length() // 2
+    return now >= enough(n_documents) or before.bit_length() // 3 < now.bit_length() // 3
 
 
 def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.random.Generator) -> Vector:
@@ -58,15 +57,15 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
 
     topics: a lambda whose seeds have the larger prior that they have there
     """
-    counts, W = _counts(texts, texts.word_ids, topics.n_words), topics.n_words
-    prior = np.full((W, n_topics), ETA)
+    counts = _counts(texts, texts.word_ids, topics.n_words, np.float32)
+    prior = np.full((topics.n_words, n_topics), ETA, np.float32)
     if len(topics.seed_words):
         np.add.at(prior, (topics.seed_words, topics.seed_topics), topics.seeds_of(texts.n_tokens))
-    R = random.dirichlet(np.full(n_topics, 0.5), texts.D)
-    for step in range(STEPS):
+    R: Vector = random.dirichlet(np.full(n_topics, 0.5), texts.D).astype(np.float32)
+    for temper in TEMPERS:
         beta = counts.T @ R + prior
         log_beta = np.log(beta) - np.log(beta.sum(axis=0))
-        R = _responsibilities(counts @ log_beta, min(1.0, COLD + (1 - COLD) * 2 * step / STEPS))
+        R = _responsibilities(counts @ log_beta, temper)
     expected: Vector = counts.T @ R
     return expected
 
@@ -76,9 +75,9 @@ def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vecto
 
     rows: (U, K') probabilities of the words up to a factor for each; prior: (K,) those of the topics likewise
     """
-    counts = _counts(batch, words.local, len(words.ids))
-    log_rows = np.log(np.maximum(rows[:, : len(prior)], np.finfo(np.float32).tiny), dtype=np.float64)
-    R = _responsibilities(counts @ log_rows + np.log(prior), 1.0)
+    counts = _counts(batch, words.local, len(words.ids), rows.dtype)
+    log_rows = np.log(np.maximum(rows[:, : len(prior)], np.finfo(np.float32).tiny))
+    R = _responsibilities(counts @ log_rows + np.log(prior).astype(rows.dtype), 1.0)
     return R, counts.T @ R
 
 
@@ -105,16 +104,17 @@ def blended(
     return theta.astype(rows.dtype), replace(statistics, sums=sums, mass=mass)
 
 
-def _counts(batch: Minibatch, columns: NDArray[np.int32], n: int) -> Any:
+def _counts(batch: Minibatch, columns: NDArray[np.int32], n: int, dtype: Any) -> Any:
     """The documents' counts as a sparse matrix, (D, n)."""
     from scipy.sparse import csr_array
 
-    return csr_array((batch.counts.astype(np.float64), columns, batch.indptr), shape=(batch.D, n))
+    return csr_array((batch.counts.astype(dtype), columns, batch.indptr), shape=(batch.D, n))
 
 
 def _responsibilities(log_likelihood: Vector, temper: float) -> Vector:
     """exp(temper log_likelihood), rows scaled to sum to 1."""
-    powers = temper * (log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    R: Vector = np.exp(powers)
-    R /= R.sum(axis=1, keepdims=True)
-    return R
+    R = temper * log_likelihood.T.copy()  # so that sums over few topics run over many texts at once
+    R -= R.max(axis=0)
+    np.exp(R, out=R)
+    R /= R.sum(axis=0)
+    return R.T
