@@ -309,6 +309,7 @@ class DirichletAllocation(LambdaModel):
         topics, first = self._topics, Minibatch.concatenate([self._first or batch[:0], batch])
         if mixture.is_due(before, before + batch.D, self.n_documents):
             fresh = mixture.first_topics(first, topics, self.n_topics, self._random)
+            fresh = fresh[:, mixture.matched(fresh, topics.hat, len(np.bincount(topics.seed_topics)))]
             fresh *= mixed * words / topics.scale / fresh.sum()
             topics.replace(np.arange(self.n_topics), fresh + (1 - mixed) * topics.hat)
         self._first = first if mixture.enough(self.n_documents) > first.D else None

@@ -24,9 +24,11 @@ LONG_TEXTS = 20.0
 """Texts of so many words or more in the mean mix topics."""
 LARGEST_SHARE = 0.8
 """That of the mixture, where texts have half as many words or fewer. The rest keeps topics apart."""
-TEMPERS = (*np.linspace(0.1, 1.0, 25).tolist(), 1.0)
+TEMPERS = (*np.linspace(0.1, 1.0, 22).tolist(), 1.0)
 """Exponents of the likelihood, one for each step of EM when the topics start."""
 ETA = 0.05
+LEADING = 20
+"""Words by which topics that start over are told."""
 MOST = 8_192
 """Texts to start from, where the corpus has so many."""
 
@@ -68,6 +70,19 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
         R = _responsibilities(counts @ log_beta, temper)
     expected: Vector = counts.T @ R
     return expected
+
+
+def matched(fresh: Vector, topics: NDArray[Any], seeded: int) -> NDArray[np.intp]:
+    """(K,) for each of some topics, (W, K), the one among `fresh` ones that takes its place: the most alike,
+    but for the ``seeded`` ones, which come first, that of the same seeds."""
+    from scipy.optimize import linear_sum_assignment
+
+    leading = np.argsort(-fresh, axis=0)[:LEADING]
+    shares = topics / topics.sum(axis=0)
+    alike = np.sum([shares[words].T for words in leading], axis=0)  # [k, l]: what k has of l's leading words
+    alike[np.diag_indices(seeded)] += fresh.shape[1]  # more than all together
+    places: NDArray[np.intp] = linear_sum_assignment(alike, maximize=True)[1]
+    return places
 
 
 def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vector) -> tuple[Vector, Vector]:

@@ -147,7 +147,7 @@ def skipped(page: Page, reason: str) -> str:
 
 FIRST_TEXTS = 200
 """The user's own documents by which they are judged short."""
-FEW_WORDS = 10
+FEW_WORDS = 3
 
 
 def short_texts(words: Sequence[int]) -> Iterator[str]:

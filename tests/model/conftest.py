@@ -65,3 +65,9 @@ def kind(request):
 def documents():
     """24 short documents over 30 words, the sixth one empty."""
     return emptied(planted(24, seed=3, n_words=30, length=15)[0], 5)
+
+
+@pytest.fixture
+def not_short(monkeypatch):
+    """The texts of a test are long enough to mix topics, however few words they have."""
+    monkeypatch.setattr("wikitopics.model.mixture.LONG_TEXTS", 1.0)

@@ -19,6 +19,7 @@ def old_words_weigh(model):
     return float(model.topic_shares() @ model.topics()[:, :20].sum(axis=1))
 
 
+@pytest.mark.usefixtures("not_short")
 @pytest.mark.parametrize("size", [50, 200])
 @pytest.mark.parametrize(
     ("options", "least"), [({}, 0.0), ({"kappa": 1, "alpha": 0.5}, 0.45)], ids=["own steps", "small"]

@@ -37,6 +37,7 @@ def test_float64_steps_are_the_papers(documents, initialization, alpha, eta):
         np.testing.assert_allclose(model.lambda_, expected, rtol=1e-10)
 
 
+@pytest.mark.usefixtures("not_short")
 def test_the_first_documents_have_the_collapsed_e_step(documents):
     """[F13] eq. 5 to 9 for the documents, [H10]'s M-step for the topics, both straight from the papers."""
     model = make(warm_start=True, tau0=None, kappa=None, dtype="float64")

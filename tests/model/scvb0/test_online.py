@@ -36,6 +36,7 @@ def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
     np.testing.assert_allclose(model.topic_shares(), N_Z / N_Z.sum(), rtol=1e-10)
 
 
+@pytest.mark.usefixtures("not_short")
 def test_inference_is_passes_over_the_document(documents):
     model = make(alpha=0.1, dtype="float64", n_documents=24)
     model.learn(documents)
@@ -54,6 +55,7 @@ def test_words_of_the_corpus_are_estimated_from_the_documents_seen(documents):
         assert model.N_Z.sum() == pytest.approx(1000 * seen.n_tokens / seen.D, rel=1e-5)
 
 
+@pytest.mark.usefixtures("not_short")
 def test_warm_start_anneals_alpha_and_balances_topics(documents):
     model = make(alpha=0.02, n_documents=100, dtype="float64")
     model.learn(documents)
@@ -72,6 +74,7 @@ def test_warm_start_anneals_alpha_and_balances_topics(documents):
     np.testing.assert_allclose(early.N_phi, expected, rtol=1e-10)
 
 
+@pytest.mark.usefixtures("not_short")
 def test_topics_begin_with_a_small_random_share_of_the_corpus(documents):
     model = make(n_tokens=15_000)
     before = model.N_phi / model.N_phi.sum()
