@@ -44,7 +44,7 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 
-PART = 1024  # documents whose tables are held at a time
+PART = 2048  # documents whose tables are held at a time
 MOST_TABLES = 1000  # that a document may have in a state: each takes memory
 
 

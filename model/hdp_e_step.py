@@ -76,9 +76,10 @@ def shortlists(
     D, T, C, dtype = batch.D, limits.T, min(K, limits.candidates), corpus.rows.dtype
     posterior = Tables(
         np.zeros((len(batch.word_ids), T), dtype),
-        np.empty((D, T, C), np.int32),
-        np.empty((D, T, C), dtype),
-        np.zeros((D, T), np.int32),
+        np.empty((D, C), np.int32),
+        np.zeros(D, np.int32),
+        np.zeros((D, T, C), dtype),
+        np.zeros(D, np.int32),
         np.empty((D, K), dtype),
     )
     arguments = batch.indptr, local, batch.counts, corpus, limits, posterior
@@ -98,9 +99,10 @@ def figure_9(
     changed."""
     D, T, K, dtype = batch.D, limits.T, len(corpus.sigma), corpus.rows.dtype
     tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
-    everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()
+    everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, K)).copy()
+    n_topics, n_tables = np.full(D, K, np.int32), np.full(D, T, np.int32)
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
-    posterior = Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
+    posterior = Tables(tables, everything, n_topics, zeta, n_tables, theta)
     arguments = batch.indptr, local, batch.counts, corpus, limits, start_from is None, posterior
     workers.run(hdp_kernels.ascend, D, BLOCK, *arguments)
     return posterior

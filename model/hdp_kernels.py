@@ -9,8 +9,9 @@ Then come the sums over words and tables of [SVI13] figure 9 line 11, and the lo
 | rows | (U, K') floats | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
 | sigma, Elog_sigma | (K') floats | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
 | tables | (N, T) floats | n_dw phi_dwi: how many of a word's occurrences sit at each table |
-| topics, zeta | (D, T, C) int32, floats | a table's topics and their probabilities |
-| n_topics | (D, T) int32 | so many of them; 0 for a table that the document does not have |
+| topics | (D, C) int32 | a document's topics, its shortlist |
+| n_topics, n_tables | (D,) int32 | how many of them, and of tables, it has |
+| zeta | (D, T, C) floats | the probability of each of these topics at each table |
 | theta | (D, K) floats | a document's proportions |
 
 A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant. The sticks of a
@@ -37,7 +38,7 @@ Within a document, of n words, with t tables and a shortlist of c topics:
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,15 +92,16 @@ class Tables(NamedTuple):
     """Variational distribution of D documents with N entries.
 
     tables: (N, T) n_dw phi_dwi, how many of a word's occurrences sit at each table
-    topics, zeta: (D, T, C) a table's topics and their probabilities
-    n_topics: (D, T) so many of them; 0 for a table that the document does not have
+    topics: (D, C) each document's topics, of which it has n_topics (D,)
+    zeta: (D, T, C) the probability of each of these topics at each table, of which it has n_tables (D,)
     theta: (D, K) the documents' proportions
     """
 
     tables: Floats
     topics: Ids
-    zeta: Floats
     n_topics: Ids
+    zeta: Floats
+    n_tables: Ids
     theta: Floats
 
 
@@ -126,15 +128,33 @@ def soft_em(
 ) -> None:
     """expected_k: words of topic k under proportions found by EM from `prior`, over all topics."""
     kind = rows.dtype.type
+    K = prior.size
     weight = prior.copy()
     for _ in range(steps):
         expected[:] = 0
-        for j in range(n):
+        j = 0
+        while j + 4 <= n:  # four rows at a time, so that `weight` and `expected` are loaded once for them
+            r0, r1, r2, r3 = rows[local[j]], rows[local[j + 1]], rows[local[j + 2]], rows[local[j + 3]]
+            t0 = t1 = t2 = t3 = kind(0)
+            for k in range(K):
+                t0 += weight[k] * r0[k]
+                t1 += weight[k] * r1[k]
+                t2 += weight[k] * r2[k]
+                t3 += weight[k] * r3[k]
+            t0 = n_dw[j] / (t0 + kind(1e-30))
+            t1 = n_dw[j + 1] / (t1 + kind(1e-30))
+            t2 = n_dw[j + 2] / (t2 + kind(1e-30))
+            t3 = n_dw[j + 3] / (t3 + kind(1e-30))
+            for k in range(K):
+                expected[k] += (t0 * r0[k] + t1 * r1[k]) + (t2 * r2[k] + t3 * r3[k])
+            j += 4
+        while j < n:
             row = rows[local[j]]
-            share = n_dw[j] / (dot(weight.size, weight, row) + kind(1e-30))
-            for k in range(weight.size):
+            share = n_dw[j] / (dot(K, weight, row) + kind(1e-30))
+            for k in range(K):
                 expected[k] += share * row[k]
-        for k in range(weight.size):
+            j += 1
+        for k in range(K):
             expected[k] *= weight[k]
             weight[k] = expected[k] + prior[k]
 
@@ -162,7 +182,7 @@ def e_step(
     """
     rows, sigma, Elog_sigma = corpus
     T, alpha, tolerance = limits.T, limits.alpha, limits.tolerance
-    tables, _, zeta, _, theta = posterior
+    tables, topics, n_topics, zeta, n_tables, theta = posterior
     kind = rows.dtype.type
     K = theta.shape[1]
     C = zeta.shape[2]
@@ -225,7 +245,12 @@ def e_step(
                     share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
                     tables[first + j, rank] = share
                     value += share
-                seat(d, rank, c, value, chosen[i], shortlist, posterior)
+                for a in range(c):
+                    zeta[d, rank, a] = chosen[i, a]
+                    theta[d, shortlist[a]] += chosen[i, a] * value
+            for a in range(c):
+                topics[d, a] = shortlist[a]
+            n_topics[d], n_tables[d] = c, t
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
@@ -262,19 +287,6 @@ def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, 
             words[i] = value
         if change <= small:
             break
-
-
-@part
-def seat(d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: Ids, posterior: Tables) -> None:
-    """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
-    topics' words."""
-    _, topics, zeta, n_topics, theta = posterior
-    for a in range(c):
-        if chosen[a] > 0:
-            topics[d, rank, n_topics[d, rank]] = shortlist[a]
-            zeta[d, rank, n_topics[d, rank]] = chosen[a]
-            n_topics[d, rank] += 1
-            theta[d, shortlist[a]] += chosen[a] * words
 
 
 @part
@@ -391,19 +403,21 @@ def sum_statistics(
     Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
     sums: (U, K) floats; their sums over the words are added to mass, (K,).
     """
-    tables, topics, zeta, n_topics, _ = posterior
+    tables, topics, n_topics, zeta, n_tables, _ = posterior
+    C = topics.shape[1]
+    words = np.empty(C, sums.dtype)
     for u in range(start, stop):
         total = sums[u]
         total[:] = 0
         for e in range(indptr[u], indptr[u + 1]):
             entry = entries[e]
             d = documents[entry]
-            for i in range(n_topics.shape[1]):
-                if n_topics[d, i] == 0:
-                    break
-                value = tables[entry, i]
-                for a in range(n_topics[d, i]):
-                    total[topics[d, i, a]] += zeta[d, i, a] * value
+            words[:] = 0
+            for i in range(n_tables[d]):
+                for a in range(C):
+                    words[a] += tables[entry, i] * zeta[d, i, a]
+            for a in range(n_topics[d]):
+                total[topics[d, a]] += words[a]
         for k in range(total.size):
             mass[k] += total[k]
 
@@ -411,11 +425,11 @@ def sum_statistics(
 @kernel
 def add_tables(posterior: Tables, chosen: NDArray[np.float64]) -> None:
     """chosen[k] += sum_d sum_i zeta_di^k: the tables of each topic, [SVI13] fig. 9 line 11."""
-    _, topics, zeta, n_topics, _ = posterior
-    for d in range(n_topics.shape[0]):
-        for i in range(n_topics.shape[1]):
-            for a in range(n_topics[d, i]):
-                chosen[topics[d, i, a]] += zeta[d, i, a]
+    _, topics, n_topics, zeta, n_tables, _ = posterior
+    for d in range(n_topics.size):
+        for i in range(n_tables[d]):
+            for a in range(n_topics[d]):
+                chosen[topics[d, a]] += zeta[d, i, a]
 
 
 # The HDP's local step as printed, [SVI13] figure 9 lines 5 to 10, and the bound that it raises.
@@ -448,7 +462,7 @@ def ascend(
     fresh: start with lines 5 and 6; else from the phi in `tables`.
     """
     Elog_rows, _, Elog_sigma = corpus
-    tables, _, zeta, _, theta = posterior
+    tables, _, _, zeta, _, theta = posterior
     T = zeta.shape[1]
     gamma = np.empty((T, 2))
     Elog_pi = np.zeros(T)
@@ -576,8 +590,8 @@ def document_bounds(
     tables has no variables for the others, which the model integrates to one.
     """
     Elog_rows, _, Elog_sigma = corpus
-    tables, topics, zeta, n_topics, _ = posterior
-    T = n_topics.shape[1]
+    tables, topics, n_topics, zeta, n_tables, _ = posterior
+    T = zeta.shape[1]
     for d in range(start, stop):
         first, last = indptr[d], indptr[d + 1]
         rest = 0.0
@@ -585,9 +599,7 @@ def document_bounds(
             rest += counts[j]
         before = 0.0
         bound = 0.0
-        for i in range(T):
-            if n_topics[d, i] == 0:
-                break
+        for i in range(n_tables[d]):
             words = 0.0
             for j in range(first, last):
                 words += tables[j, i]
@@ -602,10 +614,10 @@ def document_bounds(
             for j in range(first, last):
                 if tables[j, i] > 0:
                     bound += tables[j, i] * (Elog_pi - math.log(tables[j, i] / counts[j]))
-            for a in range(n_topics[d, i]):
+            for a in range(n_topics[d]):
                 share = zeta[d, i, a]
                 if share > 0:
-                    k = topics[d, i, a]
+                    k = topics[d, a]
                     # E[log p(c | v)] - E[log q(c)]
                     bound += share * (Elog_sigma[k] - math.log(share))
                     # E[log p(w | c, z, beta)]

@@ -311,16 +311,18 @@ class HDPRecipe(Balance):
     smallest_step: int = 64
     largest_step: int = 2048
     em_steps: int = 3
-    candidates: int = 32
+    candidates: int = 16
     fewest_words: float = 4.0
     iterations: int = 20
-    rounds: int = bounded(2, MOST_ITERATIONS, 4)
+    rounds: int = bounded(2, MOST_ITERATIONS, 3)
     one_topic: float = 1e-3
     inference_passes: int = 2
 
     def sized(self, n_documents: float) -> HDPRecipe:
         """The recipe for a corpus of this size."""
-        return self if n_documents >= SMALL_CORPUS else replace(self, em_steps=10, fewest_words=1.0)
+        if n_documents >= SMALL_CORPUS:
+            return self
+        return replace(self, em_steps=10, candidates=32, fewest_words=1.0, rounds=4)
 
     @staticmethod
     def starts(n_topics: int, n_documents: float) -> int:

@@ -32,7 +32,7 @@ def recipe(
         responsibility = weights[:, None] * beta / (weights @ beta)
         expected = responsibility @ counts
         weights = expected + alpha * sigma
-    shortlist = [k for k in np.argsort(-expected, kind="stable") if expected[k] > 4][:32]
+    shortlist = [k for k in np.argsort(-expected, kind="stable") if expected[k] > 4][:16]
     shortlist = shortlist or [int(np.argmax(expected))]
     words = expected[shortlist[:T]]
     zeta = np.eye(len(shortlist))[: len(words)]
@@ -46,13 +46,13 @@ def recipe(
         Elog_pi[order] = Elog_sticks(document_gamma(padded, alpha))[: len(words)]
         return normalised(Elog_pi + (zeta @ Elog_beta).T)
 
-    for round_ in range(4):
+    for round_ in range(3):
         for _ in range(20):
             phi = assign(words, zeta)
             last, words = words, counts @ phi
             if np.abs(words - last).sum() <= tolerance * counts.sum():
                 break
-        if round_ == 3:
+        if round_ == 2:
             break
         chosen = normalised(Elog_sigma + (counts[:, None] * phi).T @ Elog_beta.T)
         settled = True
