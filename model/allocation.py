@@ -174,8 +174,9 @@ class LambdaModel(LambdaTopics, OnlineModel):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
 
-        By the passes of SCVB0 with `document_prior`, which predict better than a variational update. A
-        document without words gets the prior's proportions. Raises ValueError for a word id out of range.
+        By the passes of SCVB0 with `document_prior`, which predict better than a variational update; from
+        256 topics on, over the document's active topics and the others as one (decision 0045). A document
+        without words gets the prior's proportions. Raises ValueError for a word id out of range.
         """
         from wikitopics.model.scvb0_e_step import ThetaPasses, inferred
 

@@ -6,7 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from wikitopics.model.kernels import Counts, Floats, Ids, Indices, kernel, part
+from wikitopics.model.kernels import (
+    Counts,
+    Floats,
+    Ids,
+    Indices,
+    add_lines,
+    dot,
+    kernel,
+    longest_of,
+    padded,
+    part,
+)
 from wikitopics.model.lambda_ import Lambda, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
@@ -92,6 +103,86 @@ def documents(
             theta[d, k] = N[k]
 
 
+@kernel
+def active_documents(
+    start: int,
+    stop: int,
+    indptr: Indices,
+    local: Ids,
+    counts: Counts,
+    rows: Floats,
+    alpha: Floats,
+    keep: Floats,
+    passes: int,
+    theta: Floats,
+    flat: Floats,
+    expected: Floats,
+    others: int,
+) -> None:
+    """As `documents`, without statistics, over so many active topics of each document and all others as one.
+
+    Active are the topics to which the prior `flat` divides the most words beyond what it expects. The others
+    share theirs in proportion to alpha, so they are like one topic, whose probability of a word is the mean
+    of theirs (docs/derivations.md). `documents` runs over these as over any topics, whose rows are gathered.
+
+    flat: (K') alpha^(1/3), under which the corpus's large topics do not hide those of a document
+    expected: (2, U) sum_k rows_uk alpha_k, and the same with `flat`
+    """
+    K = alpha.size
+    kind = alpha.dtype.type
+    longest = longest_of(start, stop, indptr)
+    lines, ends = np.arange(longest).astype(np.int32), np.zeros(2, np.int64)
+    weights, excess = np.empty(longest, alpha.dtype), np.empty(K, alpha.dtype)
+    topics = np.empty(K, np.int64)
+    block, prior = np.empty((longest, others + 1), alpha.dtype), np.empty(others + 1, alpha.dtype)
+    N, nothing = np.empty((1, others + 1), alpha.dtype), np.empty((0, others + 1), alpha.dtype)
+    total_alpha, total_flat = alpha.sum(), flat.sum()
+    for d in range(start, stop):
+        words, n_dw = local[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]]
+        length = kind(0)
+        for j in range(words.size):
+            length += n_dw[j]
+            weights[j] = n_dw[j] / expected[1, words[j]]
+        add_lines(words.size, K, weights, words, rows, excess)
+        spread = kind(length / total_flat)
+        for k in range(K):
+            excess[k] = (excess[k] - spread) * flat[k]
+        largest_first(excess, others, topics)
+        for x in range(others):
+            prior[x] = alpha[topics[x]]
+        prior[others] = rest = max(total_alpha - prior[:others].sum(), total_alpha * kind(1e-6))
+        for j in range(words.size):
+            for x in range(others):
+                block[j, x] = rows[words[j], topics[x]]
+            block[j, others] = max(expected[0, words[j]] - dot(others, block[j], prior), kind(0)) / rest
+        ends[1] = words.size
+        documents(ends[0], ends[0] + 1, ends, lines, n_dw, block, prior, keep, passes, N, nothing)
+        for k in range(K):
+            theta[d, k] = N[0, others] / rest * alpha[k]
+        for x in range(others):
+            theta[d, topics[x]] = N[0, x]
+
+
+@part
+def largest_first(values: Floats, most: int, topics: Indices) -> None:
+    """Fill `topics` with 0 to K-1, first those of the `most` largest values above 0, or of nearly so many."""
+    low, high = values.dtype.type(0), values.max()
+    for _ in range(20):
+        middle = (low + high) / 2
+        reach = 0
+        for k in range(values.size):
+            reach += values[k] >= middle
+        if reach > most:
+            low = middle
+        else:
+            high = middle
+    first = 0
+    for k in range(values.size):
+        above = values[k] >= high
+        topics[first if above else values.size - 1 - (k - first)] = k
+        first += above
+
+
 @part
 def power(base: Any, m: float, like: Floats) -> Any:
     """base^m in `like`'s type; m's whole part by squaring, since most words occur only a few times."""
@@ -138,6 +229,8 @@ MAX_BLOCKS = 8
 MAX_CELLS = 16_000_000  # of all blocks of statistics together, as long as there is more than one
 INFERENCE_BLOCK = 256
 SUM_BLOCK = 2048
+MANY_TOPICS = 256  # from so many on, `infer` tells only each document's active topics apart
+ACTIVE = 3.5  # times sqrt(K): so many they are, with the others as one, in whole registers (decision 0045)
 
 
 class ThetaPasses(NamedTuple):
@@ -193,7 +286,7 @@ def _run_passes(
 
     The sums of m gamma over the last pass are added to a block of `blocks`.
 
-    blocks: (blocks, U, K'), or (1, 0, K') for no sums
+    blocks: (blocks, U, K'), or (1, 0, K') for no sums, when only some of many topics are told apart
     """
     alpha, n, steps = passes
     dtype = rows.dtype
@@ -202,11 +295,17 @@ def _run_passes(
     padded_alpha[: len(alpha)] = alpha
     theta = np.empty((batch.D, rows.shape[1]), dtype)
 
+    arguments = batch.indptr, words.local, batch.counts, rows, padded_alpha, keep, n, theta
+    if blocks.shape[1] == 0 and len(alpha) >= MANY_TOPICS:
+        flat = np.cbrt(padded_alpha)
+        expected = np.stack([np.einsum("uk,k->u", rows, prior) for prior in (padded_alpha, flat)])
+        others = padded(round(ACTIVE * len(alpha) ** 0.5)) - 1
+        workers.run(active_documents, batch.D, size, *arguments, flat, expected, others)
+        return theta[:, : len(alpha)]
+
     def block(start: int, stop: int) -> None:
         sums = blocks[start // size if blocks.shape[1] else 0]
-        documents(
-            start, stop, batch.indptr, words.local, batch.counts, rows, padded_alpha, keep, n, theta, sums
-        )
+        documents(start, stop, *arguments, sums)
 
     workers.map(block, batch.D, size)
     return theta[:, : len(alpha)]

@@ -1,0 +1,43 @@
+"""Inference with many topics: over each document's active topics, beside all topics."""
+
+import numpy as np
+import pytest
+
+from tests.model.conftest import emptied, needs_jit, planted, read
+from wikitopics.model import CompletionSet, kinds, scvb0_e_step
+
+pytestmark = [needs_jit, pytest.mark.usefixtures("not_short")]
+
+
+@pytest.fixture
+def trained(kind):
+    return lambda dtype: read(kinds.load(kind).create(40, 400, 1000, {"dtype": dtype}), texts()[:1000], 250)
+
+
+def texts():
+    return emptied(planted(1300, n_topics=30, n_words=400, length=60)[0], 5)
+
+
+def infer(monkeypatch, model, active, many=20):
+    monkeypatch.setattr(scvb0_e_step, "MANY_TOPICS", many)
+    monkeypatch.setattr(scvb0_e_step, "ACTIVE", active)
+    return model.infer(texts())
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-5), ("float32", 1e-3)])
+def test_with_all_active_it_is_the_loop_over_all(monkeypatch, trained, dtype, tolerance):
+    model = trained(dtype)
+    found, expected = (infer(monkeypatch, model, 7, many) for many in (20, 1000))  # 7 sqrt(40): 48
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_few_active_topics_predict_nearly_as_well_on_any_number_of_threads(monkeypatch, trained):
+    model = trained("float32")
+    scored = CompletionSet(texts()[1000:])
+    infer(monkeypatch, model, 2, 1000)
+    of_all = scored.score(model)
+    one = infer(monkeypatch, model, 2)  # 2 sqrt(40): 16
+    assert scored.score(model) == pytest.approx(of_all, abs=0.02)
+    np.testing.assert_allclose(one[5], model.document_prior() / model.document_prior().sum(), rtol=1e-4)
+    model.threads = 3
+    np.testing.assert_array_equal(model.infer(texts()), one)
