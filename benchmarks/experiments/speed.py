@@ -31,8 +31,8 @@ from benchmarks.measuring import (
     words,
 )
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import Corpus
-from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA
+from benchmarks.splits import Corpus, split
+from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA, OnlineModel
 
 EXPERIMENT = Experiment("speed", "documents learnt in a CPU second, beside other programs")
 K = 100
@@ -110,18 +110,42 @@ EXPERIMENT.add(
 EXPERIMENT.add("hdp_gensim", functools.partial(beside, "hdp", gensim_hdp_seconds, "short"), "gensim")
 
 
-@EXPERIMENT.point(minutes=0.5)
-def four_times_the_topics() -> Figures:
-    def made(topics: int) -> OnlineLDA:
-        return OnlineLDA(topics, words(), 100_000)
+TOPICS = (100, 300, 1_000)
+OF_TOPICS: Mapping[str, Callable[[int], Any]] = {
+    "online LDA": lambda topics: OnlineLDA(topics, words("full"), 100_000),
+    "SCVB0": lambda topics: SCVB0(topics, words("full"), 100_000),
+    "online HDP": lambda topics: OnlineHDP(words("full"), 100_000, max_topics=topics),
+    "scikit-learn's LDA": lambda topics: peers.SklearnLDA(
+        topics, words("full"), 100_000, BEST_SIZE["full"], offset=64.0, decay=0.5
+    ),
+}
 
-    compile_kernels(made(K))
-    few, many = in_turn(
-        REPEATS,
-        lambda: our_seconds(lambda: made(K), "short", 40_960),
-        lambda: our_seconds(lambda: made(4 * K), "short", 40_960),
-    )
-    return {"times": many / few}
+
+@EXPERIMENT.point("sklearn", minutes=5)
+def many_topics() -> Figures:
+    """CPU microseconds to learn a document and to infer one, without looking the topics up."""
+    first, others = train("full")[: DOCUMENTS["full"]], split("full").report[:1_024]
+    models: dict[tuple[str, int], Any] = {}
+
+    def learn(name: str, topics: int) -> float:
+        model = models[name, topics] = OF_TOPICS[name](topics)
+        ours = isinstance(model, OnlineModel)
+        batches = [*growing(first, S)] if ours else [first[: BEST_SIZE["full"]]]
+        return timed(lambda: learn_all(model, iter(batches)))[0] / sum(map(len, batches)) * 1e6
+
+    def infer(name: str, topics: int) -> float:
+        return timed(lambda: models[name, topics].infer(others))[0] / others.D * 1e6
+
+    for make in [*OF_TOPICS.values()][:3]:
+        compile_kernels(make(TOPICS[1]))
+    measures = [
+        functools.partial(work, name, topics)
+        for name in OF_TOPICS
+        for work in (learn, infer)
+        for topics in TOPICS
+    ]
+    taken = np.reshape(in_turn(REPEATS, *measures), (len(OF_TOPICS), -1))
+    return dict(zip(OF_TOPICS, taken.tolist(), strict=True))
 
 
 @EXPERIMENT.point(minutes=1)
@@ -176,4 +200,14 @@ def times(points: Points) -> str:
     return table(("documents a CPU second", "ours", "theirs", "times"), rows())
 
 
+def topics(points: Points) -> str:
+    head = [f"{work}, K = {K:,}" for work in ("learn", "infer") for K in TOPICS]
+    rows = points.get("many_topics", {}).items()
+    return table(
+        ["CPU microseconds a document", *head],
+        ([name, *(f"{one:,.0f}" for one in taken)] for name, taken in rows),
+    )
+
+
 EXPERIMENT.tables["times"] = times
+EXPERIMENT.tables["topics"] = topics
