@@ -1,4 +1,4 @@
-"""BigARTM's online learning, run by the Python that `peers.bigartm` makes for it.
+"""BigARTM's online learning, run by the Python that `peers.environment` makes for it.
 
     python bigartm.py FOLDER SETTINGS
 

@@ -72,7 +72,7 @@ def _parts(source: str) -> tuple[Minibatch, Minibatch, Minibatch]:
         return parts.train, parts.tuning[:HELD_OUT], parts.report[:HELD_OUT]
     path = FOLDER / f"{source}.npz"
     if not path.exists():
-        texts = sorted({*_docstrings()} if source == "docstrings" else {*_manuals()}, key=_hash)
+        texts = sorted({*_docstrings()} if source == "docstrings" else {*manuals()}, key=_hash)
         if len(texts) < 3 * HELD_OUT:
             raise Unavailable(f"there are only {len(texts)} {source} on this machine")
         FOLDER.mkdir(exist_ok=True)
@@ -100,11 +100,12 @@ def _docstrings() -> Iterator[str]:
                 yield ast.get_docstring(node) or ""
 
 
-def _manuals() -> Iterator[str]:
-    """The pages of Debian's manuals, without their formatting."""
-    for path in MANUALS.glob("man*/*.gz"):
-        page = gzip.decompress(path.read_bytes()).decode("utf-8", errors="replace")
-        yield re.sub(r'^[.\'].?\\".*|^\.\w+|\\f.|\\[-&e]', " ", page, flags=re.MULTILINE)
+def manuals() -> Iterator[str]:
+    """The pages of Debian's manuals, without their formatting, in an order of no meaning."""
+    for path in sorted(MANUALS.glob("man*/*.gz"), key=lambda path: _hash(path.name)):
+        if not path.is_symlink():
+            page = gzip.decompress(path.read_bytes()).decode("utf-8", errors="replace")
+            yield re.sub(r'^[.\'].?\\".*|^\.\w+|\\f.|\\[-&e]', " ", page, flags=re.MULTILINE)
 
 
 def _counted(texts: list[str]) -> Minibatch:

@@ -209,18 +209,19 @@ BIGARTM_SETTINGS: Mapping[Corpus, Mapping[str, float]] = {
 
 
 @functools.cache
-def bigartm_python() -> Path:
-    """The Python of BigARTM's environment, made beside the splits. Raises `Unavailable` if that fails."""
-    folder = FOLDER / "bigartm"
+def environment(name: str, *packages: str) -> Path:
+    """The Python of an environment that has these packages, made beside the splits. Raises `Unavailable` if
+    that fails."""
+    folder = FOLDER / name
     python, made = folder / "bin" / "python", folder / "made"
-    install = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *BIGARTM)
-    if not made.exists():
-        for command in ((sys.executable, "-m", "venv", "--clear", folder), install):
+    if not made.exists() or made.read_text() != " ".join(packages):
+        make = (sys.executable, "-m", "venv", "--clear", str(folder))
+        for command in (make, (str(python), "-m", "pip", "install", "--quiet", *packages)):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
-                *_, why = ["no reason given", *done.stderr.splitlines()]
-                raise Unavailable(f"BigARTM cannot be installed: {why}")
-        made.touch()
+                why = done.stderr.splitlines()[-1] if done.stderr else "no reason given"
+                raise Unavailable(f"{name} cannot be installed: {why}")
+        made.write_text(" ".join(packages))
     return python
 
 
@@ -243,8 +244,8 @@ def bigartm(
             with (folder / f"{part}.vw").open("w") as file:
                 for d in range(batch.D):
                     file.write(f"{d} " + " ".join(f"{w}:{n}" for w, n in bow(batch, d)) + "\n")
-        script = Path(__file__).with_name("bigartm.py")
+        python, script = environment("bigartm", *BIGARTM), Path(__file__).with_name("bigartm.py")
         # It writes logs into the current folder.
-        subprocess.run([bigartm_python(), script, folder, json.dumps(settings)], cwd=folder, check=True)
+        subprocess.run([python, script, folder, json.dumps(settings)], cwd=folder, check=True)
         with np.load(folder / "found.npz") as found:
             return found["seconds"], found["topics"], found["theta"]

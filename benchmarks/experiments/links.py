@@ -7,8 +7,11 @@ are compared with its wikitext.
 
 import functools
 import itertools
+import json
 import os
 import tarfile
+import urllib.parse
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,7 +21,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from benchmarks import splits
-from benchmarks.experiments.extraction import fetched, rendered
 from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
 from benchmarks.measuring import cpu_seconds, in_turn
 from wikitopics.crawler import extract_html, extract_wikitext
@@ -84,6 +86,42 @@ def speed(markup: Markup) -> Figures:
 
 for _markup in ("wikitext", "html"):
     EXPERIMENT.add(f"{_markup}_speed", functools.partial(speed, _markup), minutes=0.5)
+
+
+def fetched(api_url: str) -> Iterator[tuple[str, str]]:
+    """Title and wikitext of every article of the wiki that is no redirect."""
+    query = {
+        "action": "query",
+        "format": "json",
+        "formatversion": "2",
+        "generator": "allpages",
+        "gaplimit": "50",
+        "gapfilterredir": "nonredirects",
+        "prop": "revisions",
+        "rvprop": "content",
+        "rvslots": "main",
+    }
+    more: dict[str, str] = {}
+    while True:
+        reply = json.loads(_get(f"{api_url}?{urllib.parse.urlencode(query | more)}"))
+        for page in reply.get("query", {}).get("pages", []):
+            if page.get("revisions"):
+                yield page["title"], page["revisions"][0]["slots"]["main"]["content"]
+        if "continue" not in reply:
+            return
+        more = reply["continue"]
+
+
+def rendered(api_url: str, title: str) -> bytes:
+    """The page of an article."""
+    base = api_url.removesuffix("/w/api.php")
+    return _get(f"{base}/wiki/{urllib.parse.quote(title.replace(' ', '_'))}")
+
+
+def _get(url: str) -> bytes:
+    request = urllib.request.Request(url, headers={"User-Agent": "wikitopics-benchmark"})
+    with urllib.request.urlopen(request, timeout=120) as reply:
+        return bytes(reply.read())
 
 
 @EXPERIMENT.point(minutes=5)

