@@ -204,6 +204,45 @@ def mixtures(indptr: Indices, local: Ids, rows: Floats, weights: Floats, out: Fl
 
 
 @kernel
+def of_one_topic(
+    indptr: Indices,
+    local: Ids,
+    counts: Counts,
+    log_rows: Floats,
+    log_prior: Floats,
+    temper: float,
+    R: Floats,
+    sums: Floats,
+) -> None:
+    """R_dk ∝ (prior_k prod_w rows_wk^n_dw)^temper: each document's one topic, (D, K), rows sum to 1.
+
+    Adds n_dw R_d to the sums of its words, (U, K).
+    """
+    K = R.shape[1]
+    kind = log_rows.dtype.type
+    value = np.empty(K, log_rows.dtype)
+    for d in range(indptr.size - 1):
+        value[:] = log_prior
+        for i in range(indptr[d], indptr[d + 1]):
+            row, n_dw = log_rows[local[i]], kind(counts[i])
+            for k in range(K):
+                value[k] += n_dw * row[k]
+        largest = value.max()
+        total = kind(0)
+        for k in range(K):  # e^-80 is nothing here, and far from what a float32 cannot hold
+            x = max(kind(temper) * (value[k] - largest), kind(-80))
+            R[d, k] = math.exp(x) if R.itemsize == 8 else exp_of(x)
+        for k in range(K):
+            total += R[d, k]
+        for k in range(K):
+            R[d, k] /= total
+        for i in range(indptr[d], indptr[d + 1]):
+            of_word, n_dw = sums[local[i]], kind(counts[i])
+            for k in range(K):
+                of_word[k] += n_dw * R[d, k]
+
+
+@kernel
 def sort_entries(local: Ids, following: Indices, entries: Indices) -> None:
     """Counting sort of entries (N,) by their words; entries of one word stay in order.
 
@@ -229,6 +268,30 @@ def digamma(x: float) -> float:
     return math.log(x) - 0.5 / x - tail - shift
 
 
+@part
+def exp_of(x: Any) -> Any:
+    """exp x for a float32 within [-85, 0], to 1e-5 relative and free of branches: the 128th power of a
+    polynomial in x / 128."""
+    e = x * _F(1 / 128)
+    p = _F(1 / 40320) + e * _F(1 / 362880)
+    p = _F(1 / 5040) + e * p
+    p = _F(1 / 720) + e * p
+    p = _F(1 / 120) + e * p
+    p = _F(1 / 24) + e * p
+    p = _F(1 / 6) + e * p
+    p = _F(0.5) + e * p
+    p = _F(1.0) + e * p
+    p = _F(1.0) + e * p
+    p *= p
+    p *= p
+    p *= p
+    p *= p
+    p *= p
+    p *= p
+    p *= p
+    return p
+
+
 @kernel
 def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
     """out = exp(psi(x)) for the first n of x > 0; float64 to 1e-13, float32 to 2e-5 relative.
@@ -246,24 +309,7 @@ def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
         v = x[i]
         q = v * (v + _F(3.0))
         four = (v + v + _F(3.0)) * (q + q + _F(2.0)) / (q * (q + _F(2.0)))
-        # exp(-four) as the 128th power of a polynomial: -four / 128 stays within [-0.67, 0].
-        e = max(-four, _F(-85.0)) * _F(1 / 128)
-        p = _F(1 / 40320) + e * _F(1 / 362880)
-        p = _F(1 / 5040) + e * p
-        p = _F(1 / 720) + e * p
-        p = _F(1 / 120) + e * p
-        p = _F(1 / 24) + e * p
-        p = _F(1 / 6) + e * p
-        p = _F(0.5) + e * p
-        p = _F(1.0) + e * p
-        p = _F(1.0) + e * p
-        p *= p
-        p *= p
-        p *= p
-        p *= p
-        p *= p
-        p *= p
-        p *= p
+        p = exp_of(max(-four, _F(-85.0)))
         y = v + _F(3.5)
         z = _F(1.0) / y
         out[i] = p * (y + z * (_F(1 / 24) - z * z * _F(37 / 5760)))

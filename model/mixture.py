@@ -59,16 +59,22 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
 
     topics: a lambda whose seeds have the larger prior that they have there
     """
-    counts = _counts(texts, texts.word_ids, topics.n_words, np.float32)
+    from scipy.sparse import csr_array
+
+    from wikitopics.model.kernels import of_one_topic
+
     prior = np.full((topics.n_words, n_topics), ETA, np.float32)
     if len(topics.seed_words):
         np.add.at(prior, (topics.seed_words, topics.seed_topics), topics.seeds_of(texts.n_tokens))
-    R: Vector = random.dirichlet(np.full(n_topics, 0.5), texts.D).astype(np.float32)
-    for temper in TEMPERS:
-        beta = counts.T @ R + prior
-        log_beta = np.log(beta) - np.log(beta.sum(axis=0))
-        R = _responsibilities(counts @ log_beta, temper)
+    R = random.dirichlet(np.full(n_topics, 0.5), texts.D).astype(np.float32)
+    entries = texts.indptr, texts.word_ids, texts.counts
+    counts = csr_array((texts.counts.astype(np.float32), *entries[1::-1]), shape=(texts.D, topics.n_words))
     expected: Vector = counts.T @ R
+    for temper in TEMPERS:
+        beta = expected + prior
+        log_beta = np.log(beta) - np.log(beta.sum(axis=0))
+        expected = np.zeros_like(beta)
+        of_one_topic(*entries, log_beta, np.zeros(n_topics, np.float32), temper, R, expected)
     return expected
 
 
@@ -90,10 +96,13 @@ def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vecto
 
     rows: (U, K') probabilities of the words up to a factor for each; prior: (K,) those of the topics likewise
     """
-    counts = _counts(batch, words.local, len(words.ids), rows.dtype)
+    from wikitopics.model.kernels import of_one_topic
+
     log_rows = np.log(np.maximum(rows[:, : len(prior)], np.finfo(np.float32).tiny))
-    R = _responsibilities(counts @ log_rows + np.log(prior).astype(rows.dtype), 1.0)
-    return R, counts.T @ R
+    R, sums = np.empty((batch.D, len(prior)), rows.dtype), np.zeros_like(log_rows)
+    log_prior = np.log(prior).astype(rows.dtype)
+    of_one_topic(batch.indptr, words.local, batch.counts, log_rows, log_prior, 1.0, R, sums)
+    return R, sums
 
 
 def blended(
@@ -113,23 +122,7 @@ def blended(
     R, of_one = proportions(batch, words, rows, prior)
     own_theta, statistics = own()
     theta = (1 - part) * own_theta + part * (prior + R * batch.lengths()[:, None])
-    sums = (rows.dtype.type(1 - part) * statistics.sums).astype(rows.dtype)
+    sums = rows.dtype.type(1 - part) * statistics.sums
     sums[:, : len(prior)] += part * of_one
     mass = (1 - part) * statistics.mass + part * of_one.sum(axis=0)
     return theta.astype(rows.dtype), replace(statistics, sums=sums, mass=mass)
-
-
-def _counts(batch: Minibatch, columns: NDArray[np.int32], n: int, dtype: Any) -> Any:
-    """The documents' counts as a sparse matrix, (D, n)."""
-    from scipy.sparse import csr_array
-
-    return csr_array((batch.counts.astype(dtype), columns, batch.indptr), shape=(batch.D, n))
-
-
-def _responsibilities(log_likelihood: Vector, temper: float) -> Vector:
-    """exp(temper log_likelihood), rows scaled to sum to 1."""
-    R = temper * log_likelihood.T.copy()  # so that sums over few topics run over many texts at once
-    R -= R.max(axis=0)
-    np.exp(R, out=R)
-    R /= R.sum(axis=0)
-    return R.T
