@@ -250,7 +250,7 @@ class OnlineHDP(LambdaModel):
     def _of_one_topic(self, batch: Minibatch, words: Words, corpus: HDPCorpus) -> tuple[Vector, Vector]:
         """`mixture.proportions` of documents with a single table each."""
         sigma = np.exp(corpus.Elog_sigma[: self.n_topics].astype(np.float64))
-        return mixture.proportions(batch, words, corpus.rows, np.maximum(sigma, TINY))
+        return mixture.proportions(batch, words, corpus.rows, sigma)
 
     def _corpus(self, ids: NDArray[np.int32], seen: float, mixed: float = 0.0) -> HDPCorpus:
         """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""

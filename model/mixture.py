@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model.lambda_ import Lambda, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.online import TINY
 
 S = TypeVar("S", bound=Statistics)
 
@@ -100,7 +101,7 @@ def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vecto
 
     log_rows = np.log(np.maximum(rows[:, : len(prior)], np.finfo(np.float32).tiny))
     R, sums = np.empty((batch.D, len(prior)), rows.dtype), np.zeros_like(log_rows)
-    log_prior = np.log(prior).astype(rows.dtype)
+    log_prior = np.log(np.maximum(prior, TINY)).astype(rows.dtype)  # the HDP's last ones may be 0
     of_one_topic(batch.indptr, words.local, batch.counts, log_rows, log_prior, 1.0, R, sums)
     return R, sums
 

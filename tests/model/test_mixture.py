@@ -50,3 +50,11 @@ def test_a_state_from_before_goes_on_without_the_mixture(kind):
     assert model._mixed == 0
     model.learn(batch[:200])
     assert "words_read" not in model.state()
+
+
+def test_topics_whose_prior_is_too_small_for_a_number_are_no_texts():
+    batch, _ = planted(50, n_words=40, length=5, alpha=0.01)
+    model = kinds.load("hdp").create(2000, 40, 50)
+    model.learn(batch)
+    assert model.document_prior().min() == 0
+    assert np.allclose(model.infer(batch).sum(axis=1), 1)
