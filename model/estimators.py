@@ -243,9 +243,9 @@ def load(path: str | Path) -> TopicEstimator:
 
     If the model had the default settings of its kind and texts that are not short, `transform` gives the same
     proportions as the exported model's `infer`, up to rounding. The file holds only topics and prior, so
-    `partial_fit` cannot continue
-    from it, and `fit` discards it: put it into a pipeline as `FrozenEstimator(load(path))`. Raises OSError if
-    there is no such file, and ValueError, with one line, if the file is not an export.
+    `partial_fit` cannot continue from it, and `fit` discards it: put it into a pipeline as
+    `FrozenEstimator(load(path))`. Raises OSError if there is no such file, and ValueError, with one line, if
+    the file is not an export.
     """
     exported = read(path)
     for kind in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):

@@ -165,16 +165,14 @@ class OnlineLDA(DirichletAllocation):
             alpha = stage.alpha(last)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            gamma, statistics = blended(
-                stage.mixed, batch, words, rows, alpha,
-                lambda: collapsed.e_step(batch, words, rows, passes, self._workers),
-            )  # fmt: skip
+            own = collapsed.e_step(batch, words, rows, passes, self._workers)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, found = e_step(batch, words, rows, alpha, self._limits(), self._workers)
             if self._learn_alpha:
                 self._update_alpha(found, rho)
-            gamma, statistics = blended(stage.mixed, batch, words, rows, alpha, lambda: (gamma, found))
+            own = gamma, found
+        gamma, statistics = blended(stage.mixed, own, batch, words, rows, alpha)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:

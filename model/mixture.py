@@ -8,9 +8,8 @@ texts have more words the models' own E-step takes over, the more the longer the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,6 @@ from numpy.typing import NDArray
 from wikitopics.model.lambda_ import Lambda, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import TINY
-
-S = TypeVar("S", bound=Statistics)
 
 LONG_TEXTS = 20.0
 """Texts of so many words or more in the mean mix topics."""
@@ -108,21 +105,21 @@ def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vecto
 
 def blended(
     part: float,
+    own: tuple[NDArray[Any], Statistics],
     batch: Minibatch,
     words: Words,
     rows: NDArray[Any],
     prior: Vector,
-    own: Callable[[], tuple[NDArray[Any], S]],
-) -> tuple[NDArray[Any], S]:
+) -> tuple[NDArray[Any], Statistics]:
     """The E-step of texts, by `part` that of the mixture, and otherwise a model's `own`.
 
     theta (D, K), in expected words beside the prior, and the statistics.
     """
     if part == 0:
-        return own()
+        return own
+    theta, statistics = own
     R, of_one = proportions(batch, words, rows, prior)
-    own_theta, statistics = own()
-    theta = (1 - part) * own_theta + part * (prior + R * batch.lengths()[:, None])
+    theta = (1 - part) * theta + part * (prior + R * batch.lengths()[:, None])
     sums = rows.dtype.type(1 - part) * statistics.sums
     sums[:, : len(prior)] += part * of_one
     mass = (1 - part) * statistics.mass + part * of_one.sum(axis=0)

@@ -180,10 +180,8 @@ class SCVB0(DirichletAllocation):
         rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
         n = self.burn_in + 1 + stage.more_passes
         passes = ThetaPasses(stage.alpha(self._final_alpha), n, self._theta_steps)
-        theta, statistics = blended(
-            stage.mixed, batch, words, rows, passes.alpha,
-            lambda: e_step(batch, words, rows, passes, self._workers),
-        )  # fmt: skip
+        own = e_step(batch, words, rows, passes, self._workers)
+        theta, statistics = blended(stage.mixed, own, batch, words, rows, passes.alpha)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
         some = slice(self.recipe.learning_documents)

@@ -10,11 +10,11 @@ from .conftest import distances, planted
 KINDS = ("lda", "scvb0", "hdp")
 
 
-def learnt(kind, length=5, threads=1, steps=6, parts=1):
-    batch, beta = planted(1200, n_words=40, length=length, alpha=0.01)
+def learnt(kind, threads=1, *, restored=False):
+    batch, beta = planted(1200, n_words=40, length=5, alpha=0.01)
     model = kinds.load(kind).create(4, 40, 1200, threads=threads)
-    for start in range(0, 200 * steps, 200):
-        if parts > 1:
+    for start in range(0, 1200, 200):
+        if restored:
             model = type(model).from_state(model.state())
         model.learn(batch[start : start + 200])
     return model, batch, beta
@@ -29,7 +29,7 @@ def test_topics_of_short_texts_are_those_planted(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_state_and_threads_keep_the_start_to_the_bit(kind):
-    one, other = learnt(kind)[0], learnt(kind, threads=3, parts=2)[0]
+    one, other = learnt(kind)[0], learnt(kind, threads=3, restored=True)[0]
     assert np.array_equal(one.lambda_, other.lambda_)
 
 
@@ -43,7 +43,7 @@ def test_the_share_falls_gradually_to_nothing_in_long_texts():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_state_from_before_goes_on_without_the_mixture(kind):
-    model, batch, _ = learnt(kind, steps=6)
+    model, batch, _ = learnt(kind)
     state = model.state()
     del state["words_read"]
     model = type(model).from_state(state)
