@@ -167,6 +167,22 @@ def _machine() -> str:
     return f"{os.cpu_count()} x {processor}, {platform.system()}, Python {platform.python_version()}"
 
 
+def compared(
+    labels: Mapping[str, str], columns: Mapping[str, tuple[str, str]], points: Points, what: str = ""
+) -> str:
+    """A table with a row for each point that was measured, under its label; a dash for a figure it lacks.
+
+    columns: the name and format of a figure by the head of its column; what: the head of the labels' one
+    """
+
+    def cells(found: Figures) -> Iterator[str]:
+        for figure, form in columns.values():
+            yield "-" if found.get(figure) is None else format(found[figure], form)
+
+    rows = ((label, *cells(points[name])) for name, label in labels.items() if name in points)
+    return table((what, *columns), rows)
+
+
 def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     """As Markdown."""
     lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]

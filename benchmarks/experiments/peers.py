@@ -8,10 +8,10 @@ symmetric priors. Beside it is the score of each program's own proportions, if i
 
 from __future__ import annotations
 
-import functools
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import peers
-from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.harness import Experiment, Figures, Points, compared
 from benchmarks.measuring import (
     FixedTopics,
     common_score,
@@ -36,7 +36,7 @@ from benchmarks.measuring import (
 )
 from benchmarks.peers import BEST_SIZE
 from benchmarks.splits import CORPORA, Corpus
-from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
+from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +65,7 @@ def looked_at(model: Any, batches: Iterator[Minibatch]) -> Looks:
     """A model that learns from minibatches, after 2,000 documents, at each doubling, and at the end."""
     seen, due, spent, late = 0, 2_000, 0.0, False
     for batch in batches:
-        spent += timed(functools.partial(model.learn, batch))[0]
+        spent += timed(partial(model.learn, batch))[0]
         seen, late = seen + batch.D, True
         if seen >= due:
             due, late = 2 * due, False
@@ -89,39 +89,26 @@ def ours(make: Callable[[int, int], Any], corpus: Corpus) -> Looks:
     return looked_at(model, growing(train(corpus), model.default_batch_size))
 
 
-def papers_lda(corpus: Corpus) -> Looks:
+def in_minibatches(
+    make: Callable[[int, int, int], Any], corpus: Corpus, size: int | None = None, pieces: int = 1
+) -> Looks:
+    """``make``: from the number of words, that of documents and the size of minibatches, of which the model
+    is given so many in one piece."""
+    size = size or BEST_SIZE[corpus]
+    model = make(words(corpus), train(corpus).D, size)
+    if isinstance(model, OnlineModel):
+        compile_kernels(make(words(corpus), 1, size))
+    return looked_at(model, minibatches(train(corpus), pieces * size))
+
+
+def papers_lda(n_words: int, n_documents: int, _: int) -> OnlineLDA:
     """[H10] table 1: S = 4096, kappa = 0.5, tau0 = 64."""
-    compile_kernels(plain_lda(words(corpus), 1))
-    return looked_at(plain_lda(words(corpus), train(corpus).D), minibatches(train(corpus), BEST_SIZE[corpus]))
+    return plain_lda(n_words, n_documents)
 
 
-def papers_scvb0(corpus: Corpus) -> Looks:
-    """[F13] section 4: S = 100."""
-    compile_kernels(SCVB0(K, words(corpus), 1, warm_start=False))
-    model = SCVB0(K, words(corpus), train(corpus).D, warm_start=False)
-    return looked_at(model, minibatches(train(corpus), 100))
-
-
-def sklearn_lda(corpus: Corpus) -> Looks:
-    size = BEST_SIZE[corpus]
-    model = peers.SklearnLDA(K, words(corpus), train(corpus).D, size, offset=64.0, decay=0.5)
-    return looked_at(model, minibatches(train(corpus), size))
-
-
-def gensim_lda(corpus: Corpus) -> Looks:
-    size = BEST_SIZE[corpus]
-    return looked_at(
-        peers.GensimLDA(K, words(corpus), train(corpus).D, size), minibatches(train(corpus), size)
-    )
-
-
-def gensim_multicore(corpus: Corpus) -> Looks:
-    """Its workers take chunks of its own from larger pieces."""
-    size = BEST_SIZE[corpus]
-    return looked_at(
-        peers.GensimLDA(K, words(corpus), train(corpus).D, size, workers=2),
-        minibatches(train(corpus), 16 * size),
-    )
+def papers_scvb0(n_words: int, n_documents: int, _: int) -> SCVB0:
+    """[F13] section 4, S = 100."""
+    return SCVB0(K, n_words, n_documents, warm_start=False)
 
 
 def gensim_hdp(corpus: Corpus) -> Looks:
@@ -162,7 +149,7 @@ def _gibbs_look(model: Any, spent: float, corpus: Corpus) -> Look:
 def _sampled(model: Any, corpus: Corpus, sweeps: tuple[int, ...]) -> Looks:
     spent, done = 0.0, 0
     for n in sweeps:
-        spent += timed(functools.partial(model.train, n - done, workers=1))[0]
+        spent += timed(partial(model.train, n - done, workers=1))[0]
         done = n
         yield _gibbs_look(model, spent, corpus)
 
@@ -213,21 +200,29 @@ def measure(program: Callable[[Corpus], Looks], corpus: Corpus) -> Figures:
     }
 
 
+SKLEARN = partial(peers.SklearnLDA, K, offset=64.0, decay=0.5)
+GENSIM = partial(peers.GensimLDA, K)
 PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], float]] = {
-    "our_scvb0": ("SCVB0", functools.partial(ours, functools.partial(SCVB0, K)), (), 0.2),
-    "our_lda": ("online LDA", functools.partial(ours, functools.partial(OnlineLDA, K)), (), 0.2),
-    "our_hdp": ("online HDP", functools.partial(ours, OnlineHDP), (), 0.3),
-    "papers_lda": ("online LDA, settings of [H10]", papers_lda, (), 0.2),
-    "papers_scvb0": ("SCVB0, settings of [F13]", papers_scvb0, (), 0.2),
-    "sklearn": ("scikit-learn", sklearn_lda, ("sklearn",), 1),
-    "gensim": ("gensim LdaModel", gensim_lda, ("gensim",), 1),
-    "gensim_multicore": ("gensim LdaMulticore", gensim_multicore, ("gensim",), 1),
+    "our_scvb0": ("SCVB0", partial(ours, partial(SCVB0, K)), (), 0.2),
+    "our_lda": ("online LDA", partial(ours, partial(OnlineLDA, K)), (), 0.2),
+    "our_hdp": ("online HDP", partial(ours, OnlineHDP), (), 0.3),
+    "papers_lda": ("online LDA, settings of [H10]", partial(in_minibatches, papers_lda), (), 0.2),
+    "papers_scvb0": ("SCVB0, settings of [F13]", partial(in_minibatches, papers_scvb0, size=100), (), 0.2),
+    "sklearn": ("scikit-learn", partial(in_minibatches, SKLEARN), ("sklearn",), 1),
+    "gensim": ("gensim LdaModel", partial(in_minibatches, GENSIM), ("gensim",), 1),
+    # its workers take chunks of its own from larger pieces
+    "gensim_multicore": (
+        "gensim LdaMulticore",
+        partial(in_minibatches, partial(GENSIM, workers=2), pieces=16),
+        ("gensim",),
+        1,
+    ),
     "gensim_hdp": ("gensim HdpModel (20,000 articles)", gensim_hdp, ("gensim",), 0.6),
     "vowpal_wabbit": ("Vowpal Wabbit", vowpal_wabbit, ("vowpalwabbit",), 0.7),
     "bigartm": ("BigARTM", bigartm, (), 0.7),
     "bigartm_decorrelated": (
         "BigARTM, decorrelated",
-        functools.partial(bigartm, decorrelated=True),
+        partial(bigartm, decorrelated=True),
         (),
         0.7,
     ),
@@ -239,42 +234,21 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], fl
 
 for _corpus in CORPORA:
     for _name, (_, _program, _needs, _minutes) in PROGRAMS.items():
-        EXPERIMENT.add(
-            f"{_corpus}_{_name}", functools.partial(measure, _program, _corpus), *_needs, minutes=_minutes
-        )
+        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measure, _program, _corpus), *_needs, minutes=_minutes)
 
 
 def beside(corpus: Corpus, points: Points) -> str:
-    shown = {
-        "log_likelihood": ".3f",
-        "own": ".3f",
-        "npmi": ".3f",
-        "distinct": ".2f",
-        "npmi_relevant": ".3f",
-        "distinct_relevant": ".2f",
-        "topics": "d",
-        "seconds": ",.1f",
+    columns = {
+        "log-likelihood": ("log_likelihood", ".3f"),
+        "by its own proportions": ("own", ".3f"),
+        "NPMI": ("npmi", ".3f"),
+        "distinct words": ("distinct", ".2f"),
+        "NPMI by relevance": ("npmi_relevant", ".3f"),
+        "distinct by relevance": ("distinct_relevant", ".2f"),
+        "topics in use": ("topics", "d"),
+        "CPU s": ("seconds", ",.1f"),
     }
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, (label, *_) in PROGRAMS.items():
-            if found := points.get(f"{corpus}_{name}"):
-                said: Any = [found.get(figure) for figure in shown]
-                cells = zip(said, shown.values(), strict=True)
-                yield label, *("-" if one is None else format(one, form) for one, form in cells)
-
-    head = (
-        "",
-        "log-likelihood",
-        "by its own proportions",
-        "NPMI",
-        "distinct words",
-        "NPMI by relevance",
-        "distinct by relevance",
-        "topics in use",
-        "CPU s",
-    )
-    return table(head, rows())
+    return compared({f"{corpus}_{name}": label for name, (label, *_) in PROGRAMS.items()}, columns, points)
 
 
 def by_seconds(points: Points) -> Figure:
@@ -295,5 +269,5 @@ def by_seconds(points: Points) -> Figure:
     return figure
 
 
-EXPERIMENT.tables |= {corpus: functools.partial(beside, corpus) for corpus in CORPORA}
+EXPERIMENT.tables |= {corpus: partial(beside, corpus) for corpus in CORPORA}
 EXPERIMENT.pictures["by_seconds"] = by_seconds
