@@ -212,7 +212,7 @@ def score(points: Points, name: str) -> str:
     return f"{points[name]['log_likelihood']:.3f}" if name in points else "-"
 
 
-def plot(points: Points, names: Sequence[str], *, over: str, title: str) -> Figure:
+def plot(names: Sequence[str], points: Points, *, over: str, title: str) -> Figure:
     """Curves of some points in one picture; `over`: the x axis, `documents` or `seconds`."""
     from matplotlib import pyplot
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.harness import Experiment, Figures, Points, compared
 from benchmarks.measuring import (
     by_default,
     compile_kernels,
@@ -28,9 +28,6 @@ from benchmarks.measuring import (
 )
 from wikitopics.model import SCVB0, BatchLDA, Minibatch, OnlineLDA
 from wikitopics.model.topics import npmi
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EXPERIMENT = Experiment("paper_f13", "[F13]: SCVB0 against stochastic VB, and five seconds of either")
 K = 100
@@ -145,39 +142,29 @@ def five_seconds() -> Figures:
     return found
 
 
-def figure_1(points: Points) -> Figure:
-    return plot(points, [*MODELS, "our_scvb0"], over="seconds", title="[F13] figure 1: SCVB0 and SVB by time")
-
-
-def figure_2(points: Points) -> Figure:
-    return plot(points, [*MODELS, "our_scvb0"], over="documents", title="[F13] figure 2: by documents")
-
-
-def figure_3(points: Points) -> Figure:
-    names = ["scvb0", "svb_5", "batch_1000", "batch_10000"]
-    return plot(points, names, over="seconds", title="[F13] figure 3: against batch VB on a part")
-
-
 def scores(points: Points) -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name in (*MODELS, "our_scvb0", "batch_1000", "batch_10000"):
-            if name in points:
-                one: Any = points[name]
-                yield one["curve"]["name"], f"{one['log_likelihood']:.3f}", f"{one['seconds']:.1f}"
-
-    return table(("", "log-likelihood at the end", "CPU s"), rows())
+    names = (*MODELS, "our_scvb0", "batch_1000", "batch_10000")
+    labels = {name: points[name]["curve"]["name"] for name in names if name in points}
+    columns = {"log-likelihood at the end": ("log_likelihood", ".3f"), "CPU s": ("seconds", ".1f")}
+    return compared(labels, columns, points)
 
 
 def in_five_seconds(points: Points) -> str:
-    found = points["five_seconds"]
     labels = {"scvb0": "SCVB0, [F13]'s settings", "svb": "SVB, 5 passes", "our_scvb0": "SCVB0, our defaults"}
-    rows = (
-        (labels[name], f"{one['documents']:,.0f}", *(f"{one[key]:.3f}" for key in ("npmi", "npmi_of_theirs")))
-        for name, one in found.items()
-    )
-    theirs = f"NPMI from {THEIRS['scvb0']:,} ({THEIRS['svb']} for SVB)"
-    return table(("five CPU seconds of", "documents", "NPMI, median of ten runs", theirs), rows)
+    columns = {
+        "documents": ("documents", ",.0f"),
+        "NPMI, median of ten runs": ("npmi", ".3f"),
+        f"NPMI from {THEIRS['scvb0']:,} ({THEIRS['svb']} for SVB)": ("npmi_of_theirs", ".3f"),
+    }
+    return compared(labels, columns, points["five_seconds"], "five CPU seconds of")
 
 
-EXPERIMENT.pictures |= {"figure_1": figure_1, "figure_2": figure_2, "figure_3": figure_3}
+_ONLINE = [*MODELS, "our_scvb0"]
+_ON_A_PART = ["scvb0", "svb_5", "batch_1000", "batch_10000"]
+for _name, _shown, _over, _title in (
+    ("figure_1", _ONLINE, "seconds", "[F13] figure 1: SCVB0 and SVB by time"),
+    ("figure_2", _ONLINE, "documents", "[F13] figure 2: by documents"),
+    ("figure_3", _ON_A_PART, "seconds", "[F13] figure 3: against batch VB on a part"),
+):
+    EXPERIMENT.pictures[_name] = functools.partial(plot, _shown, over=_over, title=_title)
 EXPERIMENT.tables |= {"scores": scores, "five_seconds": in_five_seconds}

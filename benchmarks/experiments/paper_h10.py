@@ -7,7 +7,7 @@ Theirs: 3.3 million Wikipedia articles and 98,000 of them, bound perplexity, hou
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from benchmarks.measuring import (
 )
 from benchmarks.splits import vocabulary_of_2010
 from wikitopics.model import BatchLDA, OnlineLDA
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EXPERIMENT = Experiment(
     "paper_h10", "[H10]: online against batch LDA, a topic as it evolves, S, kappa and tau0"
@@ -110,16 +107,6 @@ for _size in SIZES:
     EXPERIMENT.add(f"size_{_size}", functools.partial(grid, _size), minutes=4 if _size < 64 else 1.5)
 
 
-def figure_1(points: Points) -> Figure:
-    names = ["online_all", "online_subset", "batch_subset"]
-    return plot(points, names, over="documents", title="[H10] figure 1: online and batch LDA")
-
-
-def by_time(points: Points) -> Figure:
-    names = ["online_all", "online_subset", "batch_subset"]
-    return plot(points, names, over="seconds", title="The same by CPU time")
-
-
 def topic(points: Points) -> str:
     looks: Any = points["a_topic"]["looks"]
     return table(("articles", "leading words"), ((f"{n:,}", ", ".join(leading)) for n, leading in looks))
@@ -135,5 +122,10 @@ def table_1(points: Points) -> str:
     return table(("S", "best kappa", "best tau0", "log-likelihood"), rows())
 
 
-EXPERIMENT.pictures |= {"figure_1": figure_1, "by_time": by_time}
+for _name, _over, _title in (
+    ("figure_1", "documents", "[H10] figure 1: online and batch LDA"),
+    ("by_time", "seconds", "The same by CPU time"),
+):
+    _curves = ("online_all", "online_subset", "batch_subset")
+    EXPERIMENT.pictures[_name] = functools.partial(plot, _curves, over=_over, title=_title)
 EXPERIMENT.tables |= {"topic": topic, "table_1": table_1}

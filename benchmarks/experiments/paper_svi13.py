@@ -7,8 +7,8 @@ T = 20. Here: the same settings over one pass of 145,549 such articles, and our 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import (
@@ -24,9 +24,6 @@ from benchmarks.measuring import (
 )
 from wikitopics.model import OnlineHDP, OnlineLDA
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 EXPERIMENT = Experiment("paper_svi13", "[SVI13]: LDA with 25 to 300 topics against the HDP")
 TOPICS = (25, 50, 100, 200, 300)
 THEIRS = {25: -7.44, 50: -7.43, 100: -7.41, 200: -7.64, 300: -7.74, "HDP": -7.07}
@@ -35,45 +32,30 @@ FEWER = 20_000
 """Articles for the figures after it, since the HDP as published takes some milliseconds an article."""
 
 
+def curve(
+    label: str, make: Callable[..., Any], size: int, kappa: float, documents: int | None, **options: float
+) -> Figures:
+    """With the paper's steps over the first of the articles, or all."""
+    articles = train()[:documents]
+
+    def made() -> Any:
+        steps: dict[str, Any] = {"eta": 0.01, "tau0": 1.0, "kappa": kappa, "warm_start": False}
+        return make(n_words=words(), n_documents=articles.D, **steps, **options)
+
+    compile_kernels(made())
+    label = f"{label}, S = {size}, kappa = {kappa}"
+    return followed(label, made(), minibatches(articles, size), held_out())
+
+
 def papers_lda(
     topics: int = 100, size: int = 500, kappa: float = 0.9, documents: int | None = None
 ) -> Figures:
-    articles = train()[:documents]
-
-    def made() -> OnlineLDA:
-        options: dict[str, Any] = {
-            "alpha": 1 / topics,
-            "eta": 0.01,
-            "tau0": 1.0,
-            "kappa": kappa,
-            "warm_start": False,
-        }
-        return OnlineLDA(topics, words(), articles.D, **options)
-
-    compile_kernels(made())
-    return followed(
-        f"LDA {topics}, S = {size}, kappa = {kappa}", made(), minibatches(articles, size), held_out()
-    )
+    return curve(f"LDA {topics}", OnlineLDA, size, kappa, documents, n_topics=topics, alpha=1 / topics)
 
 
 def papers_hdp(size: int = 500, kappa: float = 0.9, documents: int | None = None) -> Figures:
-    articles = train()[:documents]
-
-    def made() -> OnlineHDP:
-        options: dict[str, Any] = {
-            "max_topics": 300,
-            "max_topics_per_document": 20,
-            "omega": 1.0,
-            "alpha": 1.0,
-            "eta": 0.01,
-            "tau0": 1.0,
-            "kappa": kappa,
-            "warm_start": False,
-        }
-        return OnlineHDP(words(), articles.D, **options)
-
-    compile_kernels(made())
-    return followed(f"HDP, S = {size}, kappa = {kappa}", made(), minibatches(articles, size), held_out())
+    most = {"max_topics": 300, "max_topics_per_document": 20}
+    return curve("HDP", OnlineHDP, size, kappa, documents, **most, omega=1.0, alpha=1.0)
 
 
 for _K in TOPICS:
@@ -116,17 +98,14 @@ def varied(what: str, values: Mapping[str, str], head: str, points: Points) -> s
     return table((head, "HDP", "LDA 100"), rows)
 
 
-def kappas(kind: str, title: str, points: Points) -> Figure:
-    return plot(points, [f"kappa_{kind}_{digits}" for digits in KAPPAS], over="documents", title=title)
-
-
 EXPERIMENT.tables |= {
     "kappa": functools.partial(
         varied, "kappa", {name: f"{kappa}" for name, kappa in KAPPAS.items()}, "kappa (S = 500)"
     ),
     "size": functools.partial(varied, "size", {f"{n}": f"{n:,}" for n in SIZES}, "S (kappa = 0.9)"),
 }
-EXPERIMENT.pictures |= {
-    "figure_12": functools.partial(kappas, "hdp", "[SVI13] figure 12: kappa of the HDP"),
-    "figure_14": functools.partial(kappas, "lda", "[SVI13] figure 14: kappa of LDA"),
-}
+for _number, _kind, _title in ((12, "hdp", "kappa of the HDP"), (14, "lda", "kappa of LDA")):
+    _curves, _title = [f"kappa_{_kind}_{digits}" for digits in KAPPAS], f"[SVI13] figure {_number}: {_title}"
+    EXPERIMENT.pictures[f"figure_{_number}"] = functools.partial(
+        plot, _curves, over="documents", title=_title
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import (
@@ -28,9 +28,6 @@ from benchmarks.measuring import (
 )
 from benchmarks.splits import Corpus
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EXPERIMENT = Experiment("paper_w11", "[W11]: online HDP against online LDA and batch HDP, S and kappa")
 TOPICS = (20, 40, 60, 80, 100, 150)
@@ -129,16 +126,6 @@ for _size in GRID_SIZES:
     )
 
 
-def figure(corpus: Corpus, title: str, points: Points) -> Figure:
-    names = [
-        f"{corpus}_our_hdp",
-        f"{corpus}_hdp",
-        f"{corpus}_batch_hdp",
-        *(f"{corpus}_lda_{K}" for K in TOPICS),
-    ]
-    return plot(points, names, over="seconds", title=title)
-
-
 def scores(points: Points) -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for name in ("our_hdp", "our_lda", "hdp", "batch_hdp", *(f"lda_{K}" for K in TOPICS)):
@@ -166,8 +153,12 @@ def sizes_and_kappas(points: Points) -> str:
     return table(("S", *head), rows())
 
 
-EXPERIMENT.pictures |= {
-    "figure_3": functools.partial(figure, "short", "[W11] figure 3: online HDP and LDA, short articles"),
-    "figure_5": functools.partial(figure, "long", "[W11] figure 5: the same, long articles"),
-}
+for _name, _corpus, _title in (
+    ("figure_3", "short", "[W11] figure 3: online HDP and LDA, short articles"),
+    ("figure_5", "long", "[W11] figure 5: the same, long articles"),
+):
+    _curves = [
+        f"{_corpus}_{model}" for model in ("our_hdp", "hdp", "batch_hdp", *(f"lda_{K}" for K in TOPICS))
+    ]
+    EXPERIMENT.pictures[_name] = functools.partial(plot, _curves, over="seconds", title=_title)
 EXPERIMENT.tables |= {"scores": scores, "sizes_and_kappas": sizes_and_kappas}

@@ -9,14 +9,14 @@ from __future__ import annotations
 import functools
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.harness import Experiment, Figures, Points, compared, table
 from benchmarks.measuring import (
     compile_kernels,
     cpu_seconds,
@@ -92,22 +92,32 @@ def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figu
     return {"times": others / ours, "ours": 1 / ours, "theirs": 1 / others}
 
 
-for _kind in ("lda", "scvb0"):
-    for _corpus in DOCUMENTS:
-        EXPERIMENT.add(
-            f"{_kind}_sklearn_{_corpus}",
-            functools.partial(beside, _kind, sklearn_seconds, _corpus),
-            "sklearn",
-            minutes=0.6,
-        )
-for _corpus in DOCUMENTS:
-    EXPERIMENT.add(
-        f"lda_bigartm_{_corpus}", functools.partial(beside, "lda", bigartm_seconds, _corpus), minutes=0.6
-    )
-EXPERIMENT.add(
-    "lda_vowpal_wabbit", functools.partial(beside, "lda", vowpal_wabbit_seconds, "short"), "vowpalwabbit"
-)
-EXPERIMENT.add("hdp_gensim", functools.partial(beside, "hdp", gensim_hdp_seconds, "short"), "gensim")
+PAIRS: Mapping[str, tuple[str, Callable[[Corpus], float], tuple[str, ...]]] = {
+    "lda_sklearn_full": ("online LDA, scikit-learn's LDA", sklearn_seconds, ("sklearn",)),
+    "scvb0_sklearn_full": ("SCVB0, scikit-learn's LDA", sklearn_seconds, ("sklearn",)),
+    "lda_sklearn_short": ("online LDA, scikit-learn's LDA, short articles", sklearn_seconds, ("sklearn",)),
+    "scvb0_sklearn_short": ("SCVB0, scikit-learn's LDA, short articles", sklearn_seconds, ("sklearn",)),
+    "lda_sklearn_long": ("online LDA, scikit-learn's LDA, few long articles", sklearn_seconds, ("sklearn",)),
+    "scvb0_sklearn_long": ("SCVB0, scikit-learn's LDA, few long articles", sklearn_seconds, ("sklearn",)),
+    "lda_bigartm_full": ("online LDA, BigARTM", bigartm_seconds, ()),
+    "lda_bigartm_short": ("online LDA, BigARTM, short articles", bigartm_seconds, ()),
+    "lda_bigartm_long": ("online LDA, BigARTM, few long articles", bigartm_seconds, ()),
+    "lda_vowpal_wabbit": (
+        "online LDA, Vowpal Wabbit's, short articles",
+        vowpal_wabbit_seconds,
+        ("vowpalwabbit",),
+    ),
+    "hdp_gensim": (
+        "online HDP, gensim's HDP (K = 150, T = 15), short articles",
+        gensim_hdp_seconds,
+        ("gensim",),
+    ),
+}
+"""By our model, the other program and the corpus, short articles if none is named: the row's label."""
+for _name, (_, _theirs, _needs) in PAIRS.items():
+    _corpus: Corpus = next((corpus for corpus in DOCUMENTS if _name.endswith(corpus)), "short")
+    _measure = functools.partial(beside, _name.partition("_")[0], _theirs, _corpus)
+    EXPERIMENT.add(_name, _measure, *_needs, minutes=0.6)
 
 
 TOPICS = (100, 300, 1_000)
@@ -177,27 +187,9 @@ def float32() -> Figures:
 
 
 def times(points: Points) -> str:
-    labels = {
-        "lda_sklearn_full": "online LDA, scikit-learn's LDA",
-        "scvb0_sklearn_full": "SCVB0, scikit-learn's LDA",
-        "lda_sklearn_short": "online LDA, scikit-learn's LDA, short articles",
-        "scvb0_sklearn_short": "SCVB0, scikit-learn's LDA, short articles",
-        "lda_sklearn_long": "online LDA, scikit-learn's LDA, few long articles",
-        "scvb0_sklearn_long": "SCVB0, scikit-learn's LDA, few long articles",
-        "lda_bigartm_full": "online LDA, BigARTM",
-        "lda_bigartm_short": "online LDA, BigARTM, short articles",
-        "lda_bigartm_long": "online LDA, BigARTM, few long articles",
-        "lda_vowpal_wabbit": "online LDA, Vowpal Wabbit's, short articles",
-        "hdp_gensim": "online HDP, gensim's HDP (K = 150, T = 15), short articles",
-    }
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, label in labels.items():
-            if found := points.get(name):
-                one: Any = found
-                yield label, f"{one['ours']:,.0f}", f"{one['theirs']:,.0f}", f"{one['times']:.1f}"
-
-    return table(("documents a CPU second", "ours", "theirs", "times"), rows())
+    columns = {"ours": ("ours", ",.0f"), "theirs": ("theirs", ",.0f"), "times": ("times", ".1f")}
+    labels = {name: label for name, (label, *_) in PAIRS.items()}
+    return compared(labels, columns, points, "documents a CPU second")
 
 
 def topics(points: Points) -> str:
