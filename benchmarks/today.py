@@ -2,18 +2,19 @@
 
     python today.py PROGRAM FOLDER SETTINGS
 
-FOLDER holds `texts.json`, their words and, where the program needs them, their embeddings; `counts.npz`, the
-same texts as word counts, and held-out texts in two halves. `found.npz` is added: for each seed CPU seconds,
-each topic's weights of the words, each text's topic (-1: none), and whatever else the program gives; and the
-most memory that the process had, in MB. SETTINGS is JSON: `topics` and `seeds`.
+FOLDER holds `texts.json`, the texts and their words, and as word counts `counts.npz`, the same texts, and
+`seen.npz` and `hidden.npz`, the halves of held-out ones; `embeddings.npy` where the program needs it.
+`found.npz` is added: for each seed CPU seconds, each topic's weights of the words, each text's topic (-1:
+none), and whatever else the program gives; and the most memory that the process had, in MB. SETTINGS is JSON:
+`topics` and `seeds`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import resource
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import load_npz
 
 
 class Given(NamedTuple):
@@ -191,24 +192,16 @@ PROGRAMS: dict[str, Callable[[Given, int], Found]] = {
 
 def main(program: str, folder: Path, topics: int, seeds: list[int]) -> None:
     told = json.loads((folder / "texts.json").read_text("utf-8"))
-    with np.load(folder / "counts.npz") as file:
-        shape = int(file["n_words"])
-        sparse = [
-            csr_matrix((file[f"{part}_counts"], file[f"{part}_word_ids"], file[f"{part}_indptr"]))
-            for part in ("documents", "seen", "hidden")
-        ]
-        vectors = file.get("embeddings")
-    for part in sparse:
-        part.resize(part.shape[0], shape)
-    documents, seen, hidden = sparse
-    given = Given(told["texts"], told["words"], documents, seen, hidden, vectors, topics)
+    counts, seen, hidden = (load_npz(folder / f"{part}.npz") for part in ("counts", "seen", "hidden"))
+    embedded = folder / "embeddings.npy"
+    vectors = np.load(embedded) if embedded.exists() else None
+    given = Given(told["texts"], told["words"], counts, seen, hidden, vectors, topics)
     found: Found = {}
     for seed in seeds:
-        begun = resource.getrusage(resource.RUSAGE_SELF)
+        begun = time.process_time()
         for name, value in PROGRAMS[program](given, seed).items():
             found[f"{name}_{seed}"] = value
-        ended = resource.getrusage(resource.RUSAGE_SELF)
-        found[f"seconds_{seed}"] = ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime
+        found[f"seconds_{seed}"] = time.process_time() - begun
     (peak,) = re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
     np.savez(folder / "found.npz", mb=int(peak) * 1.024e-3, **found)
 

