@@ -44,14 +44,22 @@ def status_mb(pid: int, key: str) -> float:
     return next((int(line.split()[1]) for line in lines if line.startswith(f"{key}:")), 0) * 1.024e-3
 
 
+def stat(pid: int) -> list[str] | None:
+    """The fields of /proc/PID/stat behind the name; None where the process has ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return None
+
+
 def cpu_seconds(pids: list[int]) -> float:
     """User and system time of these processes so far, without those that have ended."""
-    total = 0
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            total += int(fields[11]) + int(fields[12])
-    return total / TICKS
+    return sum(int(fields[11]) + int(fields[12]) for pid in pids if (fields := stat(pid))) / TICKS
+
+
+def birth(pid: int) -> str | None:
+    """When a process was started, since pids are used again; None where it has ended."""
+    fields = stat(pid)
+    return fields[19] if fields and fields[0] != "Z" else None
 
 
 class Screen:

@@ -7,6 +7,7 @@ Times of `keys`, `start` and `search` are wall clock, so they are valid on an id
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import os
 import sqlite3
@@ -14,7 +15,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from textual._compositor import CompositorUpdate
 from textual.screen import Screen as AppScreen
 
 from benchmarks.harness import ROOT, Experiment, Figures
+from benchmarks.measuring import timed
 from benchmarks.processes import PROGRAM, Screen
 from benchmarks.stops.trial import write_counts
 from tests.tui import canned
@@ -40,6 +42,7 @@ EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and wh
 SIZE = 200, 60
 TURNS = 25
 MILLION = 1_000_000
+Frame = Callable[[], object]
 
 
 class Measured(Wikitopics):
@@ -102,6 +105,22 @@ async def opened(path: Path) -> AsyncIterator[Measured]:
     app.watched.close(wait=True)  # the session's folder is about to be deleted
 
 
+async def milliseconds(frames: Mapping[str, Callable[[int], Frame]], pause: float) -> dict[str, float]:
+    """CPU milliseconds of this thread for each frame and what follows in the pause, less those of the pause
+    alone; medians of `TURNS`. They are made in turn, from the number of the turn, before the clock starts."""
+    times: dict[str, list[float]] = {"nothing": [], **{kind: [] for kind in frames}}
+    for turn, kind in enumerate([*times] * TURNS):
+        frame = frames[kind](turn) if kind in frames else lambda: None
+        gc.collect()
+        began = time.thread_time()
+        frame()
+        await asyncio.sleep(pause)  # answers of other threads are drawn too
+        times[kind].append(time.thread_time() - began)
+    used = {f"{kind}_milliseconds": 1e3 * statistics.median(each) for kind, each in times.items()}
+    rest = used.pop("nothing_milliseconds")
+    return {kind: each - rest for kind, each in used.items()}
+
+
 @EXPERIMENT.point(minutes=2)
 def draw() -> Figures:
     """CPU milliseconds of the screen's thread for a redraw at 200x60, up to the bytes for the terminal.
@@ -114,32 +133,26 @@ def draw() -> Figures:
         async with opened(path) as app:
             app.workers.cancel_all()  # no refresh but ours
             look = app.latest
-            assert look is not None
-            kinds: dict[str, Callable[[SessionView, int], SessionView]] = {
-                "nothing": lambda look, _: look,
-                "second": ticked,
-                "numbers": measured,
-                "snapshot": grown,
-            }
-            times: dict[str, list[float]] = {kind: [] for kind in kinds}
-            for turn, kind in enumerate([*kinds] * TURNS):
-                look = kinds[kind](look, turn)
-                gc.collect()
-                began = time.thread_time()
-                if kind != "nothing":
-                    app.watched.latest = look
-                    app.show()
-                    app.show_status()
-                await asyncio.sleep(0.4)  # answers of other threads are drawn too
-                times[kind].append(time.thread_time() - began)
-            return {kind: 1e3 * statistics.median(each) for kind, each in times.items()}
+
+            def shown() -> None:
+                app.watched.latest = look
+                app.show()
+                app.show_status()
+
+            def after(change: Callable[[SessionView, int], SessionView], turn: int) -> Frame:
+                nonlocal look
+                assert look is not None
+                look = change(look, turn)
+                return shown
+
+            changes = {"second": ticked, "numbers": measured, "snapshot": grown}
+            frames = {kind: functools.partial(after, change) for kind, change in changes.items()}
+            return await milliseconds(frames, 0.4)
 
     models = ("lda", "hdp", "scvb0", "lda2")
     with tempfile.TemporaryDirectory() as folder:
         recipe = canned.Recipe(models=models, topics=1_000, metric_rows=100_000, state="stopped")
-        used = asyncio.run(run(canned.build(Path(folder) / "rows.db", recipe)))
-    rest = used.pop("nothing")
-    return {f"{kind}_milliseconds": each - rest for kind, each in used.items()}
+        return asyncio.run(run(canned.build(Path(folder) / "rows.db", recipe)))
 
 
 @EXPERIMENT.point(minutes=0.5)
@@ -168,33 +181,22 @@ def atlas() -> Figures:
                 drawn.notify_style_update()
                 drawn.refresh()
 
-            frames: dict[str, Callable[[int], None]] = {
-                "nothing": lambda _: None,
+            works: dict[str, Callable[[int], object]] = {
                 "glow": glow,
                 "travel": lambda turn: drawn.choose(topics[turn % len(topics)]),
                 "whole": whole,
             }
-            times: dict[str, list[float]] = {kind: [] for kind in frames}
-            for turn, kind in enumerate([*frames] * TURNS):
-                gc.collect()
-                began = time.thread_time()
-                frames[kind](turn)
-                await asyncio.sleep(0.2)
-                times[kind].append(time.thread_time() - began)
+            frames = {kind: functools.partial(functools.partial, work) for kind, work in works.items()}
+            used = await milliseconds(frames, 0.2)
             look, size = app.latest, drawn.sheet.size
             assert look is not None
-            for _ in range(TURNS):
-                began = time.thread_time()
-                laid_out(look.atlases["lda"], look.topics["lda"], size)
-                times.setdefault("layout", []).append(time.thread_time() - began)
-            return {kind: 1e3 * statistics.median(each) for kind, each in times.items()}
+            lay_out = functools.partial(laid_out, look.atlases["lda"], look.topics["lda"], size)
+            taken = [timed(lay_out, time.thread_time)[0] for _ in range(TURNS)]
+            return used | {"layout_milliseconds": 1e3 * statistics.median(taken)}
 
     with tempfile.TemporaryDirectory() as folder:
         recipe = canned.Recipe(topics=100, state="stopped")
-        used = asyncio.run(run(canned.build(Path(folder) / "atlas.db", recipe)))
-    rest, layout = used.pop("nothing"), used.pop("layout")
-    frames = {f"{kind}_milliseconds": each - rest for kind, each in used.items()}
-    return frames | {"layout_milliseconds": layout}
+        return asyncio.run(run(canned.build(Path(folder) / "atlas.db", recipe)))
 
 
 @EXPERIMENT.point(minutes=1)
@@ -211,12 +213,9 @@ def search() -> Figures:
                 ((seq, f"{canned.TITLES[seq % 20]} {seq:,}", first - 1) for seq in range(first, MILLION)),
             )
         db.close()
-        times = []
         with SessionReader(path) as reader:
-            for _ in range(5):
-                began = time.perf_counter()
-                reader.find_articles("903,21")
-                times.append(time.perf_counter() - began)
+            search = functools.partial(reader.find_articles, "903,21")
+            times = [timed(search, time.perf_counter)[0] for _ in range(5)]
     return {"few_milliseconds": 1e3 * statistics.median(times)}
 
 

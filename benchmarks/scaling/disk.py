@@ -1,11 +1,11 @@
 """What the articles of a session take on disk: real ones with their titles, in three models."""
 
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from benchmarks.harness import Figures
+from benchmarks.processes import PROGRAM
 from benchmarks.splits import shared
 from benchmarks.stops.files import by_table
 
@@ -26,9 +26,7 @@ def measured() -> Figures:
             command = ["train", "--session", str(path), "--source", "texts", "--texts", str(texts)]
             command += ["--articles", str(ARTICLES), "--keep-articles", keep]
             command += [word for model in MODELS for word in ("--model", model)]
-            subprocess.run(
-                [sys.executable, "-m", "wikitopics", *command], stderr=subprocess.DEVNULL, check=True
-            )
+            subprocess.run([*PROGRAM, *command], stderr=subprocess.DEVNULL, check=True)
             figures[f"{keep}_mb"] = round(path.stat().st_size / 1e6, 1)
             if keep == "all":
                 figures["bytes_an_article"] = {

@@ -5,15 +5,16 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.harness import ROOT, Figures
+from benchmarks.processes import PROGRAM, birth, family
 from benchmarks.stops.files import Broken, Locked, check, is_finished, look_in, works
 
 KINDS = ("SIGKILL", "SIGTERM", "SIGINT_twice", "SIGSTOP_SIGCONT")
@@ -89,7 +90,7 @@ class Trial:
     def start(self, path: Path) -> subprocess.Popen[bytes]:
         more = ["--threads", str(self.rng.choice((1, 2)))] if self.threads else []
         self.trainer = subprocess.Popen(
-            [sys.executable, "-m", "wikitopics", *self.command, *more, "--session", str(path)],
+            [*PROGRAM, *self.command, *more, "--session", str(path)],
             env=self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -139,11 +140,11 @@ class Trial:
         """Stop it in one of the ways and check the file."""
         kind = self.rng.choice(KINDS)
         self.tally.tried[kind] += 1
-        family = descendants(trainer.pid)
+        births = {pid: birth(pid) for pid in family(trainer.pid)[1:]}
         try:
             getattr(self, f"by_{kind.lower()}")(trainer, path)
             if trainer.poll() is not None:
-                wait_until_gone(family)
+                wait_until_gone(births)
             check(path)
             self.tally.survived[kind] += 1
         except Broken as error:
@@ -212,33 +213,10 @@ def expect(trainer: subprocess.Popen[bytes], codes: set[int]) -> None:
         raise Broken(f"exit code {trainer.returncode}: {text[-800:]}")
 
 
-def descendants(pid: int) -> list[tuple[int, str]]:
-    """Processes that ``pid`` has started, and when: pids are used again."""
-    parents: dict[int, list[tuple[int, str]]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            parents.setdefault(int(fields[1]), []).append((int(folder.name), fields[19]))
-    found, line = [], [pid]
-    while line:
-        children = parents.get(line.pop(), [])
-        found += children
-        line += [child for child, _ in children]
-    return found
-
-
-def wait_until_gone(family: list[tuple[int, str]]) -> None:
+def wait_until_gone(births: Mapping[int, str | None]) -> None:
     """Raises `Broken` where processes that a trainer has started outlive it."""
     deadline = time.monotonic() + 10
-    while left := [pid for pid, started in family if is_alive(pid, started)]:
+    while left := [pid for pid, born in births.items() if born and birth(pid) == born]:
         if time.monotonic() > deadline:
             raise Broken(f"processes {left} outlive their trainer")
         time.sleep(0.05)
-
-
-def is_alive(pid: int, started: str) -> bool:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return False
-    return fields[19] == started and fields[0] != "Z"
