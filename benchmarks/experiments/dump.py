@@ -26,6 +26,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
+from typing import Any
 from xml.sax.saxutils import escape
 
 from benchmarks.harness import Experiment, Figures
@@ -95,6 +96,26 @@ def bare_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, int]:
     return time.process_time() - begin, articles
 
 
+async def opened(names: Sequence[str], vocabulary: Vocabulary, cluster: str | None = None) -> Any:
+    """A feed of the articles of these files, counted here or by a cluster."""
+    asked, kind = Asked({"dump": tuple(names)}, seed=0), Dump()
+    source = await open_source(kind, kind.identity(asked), asked, vocabulary, print, cluster=cluster)
+    return source.feed
+
+
+async def read(feed: Any, position: Any, look: Callable[[float], object] = lambda lap: None) -> int:
+    """The number of articles behind a position; ``look`` is called with the share of the dump read so far."""
+    articles = 0
+    feed.start(position)
+    try:
+        while (block := await feed.next()) is not None:
+            articles += len(block)
+            look(block.lap or 0.0)
+        return articles
+    finally:
+        await feed.close()
+
+
 async def whole_seconds(
     names: Sequence[str], vocabulary: Vocabulary, look: Callable[[float], object] = lambda lap: None
 ) -> tuple[float, float, int]:
@@ -102,19 +123,10 @@ async def whole_seconds(
 
     ``look`` is called with the share of the dump read so far.
     """
-    begin, cpu, articles = time.monotonic(), time.process_time(), 0
-    asked = Asked({"dump": tuple(names)}, seed=0)
-    kind = Dump()
-    opened = await open_source(kind, kind.identity(asked), asked, vocabulary, print)
+    begin, cpu = time.monotonic(), time.process_time()
+    feed = await opened(names, vocabulary)
     opening = time.process_time()
-    feed = opened.feed
-    feed.start(None)
-    try:
-        while (block := await feed.next()) is not None:
-            articles += len(block)
-            look(block.lap or 0.0)
-    finally:
-        await feed.close()
+    articles = await read(feed, None, look)
     seconds = time.monotonic() - begin
     return seconds, time.process_time() - (opening if isinstance(feed, Intake) else cpu), articles
 

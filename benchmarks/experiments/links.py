@@ -90,20 +90,11 @@ for _markup in ("wikitext", "html"):
 
 def fetched(api_url: str) -> Iterator[tuple[str, str]]:
     """Title and wikitext of every article of the wiki that is no redirect."""
-    query = {
-        "action": "query",
-        "format": "json",
-        "formatversion": "2",
-        "generator": "allpages",
-        "gaplimit": "50",
-        "gapfilterredir": "nonredirects",
-        "prop": "revisions",
-        "rvprop": "content",
-        "rvslots": "main",
-    }
+    query = "action=query&format=json&formatversion=2&prop=revisions&rvprop=content&rvslots=main"
+    query += "&generator=allpages&gaplimit=50&gapfilterredir=nonredirects"
     more: dict[str, str] = {}
     while True:
-        reply = json.loads(_get(f"{api_url}?{urllib.parse.urlencode(query | more)}"))
+        reply = json.loads(_get(f"{api_url}?{query}&{urllib.parse.urlencode(more)}"))
         for page in reply.get("query", {}).get("pages", []):
             if page.get("revisions"):
                 yield page["title"], page["revisions"][0]["slots"]["main"]["content"]

@@ -21,42 +21,44 @@ from wikitopics.model import CompletionSet, kinds
 EXPERIMENT = Experiment("numbers", "what each number of the models' recipes is worth")
 LIVE, EARLY, LATE = 7_000_000, 1_000, 16_000
 SEEDS = range(3)
+BALANCE: Mapping[str, Mapping[str, float]] = {
+    "document_words": {"document_words": 0.0},
+    "balance": {"balance_power": 0.0},
+    "balance_share": {"balance_share": np.inf},
+}
+ANNEALING: Mapping[str, Mapping[str, float]] = {
+    "annealing": {"annealing_documents": 0.0},
+    "annealing_share": {"annealing_share": np.inf},
+}
+HORIZON: Mapping[str, Mapping[str, float]] = {
+    "horizon without a start": {"first_horizon": 1.0, "shortest_horizon": 1.0},
+    "horizon_share": {"horizon_share": np.inf},
+    "horizon_slope 1": {"horizon_slope": 1.0},
+}
 WITHOUT: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "lda": {
-        "document_words": {"document_words": 0.0},
-        "balance": {"balance_power": 0.0},
-        "balance_share": {"balance_share": np.inf},
-        "annealing": {"annealing_documents": 0.0},
-        "annealing_share": {"annealing_share": np.inf},
+        **BALANCE,
+        **ANNEALING,
         "last_alpha 0.02": {"last_alpha": 0.02},
         "collapsed": {"collapsed_documents": 0.0},
         "collapsed_share": {"collapsed_share": np.inf},
         "fewest_words": {"fewest_words": 0.0},
         "one pass": {"passes": 1},
-        "horizon without a start": {"first_horizon": 1.0, "shortest_horizon": 1.0},
-        "horizon_share": {"horizon_share": np.inf},
-        "horizon_slope 1": {"horizon_slope": 1.0},
+        **HORIZON,
         "random_share": {"random_share": 1e-6},
         "smallest_corpus": {"smallest_corpus": 0.0},
         "inference_passes": {"inference_passes": 0},
         "drop": {"drop": 0.0},
     },
     "scvb0": {
-        "document_words": {"document_words": 0.0},
-        "balance": {"balance_power": 0.0},
-        "balance_share": {"balance_share": np.inf},
-        "annealing": {"annealing_documents": 0.0},
-        "annealing_share": {"annealing_share": np.inf},
-        "horizon without a start": {"first_horizon": 1.0, "shortest_horizon": 1.0},
-        "horizon_share": {"horizon_share": np.inf},
-        "horizon_slope 1": {"horizon_slope": 1.0},
+        **BALANCE,
+        **ANNEALING,
+        **HORIZON,
         "random_share 1": {"random_share": 1.0},
         "inference_passes 10": {"inference_passes": 10},
     },
     "hdp": {
-        "document_words": {"document_words": 0.0},
-        "balance": {"balance_power": 0.0},
-        "balance_share": {"balance_share": np.inf},
+        **BALANCE,
         "first_documents 64": {"first_documents": 64},
         "first_passes": {"first_passes": 1},
         "seed_weight 1": {"seed_weight": 1.0},

@@ -108,33 +108,17 @@ async def _read(names: Sequence[str], address: str | None) -> tuple[float, float
 
     Held-out articles are left out: they are read once, however large the dump is.
     """
-    from wikitopics.crawler.dumps.source import Dump
-    from wikitopics.crawler.source import Asked
-    from wikitopics.session.training.opening import open_source
+    from benchmarks.experiments.dump import opened, read
     from wikitopics.vocab import Vocabulary
 
-    kind = Dump()
-    asked = Asked({"dump": tuple(names)})
-    opened = await open_source(
-        kind, kind.identity(asked), asked, Vocabulary.load("english"), _to_stderr, cluster=address
-    )
-    feed, articles = opened.feed, 0
+    feed = await opened(names, Vocabulary.load("english"), address)
     await asyncio.sleep(1)
     begin = time.process_time()
     await asyncio.sleep(IDLE_SECONDS)
     idle = (time.process_time() - begin) / IDLE_SECONDS
     begin, clock = time.process_time(), time.monotonic()
-    feed.start({"round": 1, "done": 0})
-    try:
-        while (block := await feed.next()) is not None:
-            articles += len(block)
-        return idle, time.monotonic() - clock, time.process_time() - begin, articles
-    finally:
-        await feed.close()
-
-
-def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr)
+    articles = await read(feed, {"round": 1, "done": 0})
+    return idle, time.monotonic() - clock, time.process_time() - begin, articles
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """The tables of docs/scaling.md, from the figures."""
 
-from benchmarks.harness import Figures, Points, table
+from benchmarks.harness import Figures, Points, compared, table
 from benchmarks.scaling import cluster, learning
 from benchmarks.scaling.disk import KEPT, MODELS
 from wikitopics.session.settings import Settings, parse_specs
@@ -15,12 +15,7 @@ XML_BYTES = 15_000
 PACKED = 4.4
 """Bytes of XML in one of bzip2."""
 WORDS = 8_000
-UNITS = {
-    "documents": "articles",
-    "topics": "K",
-    "words": "W",
-    "batch": "S",
-}
+UNITS = {"documents": "articles", "topics": "K", "words": "W", "batch": "S"}
 
 
 def costs(found: Figures) -> str:
@@ -101,8 +96,5 @@ def elsewhere(points: Points) -> str:
         "of that the trainer's CPU, s": ("there_and_back_own_cpu_seconds", ".3f"),
         "E-step on one core, s": ("e_step_seconds", ".3f"),
     }
-    rows = (
-        [f"{n:,}", *(format(points[f"elsewhere_{n}"][key], form) for key, form in columns.values())]
-        for n in cluster.BATCHES
-    )
-    return table(["articles in a minibatch", *columns], rows)
+    labels = {f"elsewhere_{n}": f"{n:,}" for n in cluster.BATCHES}
+    return compared(labels, columns, points, "articles in a minibatch")
