@@ -42,6 +42,7 @@ Corpus = Literal["short", "long", "full"]
 CORPORA: tuple[Corpus, ...] = get_args(Corpus)
 FOLDER = Path(__file__).parent / "data"
 ARRAYS = ("indptr", "word_ids", "counts")
+PARTS = ("train", "tuning", "report")
 REPORTED = {"short": 4_000, "long": 1_500, "full": 2_000}
 TUNING_LONG = 750
 TUNING_FULL = 2_000
@@ -102,22 +103,12 @@ def split(corpus: Corpus) -> Split:
         made = {"short": _short, "long": _long, "full": _full}[corpus]()
         FOLDER.mkdir(exist_ok=True)
         draft = path.with_suffix(".part.npz")
-        arrays: dict[str, Any] = _arrays(made)
+        arrays = {f"{part}_{name}": getattr(getattr(made, part), name) for part in PARTS for name in ARRAYS}
         np.savez_compressed(draft, n_words=made.n_words, **arrays)
         draft.replace(path)
     with np.load(path) as file:
-        parts = [
-            Minibatch(*(file[f"{part}_{name}"] for name in ARRAYS)) for part in ("train", "tuning", "report")
-        ]
+        parts = [Minibatch(*(file[f"{part}_{name}"] for name in ARRAYS)) for part in PARTS]
         return Split(int(file["n_words"]), *parts)
-
-
-def _arrays(made: Split) -> dict[str, NDArray[np.generic]]:
-    return {
-        f"{part}_{name}": getattr(getattr(made, part), name)
-        for part in ("train", "tuning", "report")
-        for name in ARRAYS
-    }
 
 
 def _short() -> Split:
@@ -185,7 +176,7 @@ def main() -> None:
     """Make all corpora and say what is in them."""
     for corpus in CORPORA:
         made = split(corpus)
-        for part in ("train", "tuning", "report"):
+        for part in PARTS:
             batch = getattr(made, part)
             print(f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / batch.D:6.1f} words")
 

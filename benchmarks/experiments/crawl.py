@@ -2,7 +2,7 @@
 
 `api`, `html`: 8 kB of wikitext an article, no cap, to word counts in a process pool as in training.
 `waits_*`: a wiki whose replies take this long, under Wikimedia's rules; requests are counted as they arrive
-there. `memory`: resident memory of the crawling process.
+there.
 """
 
 import asyncio
@@ -32,8 +32,7 @@ from wikitopics.crawler.source import Source
 from wikitopics.session.training.blocks import Intake, counting_workers
 from wikitopics.vocab import Vocabulary
 
-EXPERIMENT = Experiment("crawl", "articles an hour, requests a minute and memory of the crawler")
-ARTICLES = {"api": 10_000, "html": 2_000, "memory": 100_000}
+EXPERIMENT = Experiment("crawl", "articles an hour and requests a minute of the crawler")
 SECONDS = 75.0
 """Seconds at a slow wiki: more than a minute, since its budget is for a minute."""
 WINDOW = 60.0
@@ -79,12 +78,12 @@ def _throughput(make: Callable[[Wiki], Source], articles: int) -> Figures:
 
 @EXPERIMENT.point()
 def api() -> Figures:
-    return _throughput(ApiSource, ARTICLES["api"])
+    return _throughput(ApiSource, 10_000)
 
 
 @EXPERIMENT.point()
 def html() -> Figures:
-    return _throughput(HtmlSource, ARTICLES["html"])
+    return _throughput(HtmlSource, 2_000)
 
 
 # -- Wikimedia's rules -----------------------------------------------------------
@@ -158,31 +157,3 @@ for _name, _latency, _page_latency, _trainers in (
 ):
     _measure = functools.partial(simulate, _latency, _page_latency, _trainers)
     EXPERIMENT.add(_name, _measure, minutes=1.5)
-
-
-# -- memory ----------------------------------------------------------------------
-
-
-async def _watched(url: str, articles: int) -> list[tuple[int, float]]:
-    source = ApiSource(Wiki(url, version="0"))
-    read = 0
-    curve: list[tuple[int, float]] = []
-    async with aclosing(source.batches(None)) as batches:
-        async for batch in batches:
-            read += len(batch.pages)
-            if read // (articles // 10) > len(curve):
-                curve.append((read, round(processes.status_mb(os.getpid(), "VmRSS"), 1)))
-            if read >= articles:
-                break
-    await source.close()
-    return curve
-
-
-@EXPERIMENT.point(minutes=4)
-def memory() -> Figures:
-    wiki = PagesWiki(["--size", "1000000", "--article-bytes", "8000"])
-    try:
-        curve = asyncio.run(_watched(wiki.url, ARTICLES["memory"]))
-    finally:
-        wiki.stop()
-    return {"first_mb": curve[0][1], "last_mb": curve[-1][1], "curve": curve}

@@ -7,9 +7,9 @@ document completion; the grid over 20,000 short articles.
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from benchmarks.harness import Experiment, Figures, Points, table
@@ -51,25 +51,17 @@ def lda(topics: int, corpus: Corpus, n_documents: int, kappa: float = 0.6) -> On
     return OnlineLDA(topics, words(corpus), n_documents, kappa=kappa, **options)
 
 
-def online(corpus: Corpus, label: str, model: Any) -> Figures:
+def online(make: Callable[[Corpus, int], OnlineModel], label: str, corpus: Corpus) -> Figures:
+    """``make``: from the corpus and the number of documents."""
+    compile_kernels(make("short", 1))
     documents = train(corpus)
     batches = cycled(documents, S, PASSES[corpus] * documents.D)
-    return drawn_with_topics(label, model, batches, corpus)
+    return drawn_with_topics(label, make(corpus, documents.D), batches, corpus)
 
 
 def drawn_with_topics(label: str, model: Any, batches: Iterator[Minibatch], corpus: Corpus) -> Figures:
     found = followed(label, model, batches, held_out(corpus))
     return {**found, "topics_in_use": model.topics_in_use()}
-
-
-def online_hdp(corpus: Corpus) -> Figures:
-    compile_kernels(hdp("short", 1))
-    return online(corpus, "online HDP", hdp(corpus, train(corpus).D))
-
-
-def online_lda(corpus: Corpus, topics: int) -> Figures:
-    compile_kernels(lda(topics, "short", 1))
-    return online(corpus, f"online LDA {topics}", lda(topics, corpus, train(corpus).D))
 
 
 def batch_hdp(corpus: Corpus) -> Figures:
@@ -94,18 +86,16 @@ def ours(make: Callable[[int, int], OnlineModel], label: str, corpus: Corpus) ->
     return drawn_with_topics(f"{label}, our defaults", model, batches, corpus)
 
 
-_our_lda = functools.partial(OnlineLDA, 100)
+MODELS: Mapping[str, tuple[Callable[[Corpus], Figures], float]] = {
+    "our_hdp": (partial(ours, OnlineHDP, "online HDP"), 0.5),
+    "our_lda": (partial(ours, partial(OnlineLDA, 100), "online LDA 100"), 0.5),
+    "hdp": (partial(online, hdp, "online HDP"), 5),
+    "batch_hdp": (batch_hdp, 5),
+    **{f"lda_{K}": (partial(online, partial(lda, K), f"online LDA {K}"), 0.7) for K in TOPICS},
+}
 for _corpus in ("short", "long"):
-    EXPERIMENT.add(
-        f"{_corpus}_our_hdp", functools.partial(ours, OnlineHDP, "online HDP", _corpus), minutes=0.5
-    )
-    EXPERIMENT.add(
-        f"{_corpus}_our_lda", functools.partial(ours, _our_lda, "online LDA 100", _corpus), minutes=0.5
-    )
-    EXPERIMENT.add(f"{_corpus}_hdp", functools.partial(online_hdp, _corpus), minutes=5)
-    EXPERIMENT.add(f"{_corpus}_batch_hdp", functools.partial(batch_hdp, _corpus), minutes=5)
-    for _K in TOPICS:
-        EXPERIMENT.add(f"{_corpus}_lda_{_K}", functools.partial(online_lda, _corpus, _K), minutes=0.7)
+    for _name, (_measure, _minutes) in MODELS.items():
+        EXPERIMENT.add(f"{_corpus}_{_name}", partial(_measure, _corpus), minutes=_minutes)
 
 
 def grid(make: Callable[[Corpus, int, float], OnlineModel], size: int) -> Figures:
@@ -118,17 +108,14 @@ def grid(make: Callable[[Corpus, int, float], OnlineModel], size: int) -> Figure
     return found
 
 
-for _size in GRID_SIZES:
-    EXPERIMENT.add(f"hdp_size_{_size}", functools.partial(grid, hdp, _size), minutes=2)
-for _size in GRID_SIZES:
-    EXPERIMENT.add(
-        f"lda_size_{_size}", functools.partial(grid, functools.partial(lda, 100), _size), minutes=2
-    )
+for _kind, _make in (("hdp", hdp), ("lda", partial(lda, 100))):
+    for _size in GRID_SIZES:
+        EXPERIMENT.add(f"{_kind}_size_{_size}", partial(grid, _make, _size), minutes=2)
 
 
 def scores(points: Points) -> str:
     def rows() -> Iterator[tuple[str, ...]]:
-        for name in ("our_hdp", "our_lda", "hdp", "batch_hdp", *(f"lda_{K}" for K in TOPICS)):
+        for name in MODELS:
             both: list[Any] = [points.get(f"{corpus}_{name}", {}) for corpus in ("short", "long")]
             label = next((one["curve"]["name"] for one in both if one), name)
             yield (
@@ -157,8 +144,6 @@ for _name, _corpus, _title in (
     ("figure_3", "short", "[W11] figure 3: online HDP and LDA, short articles"),
     ("figure_5", "long", "[W11] figure 5: the same, long articles"),
 ):
-    _curves = [
-        f"{_corpus}_{model}" for model in ("our_hdp", "hdp", "batch_hdp", *(f"lda_{K}" for K in TOPICS))
-    ]
-    EXPERIMENT.pictures[_name] = functools.partial(plot, _curves, over="seconds", title=_title)
+    _curves = [f"{_corpus}_{name}" for name in MODELS if name != "our_lda"]
+    EXPERIMENT.pictures[_name] = partial(plot, _curves, over="seconds", title=_title)
 EXPERIMENT.tables |= {"scores": scores, "sizes_and_kappas": sizes_and_kappas}
