@@ -55,35 +55,20 @@ BEST_SIZE: Mapping[Corpus, int] = {"short": 4096, "long": 256, "full": 4096}
 
 
 class SklearnLDA:
-    """scikit-learn's LatentDirichletAllocation with `partial_fit`; `batch_size` is set to the minibatch's.
+    """scikit-learn's LatentDirichletAllocation with `partial_fit`, minibatches of ``size``.
 
-    offset, decay: its learning_offset and learning_decay. Its defaults, 10 and 0.7, are best for 12,000
-    documents, 64 and 0.5 for 100,000, by 0.1 nats.
+    Its learning_offset and learning_decay are 64 and 0.5 unless `options` has others: these are best for
+    100,000 documents, its defaults, 10 and 0.7, for 12,000, by 0.1 nats.
     """
 
-    def __init__(
-        self,
-        n_topics: int,
-        n_words: int,
-        n_documents: int,
-        batch_size: int,
-        offset: float,
-        decay: float = 0.7,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, n_topics: int, n_words: int, n_documents: int, size: int, **options: Any) -> None:
         from sklearn.decomposition import LatentDirichletAllocation
 
         self.n_words = n_words
-        self._lda = LatentDirichletAllocation(
-            n_topics,
-            doc_topic_prior=0.01,
-            topic_word_prior=0.01,
-            batch_size=batch_size,
-            total_samples=n_documents,
-            learning_offset=offset,
-            learning_decay=decay,
-            random_state=seed,
-        )
+        usual: dict[str, Any] = {"doc_topic_prior": 0.01, "topic_word_prior": 0.01, "random_state": 0}
+        usual |= {"batch_size": size, "total_samples": n_documents}
+        usual |= {"learning_offset": 64.0, "learning_decay": 0.5}
+        self._lda = LatentDirichletAllocation(n_topics, **(usual | options))
 
     def learn(self, batch: Minibatch) -> None:
         self._lda.partial_fit(csr(batch, self.n_words))

@@ -5,15 +5,17 @@
 prints its address. Every path is this file, with a version of its own.
 """
 
-import asyncio
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from aiohttp import web
+
+from benchmarks.served import serving as in_a_thread
 
 
 @contextmanager
@@ -29,7 +31,7 @@ def serving(path: Path) -> Iterator[tuple[str, int]]:
         process.wait()
 
 
-async def _serve(path: Path) -> None:
+def _serve(path: Path) -> None:
     size = path.stat().st_size
 
     async def answer(request: web.Request) -> web.Response:
@@ -45,13 +47,10 @@ async def _serve(path: Path) -> None:
 
     app = web.Application()
     app.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0]
-    print(f"http://{host}:{port}", flush=True)
-    await asyncio.Event().wait()
+    with in_a_thread(app) as url:
+        print(url.removesuffix("/w/api.php"), flush=True)
+        threading.Event().wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(Path(sys.argv[1])))
+    _serve(Path(sys.argv[1]))

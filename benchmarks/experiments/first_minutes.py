@@ -16,7 +16,7 @@ from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import common_score, plain_lda, train, words
 from benchmarks.peers import SklearnLDA
 from benchmarks.splits import CORPORA, Corpus
-from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA
+from wikitopics.model import kinds
 from wikitopics.session.training.measuring import minibatch_size
 
 EXPERIMENT = Experiment("first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]")
@@ -42,8 +42,9 @@ def scores(made: Made, corpus: Corpus) -> Iterator[float]:
         yield last
 
 
-def ours(make: Callable[[int, int], Any], corpus: Corpus, seed: int) -> Made:
-    model = make(words(corpus), seed)
+def ours(name: str, corpus: Corpus, seed: int) -> Made:
+    kind = kinds.load(name)
+    model = kind.create(kind.default_topics, words(corpus), D, seed=seed)
     return model, lambda seen, _: minibatch_size(seen, model.default_batch_size)
 
 
@@ -53,7 +54,8 @@ def up_to(size: int) -> Callable[[int, int], int]:
 
 
 def sklearn(size: int, offset: float, corpus: Corpus, seed: int) -> Made:
-    return SklearnLDA(K, words(corpus), D, size, offset, seed=seed), up_to(size)
+    steps = {"learning_offset": offset, "learning_decay": 0.7}
+    return SklearnLDA(K, words(corpus), D, size, random_state=seed, **steps), up_to(size)
 
 
 def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Made:
@@ -61,9 +63,9 @@ def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Ma
 
 
 OURS: Mapping[str, Callable[[Corpus, int], Made]] = {
-    "online LDA": functools.partial(ours, lambda W, seed: OnlineLDA(K, W, D, seed=seed)),
-    "SCVB0": functools.partial(ours, lambda W, seed: SCVB0(K, W, D, seed=seed)),
-    "online HDP": functools.partial(ours, lambda W, seed: OnlineHDP(W, D, seed=seed)),
+    "online LDA": functools.partial(ours, "lda"),
+    "SCVB0": functools.partial(ours, "scvb0"),
+    "online HDP": functools.partial(ours, "hdp"),
 }
 PEERS: Mapping[str, Callable[[Corpus, int], Made]] = {
     "scikit-learn, S = 256": functools.partial(sklearn, 256, 64.0),

@@ -24,7 +24,7 @@ from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import common_score, held_out, quality, train, words
 from benchmarks.peers import BEST_SIZE
 from benchmarks.splits import Corpus, in_order
-from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA
+from wikitopics.model import Minibatch, OnlineLDA, kinds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +65,7 @@ def look(model: Any, corpus: Corpus, articles: int) -> Look:
 
 def followed(name: str, corpus: Corpus, seed: int) -> list[Look]:
     """A model at each doubling of the articles, or at the first end of a minibatch behind it."""
-    model, size = MODELS[name](words(corpus), seed, corpus)
+    model, size = MODELS[name][1](words(corpus), seed, corpus)
     looks: list[Look] = []
     seen, due = 0, FIRST
     for documents in shuffled(corpus, seed):
@@ -83,8 +83,8 @@ def followed(name: str, corpus: Corpus, seed: int) -> list[Look]:
     raise AssertionError("articles come without end")
 
 
-def ours(make: Any, n_words: int, seed: int, corpus: Corpus) -> Any:
-    model = make(n_words, seed)
+def ours(kind: str, topics: int, n_words: int, seed: int, corpus: Corpus) -> Any:
+    model = kinds.load(kind).create(topics, n_words, D, seed=seed)
     return model, lambda seen: min(model.default_batch_size, max(64, seen // 4))
 
 
@@ -95,28 +95,20 @@ def papers(n_words: int, seed: int, corpus: Corpus) -> Any:
 
 def sklearn(n_words: int, seed: int, corpus: Corpus) -> Any:
     size = BEST_SIZE[corpus]
-    return peers.SklearnLDA(100, n_words, D, size, offset=64.0, decay=0.5, seed=seed), lambda _: size
+    return peers.SklearnLDA(100, n_words, D, size, random_state=seed), lambda _: size
 
 
-MODELS: Mapping[str, Any] = {
-    "lda": functools.partial(ours, lambda W, seed: OnlineLDA(100, W, D, seed=seed)),
-    "lda_300": functools.partial(ours, lambda W, seed: OnlineLDA(300, W, D, seed=seed)),
-    "scvb0": functools.partial(ours, lambda W, seed: SCVB0(100, W, D, seed=seed)),
-    "scvb0_300": functools.partial(ours, lambda W, seed: SCVB0(300, W, D, seed=seed)),
-    "hdp": functools.partial(ours, lambda W, seed: OnlineHDP(W, D, seed=seed)),
-    "papers": papers,
-    "sklearn": sklearn,
+MODELS: Mapping[str, tuple[str, Any]] = {
+    "lda": ("online LDA", functools.partial(ours, "lda", 100)),
+    "lda_300": ("online LDA, K = 300", functools.partial(ours, "lda", 300)),
+    "scvb0": ("SCVB0", functools.partial(ours, "scvb0", 100)),
+    "scvb0_300": ("SCVB0, K = 300", functools.partial(ours, "scvb0", 300)),
+    "hdp": ("online HDP", functools.partial(ours, "hdp", 300)),
+    "papers": ("online LDA, settings of [H10]", papers),
+    "sklearn": ("scikit-learn (one seed)", sklearn),
 }
-NAMES = {
-    "lda": "online LDA",
-    "lda_300": "online LDA, K = 300",
-    "scvb0": "SCVB0",
-    "scvb0_300": "SCVB0, K = 300",
-    "hdp": "online HDP",
-    "papers": "online LDA, settings of [H10]",
-    "sklearn": "scikit-learn (one seed)",
-    "gibbs": "Gibbs, 100 sweeps over the articles",
-}
+NAMES = {name: label for name, (label, _) in MODELS.items()}
+NAMES["gibbs"] = "Gibbs, 100 sweeps over the articles"
 
 
 def measured(name: str, corpus: Corpus) -> Figures:

@@ -200,7 +200,7 @@ def measure(program: Callable[[Corpus], Looks], corpus: Corpus) -> Figures:
     }
 
 
-SKLEARN = partial(peers.SklearnLDA, K, offset=64.0, decay=0.5)
+SKLEARN = partial(peers.SklearnLDA, K)
 GENSIM = partial(peers.GensimLDA, K)
 PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], float]] = {
     "our_scvb0": ("SCVB0", partial(ours, partial(SCVB0, K)), (), 0.2),

@@ -132,14 +132,8 @@ def measured(source: str, size: int) -> Figures:
 
 for _source in SOURCES:
     for _size in SPLITS:
-        EXPERIMENT.add(
-            f"{_source}_{_size}",
-            functools.partial(measured, _source, _size),
-            "gensim",
-            "sklearn",
-            "tomotopy",
-            minutes=5,
-        )
+        _measure = functools.partial(measured, _source, _size)
+        EXPERIMENT.add(f"{_source}_{_size}", _measure, "gensim", "sklearn", "tomotopy", minutes=5)
 
 
 def beside(points: Points) -> str:

@@ -59,7 +59,7 @@ def our_seconds(make: Callable[[], Any], corpus: Corpus, documents: int) -> floa
 def sklearn_seconds(corpus: Corpus) -> float:
     documents = train(corpus)[: DOCUMENTS[corpus]]
     size = BEST_SIZE[corpus]
-    model = peers.SklearnLDA(K, words(corpus), 100_000, size, offset=64.0, decay=0.5)
+    model = peers.SklearnLDA(K, words(corpus), 100_000, size)
     begun = cpu_seconds()
     learn_all(model, minibatches(documents, size))
     return (cpu_seconds() - begun) / documents.D
@@ -125,9 +125,7 @@ OF_TOPICS: Mapping[str, Callable[[int], Any]] = {
     "online LDA": lambda topics: OnlineLDA(topics, words("full"), 100_000),
     "SCVB0": lambda topics: SCVB0(topics, words("full"), 100_000),
     "online HDP": lambda topics: OnlineHDP(words("full"), 100_000, max_topics=topics),
-    "scikit-learn's LDA": lambda topics: peers.SklearnLDA(
-        topics, words("full"), 100_000, BEST_SIZE["full"], offset=64.0, decay=0.5
-    ),
+    "scikit-learn's LDA": lambda topics: peers.SklearnLDA(topics, words("full"), 100_000, BEST_SIZE["full"]),
 }
 
 

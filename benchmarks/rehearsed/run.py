@@ -149,12 +149,7 @@ class Rehearsal:
             assert time.monotonic() < deadline, f"no minibatch within {PATIENCE:.0f} s"
             time.sleep(0.02)
         took = round(time.monotonic() - trainer.begun, 2)
-        self.journal.note(
-            "start",
-            articles=before,
-            ready=trainer.ready,
-            first_minibatch=took,
-        )
+        self.journal.note("start", articles=before, ready=trainer.ready, first_minibatch=took)
         print(f"{before:,} articles: started again, first minibatch saved after {took:.1f} s", flush=True)
 
     def _status(self) -> Any:
