@@ -6,7 +6,6 @@ there.
 """
 
 import asyncio
-import functools
 import multiprocessing
 import os
 import tempfile
@@ -14,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 
 from aiohttp import web
@@ -76,14 +76,8 @@ def _throughput(make: Callable[[Wiki], Source], articles: int) -> Figures:
         wiki.stop()
 
 
-@EXPERIMENT.point()
-def api() -> Figures:
-    return _throughput(ApiSource, 10_000)
-
-
-@EXPERIMENT.point()
-def html() -> Figures:
-    return _throughput(HtmlSource, 2_000)
+EXPERIMENT.add("api", partial(_throughput, ApiSource, 10_000))
+EXPERIMENT.add("html", partial(_throughput, HtmlSource, 2_000))
 
 
 # -- Wikimedia's rules -----------------------------------------------------------
@@ -134,7 +128,7 @@ def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
         tempfile.TemporaryDirectory() as folder,
         ProcessPoolExecutor(trainers, multiprocessing.get_context("spawn")) as pool,
     ):
-        run = functools.partial(crawled, url, Path(folder))
+        run = partial(crawled, url, Path(folder))
         articles = sum(pool.map(run, [SECONDS] * trainers))
     times = [moment for moment, _ in arrivals]
     busiest = max(sum(begin <= t < begin + WINDOW for t in times) for begin in times)
@@ -155,5 +149,5 @@ for _name, _latency, _page_latency, _trainers in (
     ("waits_for_pages", 0.2, 0.026, 1),
     ("waits_250ms_three", 0.25, 0.0, 3),
 ):
-    _measure = functools.partial(simulate, _latency, _page_latency, _trainers)
+    _measure = partial(simulate, _latency, _page_latency, _trainers)
     EXPERIMENT.add(_name, _measure, minutes=1.5)

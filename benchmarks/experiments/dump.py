@@ -16,13 +16,13 @@ processes of the trainer (proportional set size): the most until a third was rea
 import asyncio
 import bz2
 import contextlib
-import functools
 import gzip
 import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -154,12 +154,12 @@ def measure(pages: Callable[[], Iterator[str]], pack: Packing, each: bool) -> Fi
 
 
 PACKINGS: Mapping[str, tuple[Callable[[], Iterator[str]], Packing, bool]] = {
-    "multistream": (functools.partial(pages, ARTICLES), bz2.compress, True),
-    "gz": (functools.partial(pages, ARTICLES), gzip.compress, False),
+    "multistream": (partial(pages, ARTICLES), bz2.compress, True),
+    "gz": (partial(pages, ARTICLES), gzip.compress, False),
     "long": (long_pages, bz2.compress, True),
 }
 for _name, (_pages, _pack, _each) in PACKINGS.items():
-    EXPERIMENT.add(_name, functools.partial(measure, _pages, _pack, _each), minutes=2.5)
+    EXPERIMENT.add(_name, partial(measure, _pages, _pack, _each), minutes=2.5)
 
 
 def _write_long(path: Path) -> float:
@@ -195,5 +195,5 @@ def many_copies(over_http: bool) -> Figures:
     }
 
 
-EXPERIMENT.add("disk", functools.partial(many_copies, False), minutes=6)
-EXPERIMENT.add("http", functools.partial(many_copies, True), minutes=6)
+EXPERIMENT.add("disk", partial(many_copies, False), minutes=6)
+EXPERIMENT.add("http", partial(many_copies, True), minutes=6)

@@ -6,9 +6,9 @@ Articles come in another order for each seed, minibatches, snapshots and events 
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Any, NamedTuple, get_args
 
@@ -105,7 +105,7 @@ RUNS: Mapping[str, tuple[str, str, int | None, int]] = {
 }
 """By point: its name in the table, the corpus, the number of topics, the seeds."""
 for _name, (_, _corpus, _topics, _seeds) in RUNS.items():
-    EXPERIMENT.add(_name, functools.partial(told, _corpus, _topics, _seeds), minutes=_seeds)
+    EXPERIMENT.add(_name, partial(told, _corpus, _topics, _seeds), minutes=_seeds)
 
 
 def medians(points: Points) -> str:

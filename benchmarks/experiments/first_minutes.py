@@ -7,8 +7,8 @@ the best of a few symmetric priors for each model's topics.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -63,15 +63,15 @@ def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Ma
 
 
 OURS: Mapping[str, Callable[[Corpus, int], Made]] = {
-    "online LDA": functools.partial(ours, "lda"),
-    "SCVB0": functools.partial(ours, "scvb0"),
-    "online HDP": functools.partial(ours, "hdp"),
+    "online LDA": partial(ours, "lda"),
+    "SCVB0": partial(ours, "scvb0"),
+    "online HDP": partial(ours, "hdp"),
 }
 PEERS: Mapping[str, Callable[[Corpus, int], Made]] = {
-    "scikit-learn, S = 256": functools.partial(sklearn, 256, 64.0),
-    "scikit-learn, S = 1,024": functools.partial(sklearn, 1024, 10.0),
-    "[H10], S = 256": functools.partial(plain, 256, 64.0, 0.5),
-    "[H10], S = 1,024": functools.partial(plain, 1024, 10.0, 0.7),
+    "scikit-learn, S = 256": partial(sklearn, 256, 64.0),
+    "scikit-learn, S = 1,024": partial(sklearn, 1024, 10.0),
+    "[H10], S = 256": partial(plain, 256, 64.0, 0.5),
+    "[H10], S = 1,024": partial(plain, 1024, 10.0, 0.7),
 }
 
 
@@ -85,8 +85,8 @@ def measured(models: Mapping[str, Callable[[Corpus, int], Made]], corpus: Corpus
 
 
 for _corpus in CORPORA:
-    EXPERIMENT.add(f"{_corpus}_ours", functools.partial(measured, OURS, _corpus), minutes=2)
-    EXPERIMENT.add(f"{_corpus}_peers", functools.partial(measured, PEERS, _corpus), "sklearn", minutes=5)
+    EXPERIMENT.add(f"{_corpus}_ours", partial(measured, OURS, _corpus), minutes=2)
+    EXPERIMENT.add(f"{_corpus}_peers", partial(measured, PEERS, _corpus), "sklearn", minutes=5)
 
 
 def doublings(corpus: Corpus, points: Points) -> str:
@@ -105,4 +105,4 @@ def doublings(corpus: Corpus, points: Points) -> str:
     return table(("after", *(f"{n:,}" for n in DOUBLINGS[corpus])), rows())
 
 
-EXPERIMENT.tables |= {corpus: functools.partial(doublings, corpus) for corpus in CORPORA}
+EXPERIMENT.tables |= {corpus: partial(doublings, corpus) for corpus in CORPORA}

@@ -12,8 +12,8 @@ vocabulary, and chose nothing.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -152,7 +152,7 @@ def measure(kind: str, stream: Stream) -> Figures:
 
 for _kind in kinds.built_in:
     for _name, _stream in STREAMS.items():
-        EXPERIMENT.add(f"{_kind}_{_name}", functools.partial(measure, _kind, _stream), minutes=1.5)
+        EXPERIMENT.add(f"{_kind}_{_name}", partial(measure, _kind, _stream), minutes=1.5)
 
 
 def behind(points: Points) -> str:

@@ -14,11 +14,11 @@ import random
 import signal
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import Experiment, Figures
 from benchmarks.served import CountedFaults, serving
-from benchmarks.stops.disk import prepare
 from benchmarks.stops.files import Broken, check, expect_same, read_only
 from benchmarks.stops.power import Cuts, power
 from benchmarks.stops.trial import Tally, Trial, counts_command
@@ -96,22 +96,10 @@ def _in_a_folder(trial: Callable[[Path], Tally | Cuts]) -> Figures:
         return trial(Path(name)).figures()
 
 
-@EXPERIMENT.point(minutes=12)
-def on_counts() -> Figures:
-    return _in_a_folder(lambda folder: counts(folder, stops=100, documents=20_000))
-
-
-@EXPERIMENT.point(minutes=12)
-def on_a_wiki() -> Figures:
-    return _in_a_folder(lambda folder: wiki(folder, stops=100, articles=8_000))
-
-
-@EXPERIMENT.point(minutes=4)
-def on_the_demo() -> Figures:
-    return _in_a_folder(lambda folder: demo(folder, stops=20, articles=6_000))
-
-
-@EXPERIMENT.point(minutes=20)
-def power_cuts() -> Figures:
-    prepare()
-    return _in_a_folder(lambda folder: power(folder, times=20, documents=60_000))
+for _name, _minutes, _trial in (
+    ("on_counts", 12, partial(counts, stops=100, documents=20_000)),
+    ("on_a_wiki", 12, partial(wiki, stops=100, articles=8_000)),
+    ("on_the_demo", 4, partial(demo, stops=20, articles=6_000)),
+    ("power_cuts", 20, partial(power, times=20, documents=60_000)),
+):
+    EXPERIMENT.add(_name, partial(_in_a_folder, _trial), minutes=_minutes)

@@ -5,7 +5,6 @@ words, or which links, occur together. WIKITOPICS_TEST_API is the address of a M
 are compared with its wikitext.
 """
 
-import functools
 import itertools
 import json
 import os
@@ -13,7 +12,8 @@ import tarfile
 import urllib.parse
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from benchmarks import splits
 from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
-from benchmarks.measuring import cpu_seconds, in_turn
+from benchmarks.measuring import in_turn, timed
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.markup.texts import is_disambiguation, page_links
@@ -68,24 +68,20 @@ def speed(markup: Markup) -> Figures:
     extract = extract_wikitext if markup == "wikitext" else extract_html
     size = sum(len(page.text.encode()) for page in pages) / 1e6
 
-    def prose() -> float:
-        begun = cpu_seconds()
-        for page in pages:
-            extract(page.text)
-        return cpu_seconds() - begun
+    def seconds(work: Callable[[Page], object]) -> float:
+        return timed(lambda: [work(page) for page in pages])[0]
 
-    def links() -> float:
-        begun = cpu_seconds()
-        for page in pages:
-            page_links(page, WIKI)
-        return cpu_seconds() - begun
+    def links(page: Page) -> object:
+        return page_links(page, WIKI)
 
-    of_prose, of_links = in_turn(REPEATS, prose, links)
+    of_prose, of_links = in_turn(
+        REPEATS, lambda: seconds(lambda page: extract(page.text)), lambda: seconds(links)
+    )
     return {"prose": size / of_prose, "links": size / of_links, "times": of_prose / of_links}
 
 
 for _markup in ("wikitext", "html"):
-    EXPERIMENT.add(f"{_markup}_speed", functools.partial(speed, _markup), minutes=0.5)
+    EXPERIMENT.add(f"{_markup}_speed", partial(speed, _markup), minutes=0.5)
 
 
 def fetched(api_url: str) -> Iterator[tuple[str, str]]:
@@ -252,7 +248,7 @@ def quality(kind: str, tokens: str) -> Figures:
 
 
 for _kind, _tokens in itertools.product(KINDS, TOKENS):
-    EXPERIMENT.add(f"{_kind}_{_tokens}", functools.partial(quality, _kind, _tokens), minutes=2)
+    EXPERIMENT.add(f"{_kind}_{_tokens}", partial(quality, _kind, _tokens), minutes=2)
 
 
 def compared(points: Points) -> str:

@@ -8,10 +8,10 @@ the model's own proportions. NPMI and distinct words are those of the ten leadin
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
 from statistics import mean
@@ -99,11 +99,11 @@ def sklearn(n_words: int, seed: int, corpus: Corpus) -> Any:
 
 
 MODELS: Mapping[str, tuple[str, Any]] = {
-    "lda": ("online LDA", functools.partial(ours, "lda", 100)),
-    "lda_300": ("online LDA, K = 300", functools.partial(ours, "lda", 300)),
-    "scvb0": ("SCVB0", functools.partial(ours, "scvb0", 100)),
-    "scvb0_300": ("SCVB0, K = 300", functools.partial(ours, "scvb0", 300)),
-    "hdp": ("online HDP", functools.partial(ours, "hdp", 300)),
+    "lda": ("online LDA", partial(ours, "lda", 100)),
+    "lda_300": ("online LDA, K = 300", partial(ours, "lda", 300)),
+    "scvb0": ("SCVB0", partial(ours, "scvb0", 100)),
+    "scvb0_300": ("SCVB0, K = 300", partial(ours, "scvb0", 300)),
+    "hdp": ("online HDP", partial(ours, "hdp", 300)),
     "papers": ("online LDA, settings of [H10]", papers),
     "sklearn": ("scikit-learn (one seed)", sklearn),
 }
@@ -115,7 +115,7 @@ def measured(name: str, corpus: Corpus) -> Figures:
     """The curve of each seed, as `Look`s; the seeds side by side."""
     seeds = SEEDS[:1] if name == "sklearn" else SEEDS
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        return {"seeds": list(pool.map(functools.partial(followed, name, corpus), seeds))}
+        return {"seeds": list(pool.map(partial(followed, name, corpus), seeds))}
 
 
 def gibbs(corpus: Corpus) -> Figures:
@@ -133,8 +133,8 @@ def gibbs(corpus: Corpus) -> Figures:
 for _corpus in ARTICLES:
     for _name in MODELS:
         needs = ("sklearn",) if _name == "sklearn" else ()
-        EXPERIMENT.add(f"{_corpus}_{_name}", functools.partial(measured, _name, _corpus), *needs, minutes=4)
-    EXPERIMENT.add(f"{_corpus}_gibbs", functools.partial(gibbs, _corpus), "tomotopy", minutes=4)
+        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measured, _name, _corpus), *needs, minutes=4)
+    EXPERIMENT.add(f"{_corpus}_gibbs", partial(gibbs, _corpus), "tomotopy", minutes=4)
 
 
 def means(figures: Figures) -> list[Look]:
@@ -211,5 +211,5 @@ def curves(corpus: Corpus, points: Points) -> Figure:
     return figure
 
 
-EXPERIMENT.tables |= {corpus: functools.partial(doublings, corpus) for corpus in ARTICLES}
-EXPERIMENT.pictures |= {corpus: functools.partial(curves, corpus) for corpus in ARTICLES}
+EXPERIMENT.tables |= {corpus: partial(doublings, corpus) for corpus in ARTICLES}
+EXPERIMENT.pictures |= {corpus: partial(curves, corpus) for corpus in ARTICLES}

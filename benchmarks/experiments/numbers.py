@@ -6,9 +6,9 @@ Means of three seeds against the same seeds with all numbers, on the articles fo
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,7 @@ def measured(kind: str, corpus: Corpus) -> Figures:
 
 for _kind in WITHOUT:
     for _corpus in CORPORA:
-        EXPERIMENT.add(f"{_kind}_{_corpus}", functools.partial(measured, _kind, _corpus), minutes=3)
+        EXPERIMENT.add(f"{_kind}_{_corpus}", partial(measured, _kind, _corpus), minutes=3)
 
 
 def worth(kind: str, points: Points) -> str:
@@ -127,4 +127,4 @@ def worth(kind: str, points: Points) -> str:
     return table(("without", *heads), rows())
 
 
-EXPERIMENT.tables |= {kind: functools.partial(worth, kind) for kind in WITHOUT}
+EXPERIMENT.tables |= {kind: partial(worth, kind) for kind in WITHOUT}

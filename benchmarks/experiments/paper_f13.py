@@ -6,9 +6,9 @@ Here: 145,549 short articles of Wikipedia, and 1,740 long ones judged by the NPM
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -61,9 +61,9 @@ def svb(
 
 MODELS: Mapping[str, tuple[str, Callable[[], Any]]] = {
     "scvb0": ("SCVB0", scvb0),
-    "svb_1": ("SVB, 1 pass", functools.partial(svb, 1)),
-    "svb_5": ("SVB, 5 passes", functools.partial(svb, 5)),
-    "svb_5_offset": ("SVB, 5 passes, offset 0.5", functools.partial(svb, 5, 0.5)),
+    "svb_1": ("SVB, 1 pass", partial(svb, 1)),
+    "svb_5": ("SVB, 5 passes", partial(svb, 5)),
+    "svb_5_offset": ("SVB, 5 passes, offset 0.5", partial(svb, 5, 0.5)),
 }
 
 
@@ -74,12 +74,12 @@ def of_the_paper(name: str) -> Figures:
 
 
 for _name in MODELS:
-    EXPERIMENT.add(_name, functools.partial(of_the_paper, _name), minutes=1)
+    EXPERIMENT.add(_name, partial(of_the_paper, _name), minutes=1)
 
 
 EXPERIMENT.add(
     "our_scvb0",
-    functools.partial(by_default, "SCVB0, our defaults", functools.partial(SCVB0, K)),
+    partial(by_default, "SCVB0, our defaults", partial(SCVB0, K)),
     minutes=0.5,
 )
 
@@ -94,8 +94,8 @@ def batch(documents: int) -> Figures:
     return in_sweeps(f"batch VB, N = {documents:,}", fit, documents, (1, 2, 4, 8, 16, 32), held_out())
 
 
-EXPERIMENT.add("batch_1000", functools.partial(batch, 1_000), minutes=1)
-EXPERIMENT.add("batch_10000", functools.partial(batch, 10_000), minutes=5)
+EXPERIMENT.add("batch_1000", partial(batch, 1_000), minutes=1)
+EXPERIMENT.add("batch_10000", partial(batch, 10_000), minutes=5)
 
 
 def learnt(
@@ -166,5 +166,5 @@ for _name, _shown, _over, _title in (
     ("figure_2", _ONLINE, "documents", "[F13] figure 2: by documents"),
     ("figure_3", _ON_A_PART, "seconds", "[F13] figure 3: against batch VB on a part"),
 ):
-    EXPERIMENT.pictures[_name] = functools.partial(plot, _shown, over=_over, title=_title)
+    EXPERIMENT.pictures[_name] = partial(plot, _shown, over=_over, title=_title)
 EXPERIMENT.tables |= {"scores": scores, "five_seconds": in_five_seconds}

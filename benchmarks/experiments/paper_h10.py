@@ -6,7 +6,7 @@ Theirs: 3.3 million Wikipedia articles and 98,000 of them, bound perplexity, hou
 
 from __future__ import annotations
 
-import functools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,7 +104,7 @@ def grid(size: int) -> Figures:
 
 
 for _size in SIZES:
-    EXPERIMENT.add(f"size_{_size}", functools.partial(grid, _size), minutes=4 if _size < 64 else 1.5)
+    EXPERIMENT.add(f"size_{_size}", partial(grid, _size), minutes=4 if _size < 64 else 1.5)
 
 
 def topic(points: Points) -> str:
@@ -127,5 +127,5 @@ for _name, _over, _title in (
     ("by_time", "seconds", "The same by CPU time"),
 ):
     _curves = ("online_all", "online_subset", "batch_subset")
-    EXPERIMENT.pictures[_name] = functools.partial(plot, _curves, over=_over, title=_title)
+    EXPERIMENT.pictures[_name] = partial(plot, _curves, over=_over, title=_title)
 EXPERIMENT.tables |= {"topic": topic, "table_1": table_1}

@@ -6,8 +6,8 @@ T = 20. Here: the same settings over one pass of 145,549 such articles, and our 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from benchmarks.harness import Experiment, Figures, Points, table
@@ -59,10 +59,10 @@ def papers_hdp(size: int = 500, kappa: float = 0.9, documents: int | None = None
 
 
 for _K in TOPICS:
-    EXPERIMENT.add(f"lda_{_K}", functools.partial(papers_lda, _K), minutes=0.1)
-    _ours = functools.partial(by_default, f"LDA {_K}", functools.partial(OnlineLDA, _K))
+    EXPERIMENT.add(f"lda_{_K}", partial(papers_lda, _K), minutes=0.1)
+    _ours = partial(by_default, f"LDA {_K}", partial(OnlineLDA, _K))
     EXPERIMENT.add(f"our_lda_{_K}", _ours, minutes=0.1)
-EXPERIMENT.add("our_hdp", functools.partial(by_default, "HDP", OnlineHDP), minutes=0.2)
+EXPERIMENT.add("our_hdp", partial(by_default, "HDP", OnlineHDP), minutes=0.2)
 EXPERIMENT.add("hdp", papers_hdp, minutes=20)
 
 
@@ -83,10 +83,10 @@ KAPPAS = {f"{10 * kappa:02.0f}": kappa for kappa in (0.5, 0.6, 0.7, 0.8, 0.9, 1.
 SIZES = (10, 50, 100, 500, 1000)
 for _kind, _make, _minutes in (("hdp", papers_hdp, 6.0), ("lda", papers_lda, 0.1)):
     for _digits, _kappa in KAPPAS.items():
-        _measure = functools.partial(_make, kappa=_kappa, documents=FEWER)
+        _measure = partial(_make, kappa=_kappa, documents=FEWER)
         EXPERIMENT.add(f"kappa_{_kind}_{_digits}", _measure, minutes=_minutes)
     for _size in SIZES:
-        _measure = functools.partial(_make, size=_size, documents=FEWER)
+        _measure = partial(_make, size=_size, documents=FEWER)
         EXPERIMENT.add(f"size_{_kind}_{_size}", _measure, minutes=_minutes)
 
 
@@ -99,13 +99,11 @@ def varied(what: str, values: Mapping[str, str], head: str, points: Points) -> s
 
 
 EXPERIMENT.tables |= {
-    "kappa": functools.partial(
+    "kappa": partial(
         varied, "kappa", {name: f"{kappa}" for name, kappa in KAPPAS.items()}, "kappa (S = 500)"
     ),
-    "size": functools.partial(varied, "size", {f"{n}": f"{n:,}" for n in SIZES}, "S (kappa = 0.9)"),
+    "size": partial(varied, "size", {f"{n}": f"{n:,}" for n in SIZES}, "S (kappa = 0.9)"),
 }
 for _number, _kind, _title in ((12, "hdp", "kappa of the HDP"), (14, "lda", "kappa of LDA")):
     _curves, _title = [f"kappa_{_kind}_{digits}" for digits in KAPPAS], f"[SVI13] figure {_number}: {_title}"
-    EXPERIMENT.pictures[f"figure_{_number}"] = functools.partial(
-        plot, _curves, over="documents", title=_title
-    )
+    EXPERIMENT.pictures[f"figure_{_number}"] = partial(plot, _curves, over="documents", title=_title)

@@ -7,7 +7,6 @@ Times of `keys`, `start` and `search` are wall clock, so they are valid on an id
 from __future__ import annotations
 
 import asyncio
-import functools
 import gc
 import os
 import sqlite3
@@ -18,6 +17,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -146,7 +146,7 @@ def draw() -> Figures:
                 return shown
 
             changes = {"second": ticked, "numbers": measured, "snapshot": grown}
-            frames = {kind: functools.partial(after, change) for kind, change in changes.items()}
+            frames = {kind: partial(after, change) for kind, change in changes.items()}
             return await milliseconds(frames, 0.4)
 
     models = ("lda", "hdp", "scvb0", "lda2")
@@ -186,11 +186,11 @@ def atlas() -> Figures:
                 "travel": lambda turn: drawn.choose(topics[turn % len(topics)]),
                 "whole": whole,
             }
-            frames = {kind: functools.partial(functools.partial, work) for kind, work in works.items()}
+            frames = {kind: partial(partial, work) for kind, work in works.items()}
             used = await milliseconds(frames, 0.2)
             look, size = app.latest, drawn.sheet.size
             assert look is not None
-            lay_out = functools.partial(laid_out, look.atlases["lda"], look.topics["lda"], size)
+            lay_out = partial(laid_out, look.atlases["lda"], look.topics["lda"], size)
             taken = [timed(lay_out, time.thread_time)[0] for _ in range(TURNS)]
             return used | {"layout_milliseconds": 1e3 * statistics.median(taken)}
 
@@ -214,7 +214,7 @@ def search() -> Figures:
             )
         db.close()
         with SessionReader(path) as reader:
-            search = functools.partial(reader.find_articles, "903,21")
+            search = partial(reader.find_articles, "903,21")
             times = [timed(search, time.perf_counter)[0] for _ in range(5)]
     return {"few_milliseconds": 1e3 * statistics.median(times)}
 

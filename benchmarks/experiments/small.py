@@ -7,8 +7,8 @@ topics are scored on the same held-out documents by one scorer, with the best of
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,19 +87,17 @@ Program = Callable[[Collection, int], Topics]
 OURS = ("lda", "scvb0", "hdp")
 PEERS: Mapping[str, tuple[Program, ...]] = {
     "gensim": tuple(
-        functools.partial(gensim, passes, eta, alpha)
+        partial(gensim, passes, eta, alpha)
         for passes, eta in ((10, "auto"), (50, "auto"), (10, 0.1), (50, 0.1))
         for alpha in ("auto", "symmetric")
     ),
     "scikit-learn": tuple(
-        functools.partial(sklearn, passes, eta, alpha)
+        partial(sklearn, passes, eta, alpha)
         for passes, eta in ((10, 0.1), (50, 0.1), (10, 0.3), (50, 0.3))
         for alpha in (0.01, 0.1)
     ),
     "tomotopy": tuple(
-        functools.partial(tomotopy, passes, eta, 0.1)
-        for passes in (100, 1_000)
-        for eta in (0.01, 0.03, 0.1, 0.3)
+        partial(tomotopy, passes, eta, 0.1) for passes in (100, 1_000) for eta in (0.01, 0.03, 0.1, 0.3)
     ),
 }
 
@@ -119,7 +117,7 @@ def tuned(programs: tuple[Program, ...], source: str, size: int) -> Program:
 
 def measured(source: str, size: int) -> Figures:
     """For each program, the figures of every collection: paired, since all have the same."""
-    programs: dict[str, Program] = {kind: functools.partial(ours, kind) for kind in OURS}
+    programs: dict[str, Program] = {kind: partial(ours, kind) for kind in OURS}
     best = {name: tuned(choices, source, size) for name, choices in PEERS.items()}
     found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in (*programs, *best)}
     for seed in range(SPLITS[size]):
@@ -132,7 +130,7 @@ def measured(source: str, size: int) -> Figures:
 
 for _source in SOURCES:
     for _size in SPLITS:
-        _measure = functools.partial(measured, _source, _size)
+        _measure = partial(measured, _source, _size)
         EXPERIMENT.add(f"{_source}_{_size}", _measure, "gensim", "sklearn", "tomotopy", minutes=5)
 
 

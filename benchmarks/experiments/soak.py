@@ -8,6 +8,8 @@ Memory's growth is that from the second quarter of the articles to the last.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
 EXPERIMENT = Experiment("soak", "days of training in minutes: memory and the file")
 
 
-def run(command: list[str], articles: int, folder: Path) -> Figures:
-    """One soak over what these words of the command line name."""
-    with Rehearsal(folder, command, []) as rehearsal:
-        rehearsal.until_the_end()
+def run(command: Callable[[Path], list[str]], articles: int) -> Figures:
+    """One soak over what these words of the command line name; ``command``: from a folder."""
+    with tempfile.TemporaryDirectory() as name:
+        with Rehearsal(Path(name), command(Path(name)), []) as rehearsal:
+            rehearsal.until_the_end()
+        tables = by_table(rehearsal.path)
     samples = [entry for entry in rehearsal.journal.entries if entry["what"] == "sample"]
     # a trainer that has read all is closing down
     alive = [one for one in samples if one["family_mb"] is not None and one["articles"] < articles]
@@ -34,7 +38,6 @@ def run(command: list[str], articles: int, folder: Path) -> Figures:
         median(one["family_mb"] for one in alive if start * articles <= one["articles"] <= stop * articles)
         for start, stop in ((0.25, 0.5), (0.75, 1))
     )
-    tables = by_table(rehearsal.path)
     rows = sum(size for name, size in tables.items() if name.startswith(("articles", "by_topic_of_model_")))
     return {
         "articles": articles,
@@ -45,16 +48,10 @@ def run(command: list[str], articles: int, folder: Path) -> Figures:
     }
 
 
-@EXPERIMENT.point(minutes=15)
-def counts() -> Figures:
-    with tempfile.TemporaryDirectory() as folder:
-        return run(counts_command(Path(folder), 2_000_000), 2_000_000, Path(folder))
-
-
-@EXPERIMENT.point(minutes=6)
-def wiki() -> Figures:
-    with tempfile.TemporaryDirectory() as folder:
-        return run(["demo", "--headless", "--articles", "500000"], 500_000, Path(folder))
+_counts = partial(counts_command, articles=2_000_000)
+EXPERIMENT.add("counts", partial(run, _counts, 2_000_000), minutes=15)
+_demo = ["demo", "--headless", "--articles", "500000"]
+EXPERIMENT.add("wiki", partial(run, lambda _: _demo, 500_000), minutes=6)
 
 
 def memory(points: Points) -> Figure:

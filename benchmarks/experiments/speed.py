@@ -6,10 +6,10 @@ the screen does.
 
 from __future__ import annotations
 
-import functools
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +60,7 @@ def sklearn_seconds(corpus: Corpus) -> float:
     documents = train(corpus)[: DOCUMENTS[corpus]]
     size = BEST_SIZE[corpus]
     model = peers.SklearnLDA(K, words(corpus), 100_000, size)
-    begun = cpu_seconds()
-    learn_all(model, minibatches(documents, size))
-    return (cpu_seconds() - begun) / documents.D
+    return timed(lambda: learn_all(model, minibatches(documents, size)))[0] / documents.D
 
 
 def vowpal_wabbit_seconds(corpus: Corpus) -> float:
@@ -84,7 +82,7 @@ def gensim_hdp_seconds(corpus: Corpus) -> float:
 
 def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figures:
     """Both take turns: documents a CPU second, and how many times as fast ours is."""
-    make = functools.partial(MODELS[kind], corpus)
+    make = partial(MODELS[kind], corpus)
     compile_kernels(make())
     ours, others = in_turn(
         REPEATS, lambda: our_seconds(make, corpus, DOCUMENTS[corpus]), lambda: theirs(corpus)
@@ -116,7 +114,7 @@ PAIRS: Mapping[str, tuple[str, Callable[[Corpus], float], tuple[str, ...]]] = {
 """By our model, the other program and the corpus, short articles if none is named: the row's label."""
 for _name, (_, _theirs, _needs) in PAIRS.items():
     _corpus: Corpus = next((corpus for corpus in DOCUMENTS if _name.endswith(corpus)), "short")
-    _measure = functools.partial(beside, _name.partition("_")[0], _theirs, _corpus)
+    _measure = partial(beside, _name.partition("_")[0], _theirs, _corpus)
     EXPERIMENT.add(_name, _measure, *_needs, minutes=0.6)
 
 
@@ -147,10 +145,7 @@ def many_topics() -> Figures:
     for make in [*OF_TOPICS.values()][:3]:
         compile_kernels(make(TOPICS[1]))
     measures = [
-        functools.partial(work, name, topics)
-        for name in OF_TOPICS
-        for work in (learn, infer)
-        for topics in TOPICS
+        partial(work, name, topics) for name in OF_TOPICS for work in (learn, infer) for topics in TOPICS
     ]
     taken = np.reshape(in_turn(REPEATS, *measures), (len(OF_TOPICS), -1))
     return dict(zip(OF_TOPICS, taken.tolist(), strict=True))

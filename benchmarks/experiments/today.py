@@ -7,7 +7,6 @@ point is one program over one collection, so that any of them can be measured ag
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
@@ -16,6 +15,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -199,7 +199,7 @@ def agreement(labels: Sequence[str], topic: NDArray[Any]) -> dict[str, float]:
 
 for _collection in TOPICS:
     for _name in PROGRAMS:
-        EXPERIMENT.add(f"{_collection}_{_name}", functools.partial(measure, _collection, _name), "sklearn")
+        EXPERIMENT.add(f"{_collection}_{_name}", partial(measure, _collection, _name), "sklearn")
 
 
 def beside(collection: str, points: Points) -> str:
@@ -219,4 +219,4 @@ def beside(collection: str, points: Points) -> str:
     return compared({f"{collection}_{name}": one.label for name, one in PROGRAMS.items()}, columns, points)
 
 
-EXPERIMENT.tables |= {collection: functools.partial(beside, collection) for collection in TOPICS}
+EXPERIMENT.tables |= {collection: partial(beside, collection) for collection in TOPICS}

@@ -6,8 +6,8 @@ The same trained topics are read with each setting, since learning does not depe
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +54,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
 
 for _corpus in CORPORA:
     for _kind in KINDS:
-        EXPERIMENT.add(f"{_corpus}_{_kind}", functools.partial(measure, _kind, _corpus), minutes=1.5)
+        EXPERIMENT.add(f"{_corpus}_{_kind}", partial(measure, _kind, _corpus), minutes=1.5)
 
 
 def without_and_with(points: Points) -> str:

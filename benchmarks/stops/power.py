@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.harness import Figures, Unavailable
-from benchmarks.stops.disk import Log, blank, copy, mounted, remembering
+from benchmarks.stops.disk import Log, blank, copy, mounted, prepare, remembering
 from benchmarks.stops.files import Broken, expect_same, inspect, is_finished, read_only, stream
 from benchmarks.stops.trial import Trial, counts_command, until_it_works
 
@@ -56,6 +56,7 @@ class Cuts:
 
 def power(folder: Path, times: int, documents: int) -> Cuts:
     """Cut the power ``times`` times. Raises `Unavailable` where disks cannot be made."""
+    prepare()
     rng = random.Random(0)
     trial = Trial(folder, counts_command(folder, documents), rng, threads=True)
     calm = folder / "calm.db"
