@@ -167,20 +167,24 @@ def _machine() -> str:
     return f"{os.cpu_count()} x {processor}, {platform.system()}, Python {platform.python_version()}"
 
 
-def compared(
-    labels: Mapping[str, str], columns: Mapping[str, tuple[str, str]], points: Points, what: str = ""
-) -> str:
-    """A table with a row for each point that was measured, under its label; a dash for a figure it lacks.
+def compared(labels: Mapping[str, str], columns: Mapping[str, str], points: Points, what: str = "") -> str:
+    """A table with a row for each point that was measured, under its label.
 
-    columns: the name and format of a figure by the head of its column; what: the head of the labels' one
+    columns: the head of each and a format of figures, such as "{seconds:.1f}", in whose place is a dash where
+    one is missing; what: the head of the labels' column
     """
 
-    def cells(found: Figures) -> Iterator[str]:
-        for figure, form in columns.values():
-            yield "-" if found.get(figure) is None else format(found[figure], form)
+    def cell(form: str, found: Figures) -> str:
+        try:
+            return form.format(**found)
+        except (KeyError, TypeError):  # there is no such figure, or None
+            return "-"
 
-    rows = ((label, *cells(points[name])) for name, label in labels.items() if name in points)
-    return table((what, *columns), rows)
+    rows = ((name, label) for name, label in labels.items() if name in points)
+    return table(
+        (what, *columns),
+        ((label, *(cell(form, points[name]) for form in columns.values())) for name, label in rows),
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:

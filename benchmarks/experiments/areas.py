@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.harness import Experiment, Figures, compared
 from benchmarks.measuring import growing, timed, train, words
 from benchmarks.splits import Corpus
 from wikitopics.crawler.embedded.corpus import load_sample
@@ -29,8 +29,8 @@ ARTICLES = 30_000
 SETTLED = 10_000
 """Articles from which areas should stay."""
 RANDOM_GROUPS = 50
-NAMES = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP", "demo": "the demo"}
-WHERE = {"full": "articles of full length", "short": "short articles"}
+NAMES = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
+WHERE = {"short": "short articles", "full": "articles of full length"}
 KINDS: Mapping[str, Callable[[int, int], OnlineModel]] = {
     "lda": lambda W, D: OnlineLDA(100, W, D),
     "scvb0": lambda W, D: SCVB0(100, W, D),
@@ -137,32 +137,14 @@ def demo() -> Figures:
     return measured(OnlineLDA(50, len(sample.words), documents.D), documents)
 
 
-def compared(points: Points) -> str:
-    """The table of docs/topics.md."""
-    rows = [
-        (
-            NAMES[point.partition("_")[0]] + (f", {WHERE[point.partition('_')[2]]}" if "_" in point else ""),
-            f"{one['topics']} in {one['areas']}",
-            f"{one['lift_by_leading_words']:.1f}",
-            f"{one['lift']:.1f}",
-            f"{one['largest']:.0%}",
-            f"{one['changed']} of {one['snapshots']}",
-            f"{one['neighbours_kept']:.0%}",
-        )
-        for point, one in points.items()
-    ]
-    return table(
-        (
-            "",
-            "topics in areas",
-            "lift by leading words",
-            "lift",
-            "largest area",
-            "changed",
-            "neighbours kept",
-        ),
-        rows,
-    )
-
-
-EXPERIMENT.tables["compared"] = compared
+LABELS = {"demo": "the demo"}
+LABELS |= {f"{kind}_{corpus}": f"{NAMES[kind]}, {WHERE[corpus]}" for corpus in WHERE for kind in NAMES}
+COLUMNS = {
+    "topics in areas": "{topics} in {areas}",
+    "lift by leading words": "{lift_by_leading_words:.1f}",
+    "lift": "{lift:.1f}",
+    "largest area": "{largest:.0%}",
+    "changed": "{changed} of {snapshots}",
+    "neighbours kept": "{neighbours_kept:.0%}",
+}
+EXPERIMENT.tables["compared"] = partial(compared, LABELS, COLUMNS)

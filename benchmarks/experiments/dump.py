@@ -55,23 +55,22 @@ def pages(articles: int) -> Iterator[str]:
     """The pages of the dump as XML, 100 at a time."""
     corpus = load_sample()
     made, writer = SizedArticles(corpus, articles, 0, words_for_bytes(corpus, 8000)), Writer(corpus.words)
-    for start in range(0, articles, 100):
-        yield "".join(
-            f"<page><title>{escape(made.title(i))}</title><ns>0</ns><id>{i + 1}</id><revision>"
-            f"<id>{i + 1}</id><contributor><username>x</username></contributor><model>wikitext</model>"
-            f"<text>{escape(writer.wikitext(made.article(i)))}</text></revision></page>\n"
-            for i in range(start, min(start + 100, articles))
-        )
+    return xml(articles, made.title, lambda i: writer.wikitext(made.article(i)))
 
 
 def long_pages() -> Iterator[str]:
     """Real articles, the same again and again under other names, 100 at a time."""
-    texts = [escape(article["text"]) for article in real_articles("wikitext/articles-400.jsonl.xz")]
-    for start in range(0, LONG, 100):
+    texts = [article["text"] for article in real_articles("wikitext/articles-400.jsonl.xz")]
+    return xml(LONG, "Article {}".format, lambda i: texts[i % len(texts)])
+
+
+def xml(articles: int, title: Callable[[int], str], text: Callable[[int], str]) -> Iterator[str]:
+    for start in range(0, articles, 100):
         yield "".join(
-            f"<page><title>Article {i}</title><ns>0</ns><id>{i + 1}</id><revision><id>{i + 1}</id>"
-            f"<model>wikitext</model><text>{texts[i % len(texts)]}</text></revision></page>\n"
-            for i in range(start, start + 100)
+            f"<page><title>{escape(title(i))}</title><ns>0</ns><id>{i + 1}</id><revision>"
+            f"<id>{i + 1}</id><contributor><username>x</username></contributor><model>wikitext</model>"
+            f"<text>{escape(text(i))}</text></revision></page>\n"
+            for i in range(start, min(start + 100, articles))
         )
 
 

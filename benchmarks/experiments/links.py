@@ -12,7 +12,7 @@ import tarfile
 import urllib.parse
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from benchmarks import splits
-from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
+from benchmarks.harness import Experiment, Figures, Unavailable, compared
 from benchmarks.measuring import in_turn, timed
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.markup.texts import is_disambiguation, page_links
 from wikitopics.crawler.source import Markup, Page, SourceInfo
-from wikitopics.model import SCVB0, Minibatch, OnlineLDA
+from wikitopics.model import Minibatch, kinds
 from wikitopics.model.online import top_words
 from wikitopics.model.topics import npmi, npmi_of_words
 from wikitopics.vocab import Vocabulary
@@ -43,8 +43,7 @@ TRAINED = 0.6
 WORDS = 5
 """The words of a topic among which an intruder is sought."""
 TOKENS = {"words": "words", "rare_words": "words as rare as links", "links": "links"}
-LABELS = {"lda": "online LDA", "scvb0": "SCVB0"}
-KINDS: Mapping[str, type[OnlineLDA | SCVB0]] = {"lda": OnlineLDA, "scvb0": SCVB0}
+KINDS = {"lda": "online LDA", "scvb0": "SCVB0"}
 WIKI = SourceInfo("en.wikipedia.org", None, ("File", "Image"), ("Category",), "en")
 
 
@@ -71,12 +70,8 @@ def speed(markup: Markup) -> Figures:
     def seconds(work: Callable[[Page], object]) -> float:
         return timed(lambda: [work(page) for page in pages])[0]
 
-    def links(page: Page) -> object:
-        return page_links(page, WIKI)
-
-    of_prose, of_links = in_turn(
-        REPEATS, lambda: seconds(lambda page: extract(page.text)), lambda: seconds(links)
-    )
+    prose, links = partial(seconds, lambda page: extract(page.text)), partial(page_links, info=WIKI)
+    of_prose, of_links = in_turn(REPEATS, prose, partial(seconds, links))
     return {"prose": size / of_prose, "links": size / of_links, "times": of_prose / of_links}
 
 
@@ -185,7 +180,7 @@ def counted(vocabulary: Vocabulary, texts: Sequence[str]) -> csr_array:
 def trained(kind: str, documents: csr_array, seed: int) -> NDArray[Any]:
     """(K, W) the topics after so many readings of a small collection, each in another order."""
     D, W = documents.shape
-    model = KINDS[kind](K, W, D, seed=seed)
+    model = kinds.load(kind).create(K, W, D, seed=seed)
     rng = np.random.default_rng(seed)
     for _ in range(EPOCHS):
         order = rng.permutation(D)
@@ -251,18 +246,11 @@ for _kind, _tokens in itertools.product(KINDS, TOKENS):
     EXPERIMENT.add(f"{_kind}_{_tokens}", partial(quality, _kind, _tokens), minutes=2)
 
 
-def compared(points: Points) -> str:
-    """Words and links, model by model, with standard errors."""
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for kind, tokens in itertools.product(KINDS, TOKENS):
-            if found := points.get(f"{kind}_{tokens}"):
-                errors: Any = found["errors"]
-                measures = ("npmi", "intruders", "stability")
-                told = [f"{found[name]:.2f} ± {errors[name]:.2f}" for name in measures]
-                yield (f"{LABELS[kind]}, {TOKENS[tokens]}", f"{found['tokens']:.0f}", *told)
-
-    return table(("", "tokens an article", "NPMI", "intruders found", "stability"), rows())
-
-
-EXPERIMENT.tables["compared"] = compared
+LABELS = {f"{kind}_{tokens}": f"{KINDS[kind]}, {TOKENS[tokens]}" for kind in KINDS for tokens in TOKENS}
+COLUMNS = {
+    "tokens an article": "{tokens:.0f}",
+    "NPMI": "{npmi:.2f} ± {errors[npmi]:.2f}",
+    "intruders found": "{intruders:.2f} ± {errors[intruders]:.2f}",
+    "stability": "{stability:.2f} ± {errors[stability]:.2f}",
+}
+EXPERIMENT.tables["compared"] = partial(compared, LABELS, COLUMNS)

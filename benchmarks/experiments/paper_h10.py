@@ -122,10 +122,9 @@ def table_1(points: Points) -> str:
     return table(("S", "best kappa", "best tau0", "log-likelihood"), rows())
 
 
-for _name, _over, _title in (
-    ("figure_1", "documents", "[H10] figure 1: online and batch LDA"),
-    ("by_time", "seconds", "The same by CPU time"),
-):
-    _curves = ("online_all", "online_subset", "batch_subset")
-    EXPERIMENT.pictures[_name] = partial(plot, _curves, over=_over, title=_title)
+_curves = ("online_all", "online_subset", "batch_subset")
+EXPERIMENT.pictures |= {
+    "figure_1": partial(plot, _curves, over="documents", title="[H10] figure 1: online and batch LDA"),
+    "by_time": partial(plot, _curves, over="seconds", title="The same by CPU time"),
+}
 EXPERIMENT.tables |= {"topic": topic, "table_1": table_1}

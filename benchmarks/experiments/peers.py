@@ -239,14 +239,14 @@ for _corpus in CORPORA:
 
 def beside(corpus: Corpus, points: Points) -> str:
     columns = {
-        "log-likelihood": ("log_likelihood", ".3f"),
-        "by its own proportions": ("own", ".3f"),
-        "NPMI": ("npmi", ".3f"),
-        "distinct words": ("distinct", ".2f"),
-        "NPMI by relevance": ("npmi_relevant", ".3f"),
-        "distinct by relevance": ("distinct_relevant", ".2f"),
-        "topics in use": ("topics", "d"),
-        "CPU s": ("seconds", ",.1f"),
+        "log-likelihood": "{log_likelihood:.3f}",
+        "by its own proportions": "{own:.3f}",
+        "NPMI": "{npmi:.3f}",
+        "distinct words": "{distinct:.2f}",
+        "NPMI by relevance": "{npmi_relevant:.3f}",
+        "distinct by relevance": "{distinct_relevant:.2f}",
+        "topics in use": "{topics:d}",
+        "CPU s": "{seconds:,.1f}",
     }
     return compared({f"{corpus}_{name}": label for name, (label, *_) in PROGRAMS.items()}, columns, points)
 

@@ -180,7 +180,7 @@ def float32() -> Figures:
 
 
 def times(points: Points) -> str:
-    columns = {"ours": ("ours", ",.0f"), "theirs": ("theirs", ",.0f"), "times": ("times", ".1f")}
+    columns = {"ours": "{ours:,.0f}", "theirs": "{theirs:,.0f}", "times": "{times:.1f}"}
     labels = {name: label for name, (label, *_) in PAIRS.items()}
     return compared(labels, columns, points, "documents a CPU second")
 

@@ -204,15 +204,15 @@ for _collection in TOPICS:
 
 def beside(collection: str, points: Points) -> str:
     columns = {
-        "NPMI": ("npmi", ".3f"),
-        "distinct words": ("distinct", ".2f"),
-        "NMI": ("nmi", ".3f"),
-        "purity": ("purity", ".2f"),
-        "outliers": ("outliers", ".0%"),
-        "log-likelihood": ("log_likelihood", ".3f"),
-        "topics": ("topics", ".0f"),
-        "CPU s": ("seconds", ",.1f"),
-        "MB": ("mb", ",.0f"),
+        "NPMI": "{npmi:.3f}",
+        "distinct words": "{distinct:.2f}",
+        "NMI": "{nmi:.3f}",
+        "purity": "{purity:.2f}",
+        "outliers": "{outliers:.0%}",
+        "log-likelihood": "{log_likelihood:.3f}",
+        "topics": "{topics:.0f}",
+        "CPU s": "{seconds:,.1f}",
+        "MB": "{mb:,.0f}",
     }
     if collection in ("articles", "manuals"):
         del columns["NMI"], columns["purity"]

@@ -69,19 +69,15 @@ def curves(result: Any) -> Figure:
     rest.set_visible(False)
     samples = [one for one in result["samples"] if one["trainer"] and one["screen"]]
     articles = [one["articles"] / 1e6 for one in samples]
-    for whose, key, name in (
-        ("trainer", "anon_mb", "trainer"),
-        ("trainer", "rss_mb", "trainer, with files that are mapped"),
-        ("screen", "anon_mb", "screen"),
-    ):
-        memory.plot(articles, [one[whose][key] for one in samples], linewidth=0.8, label=name)
+    mapped = [one["trainer"]["rss_mb"] for one in samples]
+    memory.plot(articles, [one["trainer"]["anon_mb"] for one in samples], linewidth=0.8, label="trainer")
+    memory.plot(articles, mapped, linewidth=0.8, label="trainer, with files that are mapped")
+    memory.plot(articles, [one["screen"]["anon_mb"] for one in samples], linewidth=0.8, label="screen")
     file.plot(articles, [one["file_mb"] for one in samples], label="file")
     file.plot(articles, [one["log_mb"] for one in samples], linewidth=0.8, label="its log")
     starts = result["starts"]
-    for key, name in (
-        ("first_minibatch", "to the first minibatch that is saved"),
-        ("ready", "to the source open"),
-    ):
+    names = {"first_minibatch": "to the first minibatch that is saved", "ready": "to the source open"}
+    for key, name in names.items():
         found = [(one["articles"] / 1e6, one[key]) for one in starts if one[key] is not None]
         restart.plot(*zip(*found, strict=True), ".", label=name)
     way.plot([one["seconds"] / 60 for one in samples], articles)

@@ -1,6 +1,8 @@
 """The tables of docs/scaling.md, from the figures."""
 
-from benchmarks.harness import Figures, Points, compared, table
+from collections.abc import Iterator
+
+from benchmarks.harness import Points, compared, table
 from benchmarks.scaling import cluster, learning
 from benchmarks.scaling.disk import KEPT, MODELS
 from wikitopics.session.settings import Settings, parse_specs
@@ -18,19 +20,17 @@ WORDS = 8_000
 UNITS = {"documents": "articles", "topics": "K", "words": "W", "batch": "S"}
 
 
-def costs(found: Figures) -> str:
-    return " · ".join(
-        f"{found[key]:,.0f}" for key in ("learnt_a_cpu_second", "inferred_a_cpu_second", "memory_mb")
-    )
+COSTS = "{learnt_a_cpu_second:,.0f} · {inferred_a_cpu_second:,.0f} · {memory_mb:,.0f}"
 
 
 def grown(varied: str, points: Points) -> str:
     """Articles learnt and inferred a CPU second, and memory, a row per value."""
-    rows = (
-        [f"{value:,}", *(costs(points[learning.point(varied, value, model)]) for model in learning.MODELS)]
-        for value in learning.VARIED[varied]
-    )
-    return table([UNITS[varied], *learning.MODELS], rows)
+
+    def cells(value: int) -> Iterator[str]:
+        yield f"{value:,}"
+        yield from (COSTS.format(**points[learning.point(varied, value, model)]) for model in learning.MODELS)
+
+    return table([UNITS[varied], *learning.MODELS], map(cells, learning.VARIED[varied]))
 
 
 def threads(points: Points) -> str:
@@ -90,11 +90,11 @@ def disk(points: Points) -> str:
 def elsewhere(points: Points) -> str:
     """An E-step on other machines: what is sent there and back, and what it saves."""
     columns = {
-        "rows of lambda": ("rows", ",.0f"),
-        "MB each way": ("mb_each_way", ".1f"),
-        "there and back, s": ("there_and_back_seconds", ".3f"),
-        "of that the trainer's CPU, s": ("there_and_back_own_cpu_seconds", ".3f"),
-        "E-step on one core, s": ("e_step_seconds", ".3f"),
+        "rows of lambda": "{rows:,.0f}",
+        "MB each way": "{mb_each_way:.1f}",
+        "there and back, s": "{there_and_back_seconds:.3f}",
+        "of that the trainer's CPU, s": "{there_and_back_own_cpu_seconds:.3f}",
+        "E-step on one core, s": "{e_step_seconds:.3f}",
     }
     labels = {f"elsewhere_{n}": f"{n:,}" for n in cluster.BATCHES}
     return compared(labels, columns, points, "articles in a minibatch")
