@@ -93,9 +93,9 @@ def doublings(corpus: Corpus, points: Points) -> str:
     """Our models, and how far each is ahead of the best peer."""
 
     def rows() -> Iterator[tuple[str, ...]]:
-        others: Any = points.get(f"{corpus}_peers", {})
+        others = points.get(f"{corpus}_peers", {})
         best = [max(column) for column in zip(*others.values(), strict=True)]
-        own: Any = points.get(f"{corpus}_ours", {})
+        own = points.get(f"{corpus}_ours", {})
         for name, found in own.items():
             ahead = [f" ({one - other:+.3f})" for one, other in zip(found, best, strict=False)]
             yield name, *(f"{one:.3f}{ahead[i] if ahead else ''}" for i, one in enumerate(found))

@@ -139,10 +139,8 @@ for _corpus in ARTICLES:
 
 def means(figures: Figures) -> list[Look]:
     """The means of the seeds at each doubling."""
-    seeds: Any = figures["seeds"]
-    return [
-        Look(*(mean(column) for column in zip(*looks, strict=True))) for looks in zip(*seeds, strict=True)
-    ]
+    at_each = zip(*figures["seeds"], strict=True)
+    return [Look(*(mean(column) for column in zip(*looks, strict=True))) for looks in at_each]
 
 
 def worst_fall(looks: list[Look]) -> float:
@@ -164,13 +162,12 @@ def doublings(corpus: Corpus, points: Points) -> str:
             if not (found := points.get(f"{corpus}_{name}")):
                 continue
             if name == "gibbs":
-                sampled: Any = found["log_likelihood"]
-                yield label, *[""] * (len(shown) - 1), f"{mean(sampled):.3f}", "", "", "", ""
+                sampled = mean(found["log_likelihood"])
+                yield label, *[""] * (len(shown) - 1), f"{sampled:.3f}", "", "", "", ""
                 continue
             looks = means(found)
-            seeds: Any = found["seeds"]
-            spread = max(each[-1][1] for each in seeds) - min(each[-1][1] for each in seeds)
-            last = looks[-1]
+            ends = [seed[-1][1] for seed in found["seeds"]]
+            spread, last = max(ends) - min(ends), looks[-1]
             yield (
                 label,
                 *(after(looks, articles) for articles in shown),
@@ -180,8 +177,7 @@ def doublings(corpus: Corpus, points: Points) -> str:
                 f"{last.topics:.0f}",
             )
 
-    lda: Any = points[f"{corpus}_lda"]
-    shown = [each.articles for each in means(lda)][::-2][::-1]
+    shown = [each.articles for each in means(points[f"{corpus}_lda"])][::-2][::-1]
     head = ("after", *(f"{articles:,.0f}" for articles in shown))
     return table((*head, "spread", "worst fall", "NPMI, distinct", "in use"), rows())
 
@@ -194,17 +190,12 @@ def curves(corpus: Corpus, points: Points) -> Figure:
         if not (found := points.get(f"{corpus}_{name}")):
             continue
         if name == "gibbs":
-            sampled: Any = found["log_likelihood"]
-            axes.axhline(mean(sampled), color="grey", linestyle="--", label=label)
+            axes.axhline(mean(found["log_likelihood"]), color="grey", linestyle="--", label=label)
             continue
-        seeds: Any = found["seeds"]
-        (line,) = axes.plot(
-            [x.articles for x in means(found)], [x.log_likelihood for x in means(found)], label=label
-        )
-        for looks in seeds:
-            axes.plot(
-                [x[0] for x in looks], [x[1] for x in looks], color=line.get_color(), alpha=0.25, linewidth=1
-            )
+        (line,) = axes.plot(*zip(*(look[:2] for look in means(found)), strict=True), label=label)
+        color = line.get_color()
+        for looks in found["seeds"]:
+            axes.plot(*zip(*(look[:2] for look in looks), strict=True), color=color, alpha=0.25, linewidth=1)
     axes.set(xscale="log", xlabel="articles learnt", ylabel="log-likelihood, nats per held-out word")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")

@@ -108,8 +108,8 @@ for _size in SIZES:
 
 
 def topic(points: Points) -> str:
-    looks: Any = points["a_topic"]["looks"]
-    return table(("articles", "leading words"), ((f"{n:,}", ", ".join(leading)) for n, leading in looks))
+    rows = ((f"{n:,}", ", ".join(leading)) for n, leading in points["a_topic"]["looks"])
+    return table(("articles", "leading words"), rows)
 
 
 def table_1(points: Points) -> str:

@@ -259,9 +259,8 @@ def by_seconds(points: Points) -> Figure:
         axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "gold", "silver", "lime", "navy"])
         for name, (label, *_) in PROGRAMS.items():
             if found := points.get(f"{corpus}_{name}"):
-                curve: Any = found["curve"]
                 line = "-" if name.startswith("our") else ":" if name.startswith("papers") else "--"
-                axes.plot(*zip(*curve, strict=True), line, marker=".", label=label)
+                axes.plot(*zip(*found["curve"], strict=True), line, marker=".", label=label)
         axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
         axes.grid(alpha=0.3)
     places[0].set_ylabel("log-likelihood, nats per held-out word")

@@ -62,17 +62,9 @@ def without_and_with(points: Points) -> str:
         for corpus in CORPORA:
             for kind, label in KINDS.items():
                 if found := points.get(f"{corpus}_{kind}"):
-                    one: Any = found
                     for name, setting in (("times0", "without"), ("times1", "by default")):
-                        own, common, npmi, distinct, used = one[name]
-                        yield (
-                            f"{corpus} articles: {label}, {setting}",
-                            f"{own:.3f}",
-                            f"{common:.3f}",
-                            f"{npmi:.3f}",
-                            f"{distinct:.2f}",
-                            f"{used:.0f}",
-                        )
+                        cells = zip(found[name], (".3f", ".3f", ".3f", ".2f", ".0f"), strict=True)
+                        yield f"{corpus} articles: {label}, {setting}", *(format(*cell) for cell in cells)
 
     head = ("", "log-likelihood", "by the peers' scorer", "NPMI", "distinct words", "topics in use")
     return table(head, rows())
@@ -97,14 +89,8 @@ def frontier(points: Points) -> Figure:
             ("sklearn", "scikit-learn", "x"),
         ):
             if found := peers.get(f"full_{name}"):
-                one: Any = found
-                axes.scatter(
-                    one["log_likelihood"],
-                    one[("npmi", "distinct")[column - 2]],
-                    marker=mark,
-                    label=label,
-                    color="black",
-                )
+                place = found["log_likelihood"], found[("npmi", "distinct")[column - 2]]
+                axes.scatter(*place, marker=mark, label=label, color="black")
         axes.set(xlabel="log-likelihood, nats per held-out word", title=title)
         axes.grid(alpha=0.3)
     figure.legend(*places[0].get_legend_handles_labels(), fontsize="small", loc="outside right center")

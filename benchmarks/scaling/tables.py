@@ -18,8 +18,6 @@ PACKED = 4.4
 """Bytes of XML in one of bzip2."""
 WORDS = 8_000
 UNITS = {"documents": "articles", "topics": "K", "words": "W", "batch": "S"}
-
-
 COSTS = "{learnt_a_cpu_second:,.0f} · {inferred_a_cpu_second:,.0f} · {memory_mb:,.0f}"
 
 
