@@ -65,6 +65,7 @@ def long_pages() -> Iterator[str]:
 
 
 def xml(articles: int, title: Callable[[int], str], text: Callable[[int], str]) -> Iterator[str]:
+    """Pages of their titles and texts, 100 at a time; both are asked for by number."""
     for start in range(0, articles, 100):
         yield "".join(
             f"<page><title>{escape(title(i))}</title><ns>0</ns><id>{i + 1}</id><revision>"

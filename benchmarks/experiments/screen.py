@@ -107,7 +107,7 @@ async def opened(path: Path) -> AsyncIterator[Measured]:
 
 async def milliseconds(frames: Mapping[str, Callable[[int], Frame]], pause: float) -> dict[str, float]:
     """CPU milliseconds of this thread for each frame and what follows in the pause, less those of the pause
-    alone; medians of `TURNS`. They are made in turn, from the number of the turn, before the clock starts."""
+    alone; medians of `TURNS`. Frames take turns; each is made, by its number, before the clock starts."""
     times: dict[str, list[float]] = {"nothing": [], **{kind: [] for kind in frames}}
     for turn, kind in enumerate([*times] * TURNS):
         frame = frames[kind](turn) if kind in frames else lambda: None
