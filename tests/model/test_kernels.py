@@ -8,7 +8,7 @@ import scipy.special
 
 from tests.commands import ROOT, python
 from tests.model.conftest import needs_jit
-from wikitopics.model.kernels import digamma, exp_digamma_first, log_first
+from wikitopics.model.kernels import digamma, exp_digamma_first, log_first, of_one_topic
 
 # Compiled kernels are kept for the next start, where they can be, and are the same then.
 
@@ -92,3 +92,19 @@ def test_log(dtype, atol):
     out = np.empty_like(x)
     log_first(len(x), x, out)
     np.testing.assert_allclose(out, np.log(x.astype(np.float64)), rtol=2e-7, atol=atol)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-12)])
+def test_the_one_topic_of_a_document_is_the_oracles(dtype, tolerance):
+    random, K, W = np.random.default_rng(0), 5, 12
+    counts = random.poisson(0.6, (4, W))
+    counts[2] = 0
+    log_rows, log_prior = random.normal(size=(W, K)).astype(dtype), random.normal(size=K).astype(dtype)
+    indptr = np.append(0, (counts > 0).sum(axis=1).cumsum())
+    R, sums = np.empty((4, K), dtype), np.zeros((W, K), dtype)
+    entries = indptr, np.nonzero(counts)[1].astype(np.int32), counts[counts > 0].astype(np.int32)
+    of_one_topic(*entries, log_rows, log_prior, 0.7, R, sums)
+    expected = np.exp(0.7 * (counts @ log_rows + log_prior).astype(float))
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(R, expected, rtol=tolerance)
+    np.testing.assert_allclose(sums, counts.T @ expected, rtol=tolerance)
