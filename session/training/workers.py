@@ -179,7 +179,11 @@ def main() -> None:
     threading.Thread(target=_receive, args=(jobs,), daemon=True).start()
     with answers:
         initializer, args, kwargs = jobs.get()
-        initializer(*args, **kwargs)
+        try:
+            initializer(*args, **kwargs)
+        except Exception:  # noqa: BLE001 (the parent reads the last line)
+            traceback.print_exc()
+            os._exit(1)  # an orderly exit would fail, since the thread holds standard input
         while True:
             fn, args, kwargs = jobs.get()
             try:
