@@ -67,6 +67,11 @@ class Recipe:
     metric_rows: int = 0
     """At least so many measurements a model and metric (for benchmarks); 0: as a session makes them."""
     activity: dict[str, object] = field(default_factory=dict)
+    wide: bool = False
+    """Whether each letter of words and titles takes two cells of the screen."""
+
+
+WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
 def build(path: Path, recipe: Recipe | None = None) -> Path:
@@ -74,7 +79,8 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     recipe = recipe or Recipe()
     rng = np.random.default_rng(0)
     specs = tuple(ModelSpec(kind=name, name=name, topics=recipe.topics) for name in recipe.models)
-    words = list(WORD_IDS)
+    wide = WIDE if recipe.wide else {}
+    words = [word.translate(wide) for word in WORD_IDS]
     settings = Settings(
         {"seed": 0, "held_out": HELD_OUT, "documents": 7_000_000},
         source=recipe.source,
@@ -102,6 +108,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             changes.models[m] = row(44 - 3 * m, 18, 0.087)
         changes.articles = [(documents(list(TITLES[:5]), rng), "held_out", None)]
         for titles in ([f"List of things ({i})" for i in range(200)], list(HOSTILE), list(TITLES)):
+            titles = [title.translate(wide) for title in titles]
             changes.articles.append((documents(titles, rng), "trained", topics(len(titles), specs, rng)))
         store.commit(progress(recipe, recipe.articles), changes, 0)
     store.close()

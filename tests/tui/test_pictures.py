@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from wikitopics.tui.text import EIGHTHS
@@ -65,6 +66,25 @@ async def test_views_look_as_they_did(shown, still, size, monkeypatch):
         for view, (key, words) in VIEWS.items():
             await seeing.press(pilot, *key, shows=words)
             drawn[view] = await drawn_like(pilot, FOLDER / f"{view}-{size}.txt")
+    compare(drawn, size)
+
+
+async def test_wide_letters_look_as_they_did_and_stay_within_the_screen(shown, tmp_path, monkeypatch):
+    monkeypatch.setenv("WIKITOPICS_HOME", str(tmp_path))
+    path = canned.build(tmp_path / "still.db", canned.Recipe(state="finished", wide=True))
+    drawn: dict[str, str] = {}
+    async with shown(path, size=SIZES["small"], words="lda 1,") as (_, pilot):
+        for view, (key, words) in VIEWS.items():
+            if key in "1237":
+                words = "film".translate(canned.WIDE) if key == "1" else words
+                await seeing.press(pilot, key, shows=words)
+                drawn[view] = await drawn_like(pilot, FOLDER / f"{view}-wide.txt")
+    assert {cell_len(line) <= 80 for text in drawn.values() for line in text.splitlines()} == {True}
+    compare(drawn, "wide")
+
+
+def compare(drawn, size):
+    """Whether views look as in the pictures; with WIKITOPICS_DRAW, they are the pictures."""
     for view, text in drawn.items():
         path = FOLDER / f"{view}-{size}.txt"
         if os.environ.get("WIKITOPICS_DRAW"):

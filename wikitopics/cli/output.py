@@ -97,6 +97,15 @@ def put_line(text: str, title: str = "", address: str | None = None) -> None:
         out.write(f"{visible(text)}{shown}\n")
 
 
+def column(texts: Iterable[str], head: str) -> Iterator[str]:
+    """The texts below ``head``, as wide on the screen as the widest: a wide character takes two cells."""
+    from rich.cells import cell_len
+
+    cells = [head, *map(visible, texts)]
+    wide = max(map(cell_len, cells))
+    return (text + " " * (wide - cell_len(text)) for text in cells)
+
+
 def put_json(value: object) -> None:
     """Print ``value`` as one line of JSON."""
     with standard_output() as out:

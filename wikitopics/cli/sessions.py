@@ -12,7 +12,17 @@ import click
 
 from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group
-from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, rate, say, unless_none
+from wikitopics.cli.output import (
+    agrees,
+    column,
+    duration,
+    fields_of,
+    put_json,
+    put_line,
+    rate,
+    say,
+    unless_none,
+)
 from wikitopics.session.errors import os_error_as
 from wikitopics.session.paths import command, session_folder, session_path
 from wikitopics.session.sources import described, noun, unit_noun
@@ -174,16 +184,16 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         say(f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all")
     elif not rows:
         say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates one")
-    width = max([20, *(len(name) for name, _, _ in rows)])
-    for name, path, status in rows:
+    _, *names = column((name for name, _, _ in rows), " " * 20)
+    for name, (_, path, status) in zip(names, rows, strict=True):
         if isinstance(status, str):
-            put_line(f"{name:{width}} {status}")
+            put_line(f"{name} {status}")
         else:
             size = path.stat().st_size / 1e6
             saved = time.strftime("%Y-%m-%d %H:%M", time.localtime(status.committed_at))
             models = ", ".join(f"{model.name} {model.topics}" for model in status.models)
             put_line(
-                f"{name:{width}} {status.state:9} {status.documents:>12,} {noun(status.source):9}  "
+                f"{name} {status.state:9} {status.documents:>12,} {noun(status.source):9}  "
                 f"{size:8.1f} MB  {saved}  {models}  {status.source_name}"
             )
 

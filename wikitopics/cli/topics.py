@@ -13,10 +13,9 @@ import click
 
 from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, topic_numbers, whole
-from wikitopics.cli.output import ProgressLine, objects, put_json, put_line, say, unless_none
+from wikitopics.cli.output import ProgressLine, column, objects, put_json, put_line, say, unless_none
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
-from wikitopics.session.escapes import visible
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.paths import command, session_path
 from wikitopics.session.sources import noun
@@ -127,16 +126,15 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         return
     in_use = [row for row in rows if row.share > IN_USE]
     shown = rows if every else [row for row in in_use if not row.hidden]
-    called = {row.topic: f"{row.name} (hidden)" if row.hidden else row.name for row in shown}
-    wide = max((len(visible(name)) for name in called.values()), default=0)
+    head, *called = column((f"{row.name} (hidden)" if row.hidden else row.name for row in shown), "name")
     if shown:
-        put_line(f"topic  share  trend   npmi  {'name':{wide}}  words")
-    for row in shown:
+        put_line(f"topic  share  trend   npmi  {head}  words")
+    for row, name in zip(shown, called, strict=True):
         coherence = npmi[row.topic]
         npmi_text = "" if coherence is None else f"{coherence:.2f}"
         put_line(
             f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
-            f"{called[row.topic]:{wide}}  {in_line(word for word, _ in words[row.topic])}"
+            f"{name}  {in_line(word for word, _ in words[row.topic])}"
         )
     for missing, why in ((len(rows) - len(in_use), "not in use"), (len(in_use) - len(shown), "hidden")):
         if missing > 0 and not every:
@@ -158,12 +156,12 @@ def _areas(reader: "SessionReader", model: str, n: int | None, every: bool, as_j
     if not found:
         say(NO_TOPICS)
         return
-    wide = max(len(visible(one.name)) for one in found)
-    put_line(f"area  share  topics  {'name':{wide}}  largest topics")
-    for one in found:
+    head, *called = column((one.name for one in found), "name")
+    put_line(f"area  share  topics  {head}  largest topics")
+    for one, name in zip(found, called, strict=True):
         if shown := [rows[topic] for topic in one.topics if every or not rows[topic].hidden]:
             largest = "; ".join(row.label for row in shown[:LARGEST])
-            put_line(f"{one.number:4} {one.share:6.1%}  {len(shown):6}  {one.name:{wide}}  {largest}")
+            put_line(f"{one.number:4} {one.share:6.1%}  {len(shown):6}  {name}  {largest}")
 
 
 def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> None:
@@ -407,16 +405,16 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     for remark in result.remarks:
         say(remark)
     put_line(f"{result.articles:,} {articles} that no model was trained on")
-    width = max(len("session"), *(len(one.session) for one in result.models))
-    name = max(len("model"), *(len(one.model) for one in result.models))
+    head, *called = column((one.session for one in result.models), "session")
+    width = max(len("model"), *(len(one.model) for one in result.models))
     put_line(
-        f"{'session':{width}}  {'model':{name}}  {'trained':>11}  {'in use':>11}  {'log likelihood':>14}  "
+        f"{head}  {'model':{width}}  {'trained':>11}  {'in use':>11}  {'log likelihood':>14}  "
         f"{'difference':>11}  {'perplexity':>10}"
     )
-    for one in result.models:
+    for one, session in zip(result.models, called, strict=True):
         used = f"{one.topics_in_use:,} of {one.topics:,}"
         put_line(
-            f"{one.session:{width}}  {one.model:{name}}  {one.articles:>11,}  {used:>11}  "
+            f"{session}  {one.model:{width}}  {one.articles:>11,}  {used:>11}  "
             f"{one.log_likelihood:>14.4f}  {one.difference:>11.4f}  {one.perplexity:>10,.1f}"
         )
 

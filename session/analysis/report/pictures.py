@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
+from rich.cells import cell_len, set_cell_size
 
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
@@ -58,8 +59,8 @@ def series(place: int) -> str:
 
 
 def cut(text: str, most: int = 90) -> str:
-    """The text in at most ``most`` letters."""
-    return text if len(text) <= most else text[: most - 1].rstrip(" ,") + "…"
+    """The text in at most ``most`` letters, of which a wide one counts twice."""
+    return text if cell_len(text) <= most else set_cell_size(text, most - 1).rstrip(" ,") + "…"
 
 
 @contextlib.contextmanager
