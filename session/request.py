@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
-from wikitopics.crawler.mediawiki.source import ENGLISH, check_spaced
+from wikitopics.crawler.mediawiki.source import ENGLISH
 from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
 from wikitopics.crawler.texts.files import GIVEN
 from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP, TEXTS, Texts
@@ -237,7 +237,7 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
     language; for links, one of titles.
 
     Only a rule if it must be built from the session's first articles. Raises `BadUsage` if the source cannot
-    provide that many, and BadSource for a language whose words cannot be separated.
+    provide that many, and UnseparatedWords.
     """
     if request[TOKENS] == LINKS:
         return _new_titles(request, kind)
@@ -252,7 +252,7 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
         if vocabulary.rule.of_titles and of_texts:
             raise BadUsage(f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}")
         return name, vocabulary
-    check_spaced(language)
+    rule = Rule.of_language(language)
     if vocabulary_file(name).exists():
         return name, load_vocabulary(name)
     if not kind.builds_words(asked):
@@ -260,7 +260,7 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
             f"--source {kind.name} needs a vocabulary of {language}: `wikitopics train --lang {language}` "
             "builds one in a minute and keeps it; or give --vocab FILE"
         )
-    return name, Rule.of_language(language)
+    return name, rule
 
 
 def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
@@ -344,7 +344,7 @@ def check_resumable(
             )
         if vocabulary.fingerprint != stored.fingerprint:
             raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
-        _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", str(vocabulary.rule), stored.rule)
+        _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", vocabulary.rule, Rule.parse(stored.rule))
     if MODEL in request:
         topics = {spec.name: spec.topics for spec in stored.models}
         models = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]

@@ -20,14 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.vocab.rules import NEWEST, SIGN, Rule, is_printable, rule_of
+from wikitopics.vocab.segmenters import VocabularyError as VocabularyError
 
 # Errors of vocabularies; each message is one line for people.
-
-
-class VocabularyError(ValueError):
-    """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
-
-    exit_code = 2
 
 
 class UnknownVocabulary(VocabularyError):
@@ -346,12 +341,12 @@ class VocabularyRecipe:
         """For the language of this code, such as "de"; None: texts that may be English.
 
         ``stop_words`` take the place of the language's own. ``digits``: whether words may hold digits.
-        ``more``: the fields that are not as usual.
+        ``more``: the fields that are not as usual. Raises `UnseparatedWords`.
         """
         rule = Rule.of_language(code or "en", digits=digits)
         if stop_words is None:
             stop_words = ENGLISH_STOP_WORDS if rule.language == "en" else ()
-        return cls(rule, frozenset(word.decode() for word in rule.words("\n".join(stop_words))), **more)
+        return cls(rule, frozenset(word.decode() for word in rule.words_apart("\n".join(stop_words))), **more)
 
     def limits(self, documents: int) -> tuple[int, int]:
         """The fewest and the most of so many documents that a word may be in."""

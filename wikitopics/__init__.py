@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.vocab import ENGLISH_STOP_WORDS as ENGLISH_STOP_WORDS
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
     from wikitopics.vocab import Vocabulary as Vocabulary
+    from wikitopics.vocab import words as words
 
 _HOME = {
     name: module
@@ -55,7 +56,7 @@ _HOME = {
         "wikitopics.session": "__version__",
         "wikitopics.stored": "Area Article Measurement StoredSession Topic TopicThen delete open sessions",
         "wikitopics.training": "train",
-        "wikitopics.vocab": "ENGLISH_STOP_WORDS UnknownVocabulary Vocabulary",
+        "wikitopics.vocab": "ENGLISH_STOP_WORDS UnknownVocabulary Vocabulary words",
     }.items()
     for name in names.split()
 }

@@ -288,9 +288,13 @@ def _language(lang: object) -> str | None:
     if not isinstance(lang, str | None):
         raise wrong_type("lang", "the code of a language", lang)
     try:
-        return language_of_texts(lang)
+        language = language_of_texts(lang)
+        Rule.of_language(language or "")
     except BadSource as error:
         raise ValueError(_in_python(str(error))) from None
+    except VocabularyError as error:
+        raise ValueError(f"lang {lang}: {error}") from None
+    return language
 
 
 def _recipe(language: str | None, stop_words: object, **choice: Any) -> VocabularyRecipe:

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 
 # Facts about the languages of wikis.
 
-_UNSPACED = """
-zh Chinese; lzh Classical Chinese; yue Cantonese; wuu Wu Chinese; gan Gan Chinese; ja Japanese; th Thai
-lo Lao; km Khmer; my Burmese; mnw Mon; shn Shan; blk Pa'O; bo Tibetan; dz Dzongkha
-"""
-UNSPACED = dict(re.findall(r"([a-z]+) ([^;\n]+)", _UNSPACED))
-"""Languages written without spaces between words, by code."""
 _OTHER_CODES = {"zh-yue": "yue", "zh-classical": "lzh", "simple": "en", "nb": "no"}
 
 
@@ -35,27 +29,14 @@ def language_of(code: str) -> str:
 def language_of_texts(code: str | None) -> str | None:
     """The language that somebody gives for texts; None for None.
 
-    Raises `BadSource` for what is no code, such as a language's name, and as `check_spaced`.
+    Raises `BadSource` for what is no code, such as a language's name.
     """
     if code is None:
         return None
     language = language_of(code)
     if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", language):
         raise BadSource(f"--lang {code}: give the code of a language, such as en or de")
-    check_spaced(language)
     return language
-
-
-def check_spaced(language: str) -> None:
-    """Raise `BadSource` for a language that does not separate words by spaces."""
-    # Min Nan and some others at zh-… use Latin letters.
-    name = UNSPACED.get(language if language.startswith("zh-min") else language.partition("-")[0])
-    if name is not None:
-        raise BadSource(
-            f"--lang {language}: {name} is written without spaces between words, and wikitopics cannot "
-            "separate its words: train on the links of its articles with `--tokens links`, or count words "
-            "yourself and use `--source counts`"
-        )
 
 
 ENGLISH = "en"

@@ -10,7 +10,14 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.proportions import Recorded, model_errors, proses, saved_model, theta_of
+from wikitopics.session.analysis.proportions import (
+    Recorded,
+    model_errors,
+    proses,
+    saved_model,
+    theta_of,
+    words_of,
+)
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
@@ -68,7 +75,7 @@ class Answers:
         """The answer for any text, in the session's own format."""
         unit = self._reader.settings()[TOKENS]
         (plain,) = proses(self._reader, [text])
-        counted, words = self._vocabulary.count(plain), self._vocabulary.n_words_in(plain)
+        (counted,), words = words_of(self._vocabulary, [plain]), self._vocabulary.n_words_in(plain)
         theta, number = theta_of(self._model, [counted])[0], counted[1].sum()
         if number:
             answer = self._answer(theta, counted)

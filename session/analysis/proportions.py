@@ -27,6 +27,8 @@ from wikitopics.session.storage.articles import title_key
 from wikitopics.session.storage.counts import Block, Counted
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.vocabulary import VocabularyError
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Index
@@ -61,11 +63,19 @@ def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = 
     return [prose(Page(1, "", 0, text, named)) for text in texts]
 
 
+def words_of(vocabulary: Vocabulary, texts: Iterable[str]) -> list[Counted]:
+    """The known words of each text. Raises `BadUsage` if nothing here separates the words of its language."""
+    try:
+        return [*map(vocabulary.count, texts)]
+    except VocabularyError as error:
+        raise BadUsage(str(error)) from None
+
+
 def proportions(
     reader: SessionReader, model: str, vocabulary: Vocabulary, texts: Iterable[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The known words of each text, (D,), and its proportions by this model at the last commit, (D, K)."""
-    counted = [*map(vocabulary.count, texts)]
+    counted = words_of(vocabulary, texts)
     reader.check_trained()
     theta = theta_of(saved_model(reader, model), counted)
     return np.array([counts.sum() for _, counts in counted], np.int64), theta
@@ -549,7 +559,7 @@ def _check_words(sessions: Sequence[_Session]) -> None:
                 f"{first.name} and {other.name} have different vocabularies: their models predict different "
                 "words, so their scores cannot be compared"
             )
-        if one.rule != another.rule:
+        if Rule.parse(one.rule) != Rule.parse(another.rule):
             raise BadUsage(
                 f"{first.name} and {other.name} find words in a text by different rules ({one.rule} and "
                 f"{another.rule}): they read the same article differently, so their scores cannot be compared"

@@ -36,7 +36,7 @@ from wikitopics.session.storage.database import (
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, convert, from_json, whole
 from wikitopics.session.system import owner
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import is_printable
+from wikitopics.vocab.rules import FORM, is_printable
 
 # The settings and the vocabulary with which a session was made.
 #
@@ -59,7 +59,7 @@ class _Stored(TypedDict):
     """Only the kind of source knows which are valid."""
     vocabulary: Text
     fingerprint: Text
-    rule: Annotated[str, Meta(pattern=r"^(1|2( [a-z]{2,8})?( digits)?|links)\Z")]
+    rule: Annotated[str, Meta(pattern=rf"^({FORM})\Z")]
     models: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
     batch_sizes: tuple[_BatchSize, ...]
     measured_every: NotRequired[PositiveCount | None]

@@ -72,7 +72,9 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     """
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words), info
+    vocabulary = Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words)
+    _rule(vocabulary).words("")  # loads what separates words: if that fails, no page is to blame
+    _worker = vocabulary, info
 
 
 def count_job(job: Job) -> CountedJob:
@@ -127,11 +129,14 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: Sour
 
     With a rule alone every word is known, and the block has a lexicon of their own.
     """
-    rule, counter = (
-        (vocabulary, Lexicon(vocabulary)) if isinstance(vocabulary, Rule) else (vocabulary.rule, vocabulary)
-    )
+    rule = _rule(vocabulary)
+    counter = Lexicon(vocabulary) if isinstance(vocabulary, Rule) else vocabulary
     counted = [counter.count(_text(page, info, rule)) for page in pages]
     return Block.of_pages(pages, counted, counter.words if isinstance(counter, Lexicon) else None)
+
+
+def _rule(vocabulary: Vocabulary | Rule) -> Rule:
+    return vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
 
 
 def _text(page: Page, info: SourceInfo, rule: Rule) -> str:

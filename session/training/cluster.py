@@ -47,6 +47,7 @@ from wikitopics.session.storage.counts import Block, ascends
 from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.segmenters import installed
 
 T = TypeVar("T")
 Buffer = NDArray[np.uint8]
@@ -148,7 +149,7 @@ class _Counting:
     """
 
     def __init__(self, words: tuple[str, ...], info: SourceInfo) -> None:
-        self.versions = versions_in_use(Vocabulary.from_lines(words).fingerprint)
+        self.versions = versions_in_use(Vocabulary.from_lines(words))
         self.workers = counting_workers(words, info, MOST_PROCESSES)
         self.used = time.monotonic()
 
@@ -194,11 +195,12 @@ def _end_idle(initial: bytes) -> None:
     counting.workers.shutdown(wait=True)
 
 
-def versions_in_use(fingerprint: str) -> dict[str, str]:
+def versions_in_use(vocabulary: Vocabulary) -> dict[str, str]:
     """All on which counts depend; the last number of Python's version does not matter, since Unicode's tables
     change only with the others."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"wikitopics": __version__, "python": python, "vocabulary": fingerprint}
+    ours = {"wikitopics": __version__, "python": python, "vocabulary": vocabulary.fingerprint}
+    return ours | installed(vocabulary.rule.language)
 
 
 # In the trainer --------------------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ class Cluster(Pool):
         self.workers = 0
         """How many workers there are."""
         self._address, self._activity, self._n_words = address, activity, len(vocabulary)
-        self._versions = versions_in_use(vocabulary.fingerprint)
+        self._versions = versions_in_use(vocabulary)
         self._initial = pickle.dumps((vocabulary.lines, info))
         self._threads = 0
         self._end: asyncio.Future[SessionError]

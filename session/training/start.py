@@ -248,6 +248,8 @@ class Plan:
     """The vocabulary that counts the words; only a rule if the session still has to build it."""
     adds: bool = False
     """Whether the source is other texts than the session has read so far."""
+    remark: str = ""
+    """What there is to say about the vocabulary."""
 
 
 def train(path: Path, request: TrainRequest, report: Reporter, say: Say) -> str:
@@ -339,8 +341,22 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
                 sources.check_identity(kind, settings.source_options)  # page ids may be damaged
             check_resumable(request, settings, requested, adds=adds)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
+    rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
+    remark = _of_other_versions(rule) if isinstance(kind, PageKind) else ""
     request = with_contact(request, kind, settings.source_options)
-    return Plan(path, request, settings, is_new, kind, vocabulary, adds)
+    return Plan(path, request, settings, is_new, kind, vocabulary, adds, remark)
+
+
+def _of_other_versions(rule: Rule) -> str:
+    """A remark if the words of a vocabulary were separated by other versions than are installed; otherwise
+    "". Raises `UnseparatedWords`."""
+    now = rule.here.versions
+    if rule.versions in ("", now):
+        return ""
+    return (
+        f"the words of this vocabulary were separated by {rule.versions}, and those of articles are now "
+        f"separated by {now}: a few are counted differently; install the former to prevent that"
+    )
 
 
 async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: Signals) -> tuple[str, Limits]:
@@ -466,6 +482,8 @@ async def _to_its_end(work: Callable[[], T]) -> T:
 
 def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) -> Iterator[str]:
     """What is about to be done, and what else there is to say of it."""
+    if plan.remark:
+        yield plan.remark
     if isinstance(stream, VocabularyBuild):
         yield _builds(stream, source)
     else:

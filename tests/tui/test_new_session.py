@@ -196,7 +196,7 @@ async def test_fields_are_checked_first(dialog, home):
         for field, value, why in (
             ("name", "../evil", "not a session name"),
             ("option-vocab", "klingon", "no vocabulary is called 'klingon'"),
-            ("option-lang", "zh", "Chinese is written without spaces"),
+            ("option-lang", "lo", "Lao is written without spaces"),
             ("option-lang", "n o", "give a language code"),
         ):
             entry = app.screen.query_one(f"#{field}", Input)

@@ -48,6 +48,24 @@ SUBJECTS = {
     ),
 }
 """By language: the words of three subjects, as they are written in texts."""
+UNSPACED_SUBJECTS = {
+    "ja": (
+        "河川 海洋 船舶 魚類 洪水 港湾",
+        "太鼓 合唱 音楽 オペラ フルート ダンス",
+        "恒星 太陽 惑星 彗星 望遠鏡 銀河",
+    ),
+    "zh": (
+        "河流 海洋 船舶 鱼类 岛屿 洪水",
+        "歌曲 合唱团 歌剧 长笛 舞蹈 小提琴",
+        "恒星 太阳 行星 彗星 望远镜 银河系",
+    ),
+    "th": (
+        "แม่น้ำ ทะเล สะพาน เรือ ปลา คลื่น",
+        "เพลง กลอง ไวโอลิน คอนเสิร์ต ขลุ่ย นักร้อง",
+        "ดาวฤกษ์ ดวงจันทร์ ดวงอาทิตย์ ดาวเคราะห์ ดาวหาง อวกาศ",
+    ),
+}
+"""The same, for languages whose words are separated by other packages."""
 
 
 class Polyglot(FaultyApi):
@@ -56,10 +74,12 @@ class Polyglot(FaultyApi):
     def __init__(self, language, size):
         super().__init__(SampleArticles(synthetic_corpus(20), size))
         self.language = language
-        self.subjects = [subject.split() for subject in SUBJECTS[language]]
+        self.subjects = [subject.split() for subject in (SUBJECTS | UNSPACED_SUBJECTS)[language]]
 
     def wikitext(self, index):
         chosen = random.Random(index).sample(self.subjects[index % 3], 3)
+        if self.language in UNSPACED_SUBJECTS:  # three of six words would be frequent
+            chosen = [chosen[0]] * 3
         return f"== 1 ==\n'''{chosen[0]}''': {chosen[1]}, [[{chosen[2]}|{chosen[0]}]] «{chosen[1]}» (1984)."
 
 

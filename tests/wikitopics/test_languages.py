@@ -1,6 +1,7 @@
 """Other languages: a vocabulary is built first, of words or, with `--tokens links`, of titles."""
 
 import json
+import re
 from importlib.util import find_spec
 
 import numpy as np
@@ -10,9 +11,10 @@ import wikitopics
 from tests.crawler.dump_server import served
 from tests.crawler.dumps import multistream
 from tests.session.memory import status
-from tests.wikitopics.polyglot import SUBJECTS, TITLES, Linked, linked, polyglot
+from tests.wikitopics.polyglot import SUBJECTS, TITLES, UNSPACED_SUBJECTS, Linked, linked, polyglot
 from wikitopics.session.records import in_line
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.vocab import segmenters
 from wikitopics.vocab.rules import Rule
 
 SMALL = ["--topics", "3", "--batch-size", "64", "--seed", "1", "--alpha", "0.1"]
@@ -77,6 +79,32 @@ def test_too_small_a_wiki_is_told(cli, counted_here):
     assert "too little text" in outcome.err.splitlines()[-1]
 
 
+@pytest.mark.interop
+@pytest.mark.parametrize("language", UNSPACED_SUBJECTS)
+def test_topics_are_made_of_words_that_have_to_be_separated(cli, home, tmp_path, language):
+    if len(segmenters.installed(language)) < len(segmenters.PACKAGES[language]):
+        pytest.skip(f"wikitopics[{language}] is not installed")
+    with polyglot(language, 400) as url:
+        cli.ok("train", "--api-url", url, "--lang", language, *OF_250)
+    subjects = [set(subject.split()) for subject in UNSPACED_SUBJECTS[language]]
+    check_topics_and_vocabulary(cli, home, subjects, Rule.of_language(language))
+    text = tmp_path / "text"
+    text.write_text(UNSPACED_SUBJECTS[language][0].replace(" ", ""))
+    (inferred,) = cli.json("infer", text)
+    assert inferred["known"] >= 4
+
+
+def test_other_versions_are_told_on_resume(cli, counted_here, monkeypatch):
+    monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy",)})
+    monkeypatch.setattr(segmenters, "_words", lambda language: re.compile(r"\w+").findall)
+    with polyglot("ja", 400) as url:
+        train = ["train", "--api-url", url, "--lang", "ja", *OF_250, "--articles"]
+        cli.ok(*train, 100)
+        assert "separated" not in cli.ok(*train, 120).err
+        monkeypatch.setattr(segmenters, "installed", lambda language: {"numpy": "0.1"})
+        assert "and those of articles are now separated by numpy 0.1" in cli.ok(*train, 140).err
+
+
 def titles_of(language):
     return [set(titles.split(";")) for titles in TITLES[language]]
 
@@ -94,10 +122,13 @@ def of_titles(cli, counted_here, home):
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th"])
-def test_languages_without_blanks_have_topics_of_links(cli, counted_here, home, one_line, language):
+def test_languages_without_blanks_have_topics_of_links(
+    cli, counted_here, home, one_line, language, monkeypatch
+):
+    monkeypatch.setattr(segmenters, "PACKAGES", {language: ("no-such-package",)})
     with polyglot(language, 400, kind=Linked) as url:
         train = ["train", "--api-url", url, "--lang", language, *OF_250]
-        one_line(cli(*train), 2, "--tokens links")
+        one_line(cli(*train), 2, f"pip install 'wikitopics[{language}]'", "--tokens links")
         assert not (home / "default.db").exists()
         outcome = cli.ok(*train, *LINKS)
     assert "is built first, from the first 250 articles" in outcome.err

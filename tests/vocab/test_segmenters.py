@@ -1,0 +1,99 @@
+"""Word rule 3: words that are separated first, by a stand-in, or by what is installed (`interop`)."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wikitopics as wt
+from wikitopics.vocab import segmenters
+from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.segmenters import UnseparatedWords
+from wikitopics.vocab.vocabulary import VocabularyRecipe, build_vocabulary
+
+
+@pytest.fixture
+def pairs(monkeypatch):
+    """Japanese words are two characters long."""
+    monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy",)})
+    monkeypatch.setattr(segmenters, "_words", lambda language: lambda text: re.findall("..", text))
+
+
+def test_words_are_those_of_the_segmenter_read_by_rule_2(pairs):
+    rule = Rule.of_language("ja-JP")
+    assert rule.split("東京都庁PC\udc80x7a。") == ["東京", "都庁", "pc", "x", "a"]
+    assert "7a" in Rule.of_language("ja", digits=True).split("東京都庁PC\udc80x7a。")
+    assert wt.words("ja")("東京都庁") == ["東京", "都庁"]
+    recipe = VocabularyRecipe.of_language("ja", ["都庁"], max_df=1.0)
+    vocabulary = build_vocabulary(["東京都庁区役", "区役東京"], recipe).vocabulary
+    assert vocabulary.words == ("区役", "東京")
+    assert vocabulary.count("区役東京東京")[1].tolist() == [1, 2]
+
+
+def test_the_rule_names_its_versions_but_is_the_same_with_others(pairs):
+    rule = Rule.of_language("ja")
+    assert re.fullmatch(r"3 ja \(numpy [0-9.]+\)", str(rule))
+    for text in ("3 ja", "3 zh digits", "3 th (nlpo3 1.4.0, pythainlp 5.4.0)", str(rule)):
+        assert str(Rule.parse(text)) == text
+    earlier = Rule.parse("3 ja (numpy 1.0)")
+    assert earlier == rule == earlier.here != Rule.parse("3 ja digits")
+    assert str(earlier.here) == str(rule)
+    for wrong in ("3", "3 de", "3 ja (", "3 ja (\x1b)", "3 ja (x) digits", "2 tr (numpy 1.0)"):
+        with pytest.raises(ValueError, match="no word rule"):
+            Rule.parse(wrong)
+
+
+def test_what_is_missing_is_told_and_vocabularies_can_still_be_read(monkeypatch):
+    monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy", "no-such-package")})
+    vocabulary = wt.Vocabulary.from_lines(["# rule 3 ja", "東京", "都庁"])
+    for use in (lambda: Rule.of_language("ja"), lambda: wt.words("ja"), lambda: vocabulary.rule.here):
+        with pytest.raises(UnseparatedWords, match=r"pip install 'wikitopics\[ja\]'.* `--tokens links`"):
+            use()
+    with pytest.raises(UnseparatedWords, match=r"Cantonese .* cannot separate .* `--tokens links`"):
+        Rule.of_language("yue")
+    assert str(Rule.of_language("zh-min-nan")) == "2", "it is written in Latin letters"
+
+
+@given(st.text(st.sampled_from("あ。\n x"), max_size=60))
+def test_pieces_are_short_end_with_sentences_and_lose_nothing(text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segmenters, "_MOST", 7)
+        pieces = list(segmenters._pieces(text))
+    assert "".join(pieces) == text
+    assert all(0 < len(piece) <= 7 for piece in pieces)
+    for piece in pieces[:-1]:
+        assert piece[-1] in "。\n" or not set(piece) & set("。\n")
+
+
+SENTENCES = {
+    "ja": (
+        "東京都庁は、りぼんの付録やＮＨＫの吹替を当初から７年間、組み立てていた。",
+        "東京都庁 リボン 付録 nhk 吹き替え",
+    ),
+    "zh": (
+        "臺灣的计算机科学與資訊工程,開發於臺北。NBA的第3次比賽",
+        "台湾 计算机科学 资讯 工程 开发 台北 nba 比赛",
+    ),
+    "th": ("กระทรวงวิทยาศาสตร์ เทคโนโลยีและพลังงาน 2532 NBA", "กระทรวง วิทยาศาสตร์ เทคโนโลยี และ พลังงาน nba"),
+}
+HOSTILE = (
+    "計算機科學กา" * 80_000,
+    "a" * 500_000,
+    "が" + "\u3099" * 10_000,
+    "ก" + "\u0e48" * 10_000,
+    "\ufdfa" * 5000,
+)
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("language", SENTENCES)
+def test_words_by_language(language):
+    if len(segmenters.installed(language)) < len(segmenters.PACKAGES[language]):
+        pytest.skip(f"wikitopics[{language}] is not installed")
+    text, words = SENTENCES[language]
+    rule = Rule.of_language(language)
+    assert rule.split(text) == words.split()
+    assert all(map(rule.is_word, words.split()))
+    for hostile in (*HOSTILE, "".join(map(chr, range(0x3000)))):
+        assert rule.split(f"{text}\n{hostile}\ud800\x00\n{text}")[: len(words.split())] == words.split()
