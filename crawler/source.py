@@ -117,17 +117,20 @@ class Extra:
         """The message for using ``what`` without it."""
         return f"{what} needs {self.packages[0]}: {self.command}"
 
+    def versions(self) -> dict[str, str]:
+        """Its packages with their versions; "" for one that is not installed."""
+        return {package: _version(package) for package in self.packages}
+
     def missing(self) -> list[str]:
         """Its packages that are not installed."""
-        return [package for package in self.packages if not _installed(package)]
+        return [package for package, version in self.versions().items() if not version]
 
 
-def _installed(package: str) -> bool:
+def _version(package: str) -> str:
     try:
-        metadata.version(package)
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return False
-    return True
+        return ""
 
 
 ZST = Extra("zst", ("zstandard",), "dumps and texts that end in .zst")

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
-from wikitopics.crawler.mediawiki.source import ENGLISH
+from wikitopics.crawler.mediawiki.source import ENGLISH, LANG
 from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
 from wikitopics.crawler.texts.files import GIVEN
 from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP, TEXTS, Texts
@@ -253,7 +253,7 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
             raise BadUsage(f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}")
         return name, vocabulary
     rule = Rule.of_language(language)
-    if vocabulary_file(name).exists():
+    if not kind.own and vocabulary_file(name).exists():
         return name, load_vocabulary(name)
     if not kind.builds_words(asked):
         raise BadUsage(
@@ -300,7 +300,7 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
     too; None if they are the last ones that it read, or none.
 
     Options of the source that are not given are as the session has them. Raises `BadUsage` for texts that it
-    has read, and for another markup.
+    has read, and for another markup or language.
     """
     kind = request.kind(otherwise=stored.source)
     if not isinstance(kind, Texts) or stored.source != kind.name or TEXTS not in request:
@@ -318,7 +318,8 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
                 f"{TEXTS.flag} {path}: this session has read it already; to add what is new in it, give the "
                 "file another name"
             )
-    _same(MARKUP.flag, identity.get(MARKUP.name), stored.source_options.get(MARKUP.name))
+    for option in (MARKUP, LANG):
+        _same(option.flag, identity.get(option.name), stored.source_options.get(option.name))
     return {**identity, EARLIER: earlier}
 
 
@@ -368,7 +369,7 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
     options = [option for option in kind.options if option.scope == "session" and option in request]
     identity = _identity(request, kind, stored) if options else {}
     for option in options:
-        key = option.kept_as or option.name
+        key = option.kept_as if option.kept_as in identity else option.name
         if key not in identity:
             raise BadUsage(
                 f"{option.flag}: --source {kind.name} cannot tell whether the session was made with this; "
@@ -380,7 +381,8 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
 def _identity(request: TrainRequest, kind: SourceKind, stored: Settings) -> Identity:
     """The identity of the requested source, with the session's options where none are given."""
     asked = request.asked(kind)
-    keys = {option.kept_as or option.name for option in kind.options if option in asked}
+    given = [option for option in kind.options if option in asked]
+    keys = {key for option in given for key in (option.name, option.kept_as)}
     others = {
         option.name: tuple(value) if isinstance(value, list) else value
         for option in kind.options

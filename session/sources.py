@@ -16,19 +16,7 @@ from wikitopics.session.options import OWN, RUN
 
 # Every extra that can be installed, with its purpose; `doctor` and all messages use this table.
 
-__all__ = [
-    "DASK",
-    "EXTRAS",
-    "INTEROP",
-    "NOTEBOOK",
-    "PARQUET",
-    "REPORT",
-    "SEPARATED",
-    "SKLEARN",
-    "WEB",
-    "ZST",
-    "Extra",
-]
+__all__ = ["DASK", "EXTRAS", "INTEROP", "NOTEBOOK", "PARQUET", "REPORT", "SKLEARN", "WEB", "ZST", "Extra"]
 
 SKLEARN = Extra("sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)")
 REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
@@ -43,13 +31,20 @@ PARQUET = Extra("parquet", ("pyarrow",), "`export --format parquet`")
 WEB = Extra("web", ("textual-serve",), "`watch --web`")
 NOTEBOOK = Extra("notebook", ("pandas", "tqdm"), "data frames and progress bars in Python")
 
-SEPARATED = (  # what separates the words: `wikitopics.vocab.segmenters`, whose import takes longer
+EXTRAS = (
+    SKLEARN,
+    NOTEBOOK,
+    PARQUET,
+    # As in `wikitopics.vocab.segmenters`, whose import takes longer.
     Extra("ja", ("sudachipy", "sudachidict_core"), "the words of Japanese"),
     Extra("zh", ("rjieba", "opencc"), "the words of Chinese"),
     Extra("th", ("nlpo3", "pythainlp"), "the words of Thai"),
+    ZST,
+    REPORT,
+    WEB,
+    INTEROP,
+    DASK,
 )
-
-EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, *SEPARATED, ZST, REPORT, WEB, INTEROP, DASK)
 
 
 BUILT_IN = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.crawler.texts.files import GIVEN, JSON_LINES, PLAIN, TABLES, ending
 from wikitopics.option import Option
@@ -59,11 +60,13 @@ class Texts(PageKind):
     name = "texts"
     label = "Your own documents: JSON lines, tables, or plain texts"
     own = True
-    options = (TEXTS, COLUMN, ID_COLUMN, TITLE_COLUMN, LINES, MARKUP)
+    options = (TEXTS, COLUMN, ID_COLUMN, TITLE_COLUMN, LANG, LINES, MARKUP)
 
     def identity(self, asked: Asked) -> Identity:
         paths = [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]
         values = {**asked.values, TEXTS.name: paths}
+        if LANG in asked:
+            values[LANG.name] = self.language(asked)
         kinds = {ending(path) for path in paths}
         # Up to 1.1.0 such files were read in another way: that of sessions without this key.
         is_kept = LINES in asked or PLAIN in kinds or (COLUMN in asked and JSON_LINES in kinds)
@@ -76,7 +79,7 @@ class Texts(PageKind):
         if not isinstance(paths, list) or not paths or not all(isinstance(name, str) for name in paths):
             return f"{TEXTS.name} is not a list of paths"
         if not all(column is None or isinstance(column, str) for column in columns):
-            return f"{COLUMN.name}, {ID_COLUMN.name} or {TITLE_COLUMN.name} is not a name of a column"
+            return "the name of a column, or the code of the language, is not text"
         if lines not in (None, True, False):
             return f"{LINES.name} is neither true nor false"
         before, earlier = identity.get(BEFORE, 0), identity.get(EARLIER, [])
@@ -87,6 +90,12 @@ class Texts(PageKind):
         ):
             return f"{EARLIER} is not a list of identities"
         return "" if markup in (None, *MARKUP.choices) else f"{MARKUP.name} is not a kind of markup"
+
+    def language(self, asked: Asked) -> str | None:
+        return language_of_texts(asked.get(LANG))
+
+    def builds_words(self, asked: Asked) -> bool:
+        return True
 
     def repeatable(self, identity: Identity) -> bool:
         return True

@@ -397,14 +397,14 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
 
 
 def _build(path: Path, built: Built | None, seconds: float, language: str) -> str:
-    """Give the session the vocabulary that was built, and keep it unless the source is in another
-    ``language`` than its name says; returns a message about it."""
+    """Give the session the vocabulary that was built, and keep it unless it is of the user's own texts, or
+    the source is in another ``language`` than its name says; returns a message about it."""
     assert built is not None
     store = SessionWriter(path)
     try:
         settings = store.settings()
         copy = "it is not kept for other sessions"
-        if not other_language(settings, language):
+        if not (sources.described(settings.source).own or other_language(settings, language)):
             copy = save_user_copy(settings.vocabulary, built.vocabulary)
         store_vocabulary(store, built.vocabulary)
     finally:
@@ -493,10 +493,10 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
                 f"adding the documents of {source.info.name}; those with an id that the session knows are "
                 "skipped"
             )
-        if plan.is_new:
-            yield from _derived(plan, stream.settings, source)
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
+    if plan.is_new:
+        yield from _derived(plan, stream.settings, source)
     language = other_language(plan.settings, source.info.language)
     if plan.is_new and VOCAB not in plan.request and language:
         yield (
@@ -557,14 +557,14 @@ def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
     """
     if chosen := chosen_by_size(plan.settings, settings):
         yield chosen
-    if not plan.kind.own or (isinstance(plan.kind, PageKind) and VOCAB in plan.request):
+    if not plan.kind.own or isinstance(plan.vocabulary, Rule):
         return
-    if isinstance(plan.kind, PageKind):
+    if isinstance(plan.kind, PageKind) and VOCAB not in plan.request:
         yield (
             f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
             "`wikitopics vocab build` makes one of your own"
         )
-    elif isinstance(plan.vocabulary, Vocabulary) and (never := plan.vocabulary.unmatched()):
+    elif not isinstance(plan.kind, PageKind) and (never := plan.vocabulary.unmatched()):
         yield (
             f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words by "
             f"rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"

@@ -7,7 +7,6 @@ import pytest
 from tests.session.rows import settings
 from wikitopics.crawler import Asked
 from wikitopics.crawler.mediawiki.source import Api, Recent
-from wikitopics.crawler.source import BadSource
 from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
@@ -104,7 +103,7 @@ def test_another_is_refused_by_its_name(given, says):
     ("given", "says"),
     [
         ({"rpm": 3}, "--rpm 3: this session was made with --source texts; leave --rpm out"),
-        ({"lang": "de"}, "--lang de: this session was made with --source texts"),
+        ({"lang": "de"}, "--lang de: this session was made without it; leave --lang out"),
         ({"texts": ("/a", "/b")}, "--texts /a /b: this session was made with /a; leave"),
         ({"text_column": "other"}, "--text-column other: this session was made with body; leave"),
     ],
@@ -153,8 +152,8 @@ def test_a_language_finds_its_vocabulary_or_has_it_built():
     assert str(new_vocabulary(TrainRequest(lang="tr"), Api())[1]) == "2 tr"
     with pytest.raises(BadUsage, match="--source recent needs a vocabulary of de"):
         new_vocabulary(german, Recent())
-    with pytest.raises(BadSource, match="Thai is written without spaces"):
-        new_vocabulary(TrainRequest(lang="th"), Api())
+    with pytest.raises(VocabularyError, match="Lao is written without spaces"):
+        new_vocabulary(TrainRequest(lang="lo"), Api())
     assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is kept")
     assert "already" in save_user_copy("de", WORDS)
     for kind in (Api(), Recent()):

@@ -105,6 +105,28 @@ def test_other_versions_are_told_on_resume(cli, counted_here, monkeypatch):
         assert "and those of articles are now separated by numpy 0.1" in cli.ok(*train, 140).err
 
 
+def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_path, one_line):
+    random, subjects = np.random.default_rng(0), [subject.split() for subject in SUBJECTS["fr"]]
+    for name, start in (("texts", 0), ("more", 300)):
+        texts = (" ".join(random.choice(subjects[i % 3], 3)) for i in range(300))
+        lines = (json.dumps({"id": str(start + i), "text": text}) for i, text in enumerate(texts))
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    (home / "vocabularies").mkdir(parents=True)
+    (home / "vocabularies" / "texts.txt").write_text("autre\nmots\n")
+    train = ["train", "--texts", tmp_path / "texts.jsonl", *SMALL, "--passes", "2"]
+    outcome = cli.ok(*train, "--lang", "fr")
+    assert "from 270 documents; it is not kept for other sessions" in outcome.err
+    words = cli.ok("vocab", "show", "--session", "default").out.splitlines()
+    assert words[0] == "# rule 2 fr"
+    assert "étoile" in words
+    assert "l'étoile" not in words
+    more = ["train", "--texts", tmp_path / "more.jsonl"]
+    for command in (train, more):
+        one_line(cli(*command, "--lang", "de"), 2, "--lang de", "was made with fr")
+        cli.ok(*command, "--lang", "FR")
+    one_line(cli(*train[:3], "--session", "other", "--lang", "lo"), 2, "Lao is written without spaces")
+
+
 def titles_of(language):
     return [set(titles.split(";")) for titles in TITLES[language]]
 

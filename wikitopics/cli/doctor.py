@@ -80,8 +80,8 @@ def _installation() -> Iterator[Check]:
     folder, none = cache_folder(), "no writable folder: the models are compiled at every start"
     yield "kernel cache", folder is not None, folder or none
     for extra in EXTRAS:
-        missing = ", ".join(extra.missing())
-        state = f"not installed ({missing}): `{extra.command}` adds" if missing else "installed, for"
+        missing, versions = ", ".join(extra.missing()), ", ".join(map(" ".join, extra.versions().items()))
+        state = f"not installed ({missing}): `{extra.command}` adds" if missing else f"{versions}, for"
         yield f"extra {extra.name}", None if missing else True, f"{state} {extra.purpose}"
     # Models and sources from other packages.
     for what, theirs, load in (

@@ -144,7 +144,8 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
         (("--texts", "a", "--text-column", "b", "--counts", "c"), "--texts and --counts name different"),
         (("--texts", "t.csv", "--text-column", "body"), "no column 'body'"),
         (("--texts", "a.jsonl", "--id-column", "ref"), "--id-column: 'id', 'title', 'text'"),
-        (("--texts", "a.jsonl", "--lang", "de"), "leave it out"),
+        (("--texts", "a.jsonl", "--lang", "German"), "give the code of a language"),
+        (("--texts", "a.jsonl", "--rpm", "9"), "leave it out"),
         (("--texts", "a.jsonl", "--markup", "xml"), "'--markup': must be one of wikitext, html, not 'xml'"),
     ],
 )
