@@ -72,9 +72,8 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     """
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    vocabulary = Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words)
-    _rule(vocabulary).words("")  # loads what separates words: if that fails, no page is to blame
-    _worker = vocabulary, info
+    rule_of(words).words("")  # loads what separates words: if that fails, no page is to blame
+    _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words), info
 
 
 def count_job(job: Job) -> CountedJob:
@@ -129,14 +128,11 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: Sour
 
     With a rule alone every word is known, and the block has a lexicon of their own.
     """
-    rule = _rule(vocabulary)
-    counter = Lexicon(vocabulary) if isinstance(vocabulary, Rule) else vocabulary
+    rule, counter = (
+        (vocabulary, Lexicon(vocabulary)) if isinstance(vocabulary, Rule) else (vocabulary.rule, vocabulary)
+    )
     counted = [counter.count(_text(page, info, rule)) for page in pages]
     return Block.of_pages(pages, counted, counter.words if isinstance(counter, Lexicon) else None)
-
-
-def _rule(vocabulary: Vocabulary | Rule) -> Rule:
-    return vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
 
 
 def _text(page: Page, info: SourceInfo, rule: Rule) -> str:
