@@ -32,11 +32,13 @@ WEB = Extra("web", ("textual-serve",), "`watch --web`")
 NOTEBOOK = Extra("notebook", ("pandas", "tqdm"), "data frames and progress bars in Python")
 
 # As in `wikitopics.vocab.segmenters`, whose import takes longer.
-JA = Extra("ja", ("sudachipy", "sudachidict_core"), "the words of Japanese")
-ZH = Extra("zh", ("rjieba", "opencc"), "the words of Chinese")
-TH = Extra("th", ("nlpo3", "pythainlp"), "the words of Thai")
+LANGUAGES = (
+    Extra("ja", ("sudachipy", "sudachidict_core"), "the words of Japanese"),
+    Extra("zh", ("rjieba", "opencc"), "the words of Chinese"),
+    Extra("th", ("nlpo3", "pythainlp"), "the words of Thai"),
+)
 
-EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, JA, ZH, TH, ZST, REPORT, WEB, INTEROP, DASK)
+EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, *LANGUAGES, ZST, REPORT, WEB, INTEROP, DASK)
 
 
 BUILT_IN = {

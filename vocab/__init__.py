@@ -1,6 +1,5 @@
 """The fixed vocabulary: turning prose into word counts, and building a vocabulary. Imports no other room."""
 
-from wikitopics.vocab.rules import words
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS, UnknownVocabulary, Vocabulary
 
-__all__ = ["ENGLISH_STOP_WORDS", "UnknownVocabulary", "Vocabulary", "words"]
+__all__ = ["ENGLISH_STOP_WORDS", "UnknownVocabulary", "Vocabulary"]

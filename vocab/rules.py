@@ -26,7 +26,7 @@ Rule "links": the text is a list of titles, one a line, and each title counts as
 
 Rule 3, of Japanese, Chinese and Thai: rule 2, once `segmenters` have separated the words.
 
-Rule 2 or 3 "digits", for texts whose words may hold digits: 0 to 9 count as letters (``5g``, ``covid19``),
+Rule 2 "digits", for texts whose words may hold digits: 0 to 9 count as letters (``5g``, ``covid19``),
 but a word has a letter, too.
 
 A file names its rule in a first line, ``# rule 2``, or ``# rule 2 tr`` where the language decides what a
@@ -40,8 +40,8 @@ expression takes five times as long over the same text.
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import Final, Literal, Self
@@ -50,7 +50,7 @@ from wikitopics.vocab import segmenters
 
 NEWEST = 2
 """The newest rule of languages with spaces between words."""
-SEPARATED = 3
+BY_DICTIONARY = 3
 LINKS: Final = "links"
 DIGITS: Final = " digits"
 """The end of a rule whose words may hold digits."""
@@ -62,7 +62,7 @@ _JOINERS = str.maketrans("", "", "\u200c\u200d")
 """Invisible, but parts of words: the non-joiner of Persian, and the joiner."""
 FORM = (
     r"links|1|(2)(?: (?!digits)([a-z]{2,8})(?:-[a-z0-9]{1,8}){0,3})?( digits)?"
-    rf"|(3) ({'|'.join(segmenters.PACKAGES)})( digits)?(?: \(([A-Za-z0-9_., +-]{{1,200}})\))?"
+    rf"|(3) ({'|'.join(segmenters.PACKAGES)})(?: \(([A-Za-z0-9_., +!-]{{1,200}})\))?"
 )
 """How a rule is written, as a regular expression."""
 
@@ -244,28 +244,24 @@ class Rule:
         if form is None:
             raise ValueError(
                 f"there is no word rule {text[:40]!r}: give 1, 2, 2 and a language, as in 2 tr, 3 and a "
-                f"language ({', '.join(segmenters.PACKAGES)}), either 2 or 3 with digits, as in 2 digits, or "
-                "links"
+                f"language ({', '.join(segmenters.PACKAGES)}), 2 with digits, as in 2 digits, or links"
             )
         if form[4]:
-            return cls(SEPARATED, form[5], bool(form[6]), form[7] or "")
+            return cls(BY_DICTIONARY, form[5], versions=form[6] or "")
         return cls(NEWEST, _known(form[2] or ""), bool(form[3])) if form[1] else cls()
 
     @classmethod
     def of_language(cls, code: str, *, digits: bool = False) -> Self:
         """The newest rule, for texts in the language of this code, such as "de"; "" if it is not known.
 
-        Raises `UnseparatedWords` for a language without spaces whose words nothing here separates.
+        Raises `UnseparatedWords` for a language without spaces whose words nothing here separates, or
+        separates only without digits.
         """
-        if unspaced := segmenters.unspaced(code.lower()):
-            return cls(SEPARATED, unspaced, digits, segmenters.versions(unspaced))
+        if unspaced := segmenters.unspaced_code(code.lower()):
+            if digits:
+                raise segmenters.UnseparatedWords(f"words of {segmenters.UNSPACED[unspaced]} hold no digits")
+            return cls(BY_DICTIONARY, unspaced, versions=segmenters.versions(unspaced))
         return cls(NEWEST, _known(code.lower()), digits)
-
-    @property
-    def here(self) -> Self:
-        """The same rule with the versions that are installed here. Raises `UnseparatedWords` for none."""
-        is_separated = self.number == SEPARATED
-        return replace(self, versions=segmenters.versions(self.language)) if is_separated else self
 
     @property
     def of_titles(self) -> bool:
@@ -287,28 +283,27 @@ class Rule:
         """The words of ``text`` in order, lower-cased, each encoded as UTF-8; or its titles as they are."""
         if self.of_titles:
             return [line.encode("utf-8", "replace") for line in text.split("\n") if self.is_word(line)]
-        if self.number == SEPARATED:
-            text = segmenters.separated(text, self.language)
-        return self.words_apart(text)
+        if self.number == BY_DICTIONARY:
+            text = segmenters.spaced_text(text, self.language)
+        return self.words_between_spaces(text)
 
     def split(self, text: str) -> list[str]:
-        """The same as text."""
+        """The same words as text, not bytes."""
         return [word.decode() for word in self.words(text)]
 
-    def words_apart(self, text: str) -> list[bytes]:
+    def words_between_spaces(self, text: str) -> list[bytes]:
         """The words of a text that has spaces between them, whatever its language."""
         if self.number == 1:
             return _words_of_letters(text)
         return _words_with_marks(text, self.language, self.digits)
 
     def is_word(self, text: str) -> bool:
-        """Whether ``text`` is exactly what `words` can return."""
+        """Whether ``text`` is exactly what `words` can return, as far as can be told without a dictionary."""
         if self.of_titles:
             return bool(text) and text == text.strip() and is_printable(text)
-        if self.number == 1:
-            # The dotted I is the only letter whose lower case is a letter and a mark.
-            return self.words(text.replace("i\u0307", "\u0130")) == [text.encode("utf-8", "replace")]
-        return self.words_apart(text) == [text.encode("utf-8", "replace")]
+        # The dotted I is the only letter whose lower case is a letter and a mark.
+        read = text.replace("i\u0307", "\u0130") if self.number == 1 else text
+        return self.words_between_spaces(read) == [text.encode("utf-8", "replace")]
 
     def is_phrase(self, text: str) -> bool:
         """Whether ``text`` is a word, or several with one space between each two and not too long."""
@@ -323,15 +318,6 @@ class Rule:
     def __str__(self) -> str:
         form = f"{self.number} {self.language}".strip() + (DIGITS if self.digits else "")
         return f"{form} ({self.versions})" if self.versions else form
-
-
-def words(lang: str) -> Callable[[str], list[str]]:
-    """A function that splits texts in the language of this code, such as "ja", into the words that can enter
-    a vocabulary: ``CountVectorizer(analyzer=words("ja"))``.
-
-    Raises ValueError for a language without spaces whose words nothing here separates.
-    """
-    return Rule.of_language(lang).split
 
 
 def is_printable(text: str) -> bool:

@@ -346,7 +346,8 @@ class VocabularyRecipe:
         rule = Rule.of_language(code or "en", digits=digits)
         if stop_words is None:
             stop_words = ENGLISH_STOP_WORDS if rule.language == "en" else ()
-        return cls(rule, frozenset(word.decode() for word in rule.words_apart("\n".join(stop_words))), **more)
+        left_out = rule.words_between_spaces("\n".join(stop_words))
+        return cls(rule, frozenset(word.decode() for word in left_out), **more)
 
     def limits(self, documents: int) -> tuple[int, int]:
         """The fewest and the most of so many documents that a word may be in."""

@@ -41,10 +41,10 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.stored import open as open
     from wikitopics.stored import sessions as sessions
     from wikitopics.training import train as train
+    from wikitopics.training import words as words
     from wikitopics.vocab import ENGLISH_STOP_WORDS as ENGLISH_STOP_WORDS
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
     from wikitopics.vocab import Vocabulary as Vocabulary
-    from wikitopics.vocab import words as words
 
 _HOME = {
     name: module
@@ -55,8 +55,8 @@ _HOME = {
         "wikitopics.session.errors": "SessionError",
         "wikitopics.session": "__version__",
         "wikitopics.stored": "Area Article Measurement StoredSession Topic TopicThen delete open sessions",
-        "wikitopics.training": "train",
-        "wikitopics.vocab": "ENGLISH_STOP_WORDS UnknownVocabulary Vocabulary words",
+        "wikitopics.training": "train words",
+        "wikitopics.vocab": "ENGLISH_STOP_WORDS UnknownVocabulary Vocabulary",
     }.items()
     for name in names.split()
 }

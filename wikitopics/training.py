@@ -288,13 +288,18 @@ def _language(lang: object) -> str | None:
     if not isinstance(lang, str | None):
         raise wrong_type("lang", "the code of a language", lang)
     try:
-        language = language_of_texts(lang)
-        Rule.of_language(language or "")
+        return language_of_texts(lang)
     except BadSource as error:
         raise ValueError(_in_python(str(error))) from None
-    except VocabularyError as error:
-        raise ValueError(f"lang {lang}: {error}") from None
-    return language
+
+
+def words(lang: str) -> Callable[[str], list[str]]:
+    """A function that splits texts in the language of this code, such as "ja", into all its words,
+    in order: ``CountVectorizer(analyzer=words("ja"))``.
+
+    Raises ValueError for what is no code, and for a language whose words nothing here separates.
+    """
+    return Rule.of_language(_language(lang) or "").split
 
 
 def _recipe(language: str | None, stop_words: object, **choice: Any) -> VocabularyRecipe:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
+from wikitopics.crawler.mediawiki.source import LANG as WIKI_LANG
+from wikitopics.crawler.mediawiki.source import language_of_texts
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.crawler.texts.files import GIVEN, JSON_LINES, PLAIN, TABLES, ending
 from wikitopics.option import Option
@@ -42,6 +44,8 @@ TITLE_COLUMN = Option(
     "The column or key that holds each document's title (default: title, if it is there).",
     metavar="NAME",
 )
+LANG = replace(WIKI_LANG, kept_as="")
+"""The language of the documents, which a session keeps as it is."""
 LINES = Option(bool, "lines", "Each line of a .txt is a document, in a folder too.")
 MARKUP = Option(
     str,
@@ -75,10 +79,10 @@ class Texts(PageKind):
         return values
 
     def fault(self, identity: Identity) -> str:
-        paths, *columns, lines, markup = (identity.get(option.name) for option in self.options)
+        paths, *names, lines, markup = (identity.get(option.name) for option in self.options)
         if not isinstance(paths, list) or not paths or not all(isinstance(name, str) for name in paths):
             return f"{TEXTS.name} is not a list of paths"
-        if not all(column is None or isinstance(column, str) for column in columns):
+        if not all(name is None or isinstance(name, str) for name in names):
             return "the name of a column, or the code of the language, is not text"
         if lines not in (None, True, False):
             return f"{LINES.name} is neither true nor false"

@@ -72,8 +72,9 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     """
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    rule_of(words).words("")  # loads what separates words: if that fails, no page is to blame
-    _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words), info
+    rule = rule_of(words)
+    rule.words("")  # loads what separates words: if that fails, no page is to blame
+    _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule, info
 
 
 def count_job(job: Job) -> CountedJob:

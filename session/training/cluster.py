@@ -47,7 +47,7 @@ from wikitopics.session.storage.counts import Block, ascends
 from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.segmenters import installed
+from wikitopics.vocab.segmenters import installed_versions
 
 T = TypeVar("T")
 Buffer = NDArray[np.uint8]
@@ -200,7 +200,7 @@ def versions_in_use(vocabulary: Vocabulary) -> dict[str, str]:
     change only with the others."""
     python = ".".join(platform.python_version_tuple()[:2])
     ours = {"wikitopics": __version__, "python": python, "vocabulary": vocabulary.fingerprint}
-    return ours | installed(vocabulary.rule.language)
+    return ours | installed_versions(vocabulary.rule.language)
 
 
 # In the trainer --------------------------------------------------------------------------------------------

@@ -59,8 +59,8 @@ from wikitopics.session.training.opening import Opened, open_source
 from wikitopics.session.training.run import FINISHED, Limits, Run
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
-from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import Rule
+from wikitopics.vocab import Vocabulary, segmenters
+from wikitopics.vocab.rules import BY_DICTIONARY, Rule
 from wikitopics.vocab.vocabulary import Built
 
 T = TypeVar("T")
@@ -350,7 +350,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 def _of_other_versions(rule: Rule) -> str:
     """A remark if the words of a vocabulary were separated by other versions than are installed; otherwise
     "". Raises `UnseparatedWords`."""
-    now = rule.here.versions
+    now = segmenters.versions(rule.language) if rule.number == BY_DICTIONARY else ""
     if rule.versions in ("", now):
         return ""
     return (
@@ -482,11 +482,11 @@ async def _to_its_end(work: Callable[[], T]) -> T:
 
 def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) -> Iterator[str]:
     """What is about to be done, and what else there is to say of it."""
-    if plan.remark:
-        yield plan.remark
     if isinstance(stream, VocabularyBuild):
         yield _builds(stream, source)
     else:
+        if plan.remark:
+            yield plan.remark
         yield _begins(stream)
         if plan.adds:
             yield (
@@ -559,15 +559,16 @@ def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
         yield chosen
     if not plan.kind.own or isinstance(plan.vocabulary, Rule):
         return
-    if isinstance(plan.kind, PageKind) and VOCAB not in plan.request:
+    if not isinstance(plan.kind, PageKind):
+        if never := plan.vocabulary.unmatched():
+            yield (
+                f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words "
+                f"by rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"
+            )
+    elif VOCAB not in plan.request:
         yield (
             f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
             "`wikitopics vocab build` makes one of your own"
-        )
-    elif not isinstance(plan.kind, PageKind) and (never := plan.vocabulary.unmatched()):
-        yield (
-            f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words by "
-            f"rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"
         )
 
 

@@ -12,7 +12,7 @@ from wikitopics.crawler import Asked, PageKind
 from wikitopics.option import ROOMS
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.sources import EXTRAS, ZST
+from wikitopics.session.sources import EXTRAS, LANGUAGES, ZST
 from wikitopics.session.training.counts import Counts
 from wikitopics.vocab.segmenters import PACKAGES
 
@@ -96,6 +96,7 @@ def test_pyproject_declares_the_same_extras():
         if name not in FOR_DEVELOPERS
     }
     assert {extra.name: set(extra.packages) for extra in EXTRAS} == declared
+    assert {extra.name: extra.packages for extra in LANGUAGES} == PACKAGES
 
 
 def test_every_extra_that_is_named_exists():

@@ -82,7 +82,7 @@ def test_too_small_a_wiki_is_told(cli, counted_here):
 @pytest.mark.interop
 @pytest.mark.parametrize("language", UNSPACED_SUBJECTS)
 def test_topics_are_made_of_words_that_have_to_be_separated(cli, home, tmp_path, language):
-    if len(segmenters.installed(language)) < len(segmenters.PACKAGES[language]):
+    if len(segmenters.installed_versions(language)) < len(segmenters.PACKAGES[language]):
         pytest.skip(f"wikitopics[{language}] is not installed")
     with polyglot(language, 400) as url:
         cli.ok("train", "--api-url", url, "--lang", language, *OF_250)
@@ -101,7 +101,7 @@ def test_other_versions_are_told_on_resume(cli, counted_here, monkeypatch):
         train = ["train", "--api-url", url, "--lang", "ja", *OF_250, "--articles"]
         cli.ok(*train, 100)
         assert "separated" not in cli.ok(*train, 120).err
-        monkeypatch.setattr(segmenters, "installed", lambda language: {"numpy": "0.1"})
+        monkeypatch.setattr(segmenters, "installed_versions", lambda language: {"numpy": "0.1"})
         assert "and those of articles are now separated by numpy 0.1" in cli.ok(*train, 140).err
 
 

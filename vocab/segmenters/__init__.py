@@ -6,7 +6,7 @@ into pieces, since every package has a length beyond which it refuses a text or 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module, metadata
@@ -29,7 +29,8 @@ UNSPACED = dict(re.findall(r"([a-z]+) ([^;\n]+)", _UNSPACED))
 _MOST = 1500
 """Characters of a piece. SudachiPy takes 65,535 bytes after it has normalised them, which makes 33 bytes of
 some characters; longer pieces take no less time."""
-_ENDS = "\n。！？"
+_PIECE = re.compile(rf"(?s).{{1,{_MOST}}}\Z|.{{,{_MOST - 1}}}[\n。！？]|.{{,{_MOST - 1}}} |.{{1,{_MOST}}}")
+"""A piece ends with the text, otherwise with a sentence, or at least with a word, wherever possible."""
 
 
 class VocabularyError(ValueError):
@@ -42,14 +43,14 @@ class UnseparatedWords(VocabularyError):
     """The language is written without spaces between words, and nothing here separates them."""
 
 
-def unspaced(code: str) -> str:
+def unspaced_code(code: str) -> str:
     """The code under which `UNSPACED` has the language with this code; "" if it has spaces."""
     # Min Nan and some others at zh-… use Latin letters.
     base = code if code.startswith("zh-min") else code.partition("-")[0]
     return base if base in UNSPACED else ""
 
 
-def installed(language: str) -> dict[str, str]:
+def installed_versions(language: str) -> dict[str, str]:
     """The versions of the packages that a language needs, of those that are installed."""
     found = {}
     for package in PACKAGES.get(language, ()):
@@ -63,7 +64,7 @@ def versions(language: str) -> str:
 
     Raises `UnseparatedWords`, which says what to do.
     """
-    found, links = installed(language), "train on the links of its articles with `--tokens links`"
+    found, links = installed_versions(language), "learn the links of a wiki's articles with `--tokens links`"
     if found and len(found) == len(PACKAGES[language]):
         return ", ".join(map(" ".join, found.items()))
     if language in PACKAGES:
@@ -73,27 +74,21 @@ def versions(language: str) -> str:
     raise UnseparatedWords(f"{UNSPACED[language]} is written without spaces between words, and {cure}")
 
 
-def separated(text: str, language: str) -> str:
+def spaced_text(text: str, language: str) -> str:
     """The words of ``text``, a language of `PACKAGES`, with spaces between them."""
     words = _words(language)
+    # Lone surrogates are no text to other packages.
     sound = text.encode("utf-8", "replace").decode()
-    return " ".join(word for piece in _pieces(sound) for word in words(piece))
+    return " ".join(word for piece in _PIECE.findall(sound) for word in words(piece))
 
 
 @cache
 def _words(language: str) -> Callable[[str], Iterable[str]]:
     versions(language)
-    words: Callable[[str], Iterable[str]] = import_module(f"{__name__}.{language}").words
+    try:
+        words: Callable[[str], Iterable[str]] = import_module(f"{__name__}.{language}").words
+    except ImportError as error:
+        raise UnseparatedWords(
+            f"what separates the words of {UNSPACED[language]} does not load: {error}"
+        ) from None
     return words
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces, which end with a sentence, or at least with a word, wherever that is possible."""
-    start = 0
-    while start < len(text):
-        stop = start + _MOST
-        if stop < len(text):
-            end = max(text.rfind(mark, start, stop) for mark in _ENDS)
-            stop = max(end, text.rfind(" ", start, stop) if end < 0 else -1) + 1 or stop
-        yield text[start:stop]
-        start = stop

@@ -10,5 +10,4 @@ nlpo3.load_dict(str(distribution("pythainlp").locate_file("pythainlp/corpus/word
 
 def words(text: str) -> list[str]:
     """The words, of whatever kind: the dictionary has no parts of speech."""
-    words: list[str] = nlpo3.segment(text, _NAME)
-    return words
+    return [*nlpo3.segment(text, _NAME)]

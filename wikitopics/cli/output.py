@@ -98,7 +98,7 @@ def put_line(text: str, title: str = "", address: str | None = None) -> None:
 
 
 def column(texts: Iterable[str], head: str) -> Iterator[str]:
-    """The texts below ``head``, as wide on the screen as the widest: a wide character takes two cells."""
+    """``head``, then the texts, each as wide on the screen as the widest: wide characters take two."""
     from rich.cells import cell_len
 
     cells = [head, *map(visible, texts)]
