@@ -513,8 +513,8 @@ class SourceKind(ABC):
     has_links: ClassVar[bool] = False
     """Whether its pages are articles of a wiki, with links to others that can be counted instead of words."""
     own: ClassVar[bool] = False
-    """Whether it yields documents of the user's own. They are called documents, not articles, and those held
-    out get topics when training ends."""
+    """Whether it yields documents of the user's own. They are called documents, not articles, those held out
+    get topics when training ends, and a vocabulary built from them is not kept for other sessions."""
     asks_server: ClassVar[bool] = False
     """Whether it asks a server for its articles. Only then are there requests, replies and downloads to
     report; and as people watch the crawl, models are measured more often."""
