@@ -37,6 +37,7 @@ from wikitopics.session.seeds import read_seeds
 from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, load_kind, parse_specs, shared_value
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.segmenters import UnseparatedWords
 from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, shipped
 
 WATCHED = 10_000
@@ -252,7 +253,12 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
         if vocabulary.rule.of_titles and of_texts:
             raise BadUsage(f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}")
         return name, vocabulary
-    rule = Rule.of_language(language)
+    try:
+        rule = Rule.of_language(language)
+    except UnseparatedWords as error:
+        if not kind.has_links:
+            raise
+        raise BadUsage(f"{error}; {TOKENS.flag} {LINKS} learns the links of its articles instead") from None
     if not kind.own and vocabulary_file(name).exists():
         return name, load_vocabulary(name)
     if not kind.builds_words(asked):
@@ -345,7 +351,10 @@ def check_resumable(
             )
         if vocabulary.fingerprint != stored.fingerprint:
             raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
-        _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", vocabulary.rule, Rule.parse(stored.rule))
+        if vocabulary.rule != (rule := Rule.parse(stored.rule)):
+            raise _differs(
+                VOCAB.flag, f"{request[VOCAB]} of word rule {vocabulary.rule}", f"word rule {rule}"
+            )
     if MODEL in request:
         topics = {spec.name: spec.topics for spec in stored.models}
         models = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]

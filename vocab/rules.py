@@ -62,7 +62,7 @@ _JOINERS = str.maketrans("", "", "\u200c\u200d")
 """Invisible, but parts of words: the non-joiner of Persian, and the joiner."""
 FORM = (
     r"links|1|(2)(?: (?!digits)([a-z]{2,8})(?:-[a-z0-9]{1,8}){0,3})?( digits)?"
-    rf"|(3) ({'|'.join(segmenters.PACKAGES)})(?: \(([A-Za-z0-9_., +!-]{{1,200}})\))?"
+    rf"|(3) ({'|'.join(segmenters.PACKAGES)})(?: \(([A-Za-z0-9][A-Za-z0-9_., +!-]{{,200}})\))?"
 )
 """How a rule is written, as a regular expression."""
 

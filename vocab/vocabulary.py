@@ -346,8 +346,10 @@ class VocabularyRecipe:
         rule = Rule.of_language(code or "en", digits=digits)
         if stop_words is None:
             stop_words = ENGLISH_STOP_WORDS if rule.language == "en" else ()
-        left_out = rule.words_between_spaces("\n".join(stop_words))
-        return cls(rule, frozenset(word.decode() for word in left_out), **more)
+        left_out = {word.decode() for word in rule.words_between_spaces("\n".join(stop_words))}
+        # A dictionary may spell them in another way.
+        left_out |= {words[0] for words in map(rule.split, stop_words) if len(words) == 1}
+        return cls(rule, frozenset(left_out), **more)
 
     def limits(self, documents: int) -> tuple[int, int]:
         """The fewest and the most of so many documents that a word may be in."""

@@ -182,7 +182,7 @@ def train(
             settings = new_settings(request, request.kind())[0] if is_new else None
             number = files.write_texts(descriptor, documents)
             proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
-            if words is None and (is_new or recipe != usual):
+            if words is None and (is_new or lang is not None or recipe != usual):
                 words = build_vocabulary(filter(None, proses()), recipe).vocabulary
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:

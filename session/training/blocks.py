@@ -433,8 +433,8 @@ class Intake(Blocks):
             self._deaths += 1
             if self._deaths > MOST_DEATHS:
                 raise SessionError(
-                    "the processes that parse articles keep dying, perhaps out of memory "
-                    f"(the last one {death})"
+                    "the processes that parse articles keep dying, often of too little memory: the last "
+                    f"one {death}"
                 ) from None
             raise
 

@@ -64,13 +64,13 @@ def versions(language: str) -> str:
 
     Raises `UnseparatedWords`, which says what to do.
     """
-    found, links = installed_versions(language), "learn the links of a wiki's articles with `--tokens links`"
+    found = installed_versions(language)
     if found and len(found) == len(PACKAGES[language]):
         return ", ".join(map(" ".join, found.items()))
     if language in PACKAGES:
-        cure = f"its words need a dictionary: `pip install 'wikitopics[{language}]'`; or {links}"
+        cure = f"its words need a dictionary: `pip install 'wikitopics[{language}]'`"
     else:
-        cure = f"wikitopics cannot separate its words: {links}, or use `--source counts`"
+        cure = "wikitopics cannot separate its words"
     raise UnseparatedWords(f"{UNSPACED[language]} is written without spaces between words, and {cure}")
 
 
