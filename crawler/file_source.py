@@ -225,7 +225,7 @@ class FileSource:
     def _progress(self) -> None:
         percent = 10 * min(9, 10 * self.files.bytes_read // max(self.files.size, 1))
         self.activity.waiting_for = (
-            f"a first pass over the {self._what}, to choose the held-out articles ({percent} %)"
+            f"a first pass over the {self._what}, to choose the held-out articles ({percent}%)"
         )
 
     def _batches(self, position: dict[str, int]) -> Iterator[PageBatch]:

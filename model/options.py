@@ -28,12 +28,12 @@ def prior(
 
 def decorrelation(default: float) -> Option[float]:
     """For kinds that keep their topics as `Lambda`; the papers' settings have none."""
-    effect = "how far a topic's words lose weight because other topics use them too; 0: not at all"
+    effect = "how strongly words that other topics use too lose weight; 0: not at all"
     help = f"{effect}; by default {default}"
     return Option(float, "decorrelation", help, least=0, most=LARGEST_PRIOR)
 
 
-_HALF = "articles after which what was learnt weighs half, for a stream whose subjects change"
+_HALF = "articles after which what was learnt has half its weight, for a stream whose subjects change"
 HALF_LIFE = Option(int, "half_life", f"{_HALF}; by default steps only become smaller", least=100, most=1e12)
 """For kinds whose step sizes have the floor that `OnlineModel` computes from it."""
 

@@ -225,7 +225,7 @@ class SCVB0(DirichletAllocation):
         topics.eta = float(descend(self.eta, math.sqrt(self.rho), step))
 
     def _contradiction(self) -> str:
-        without = "there are words of no document" if self._tokens_seen and not self._seen else ""
+        without = "it counts words, but no documents" if self._tokens_seen and not self._seen else ""
         return super()._contradiction() or without
 
     @classmethod

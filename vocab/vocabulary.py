@@ -240,7 +240,7 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: 
     for number, line in enumerate(lines, start=first):
         place = f"{origin}, line {number}"
         if not line.strip():
-            raise BadVocabulary(f"{place}: blank; one word a line is expected")
+            raise BadVocabulary(f"{place}: a blank line; expected one word per line")
         if line in first_seen:
             raise BadVocabulary(f"{place}: {_short(line)} is already in line {first_seen[line]}")
         if not strict and not is_printable(line):
@@ -259,7 +259,7 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: 
 def _cure(line: str, rule: Rule) -> str:
     """What to do about a line that is not a word."""
     if rule.of_titles:
-        return "one title a line is expected"
+        return "expected one title per line"
     composed = unicodedata.normalize("NFC", line)
     if line.startswith("#"):
         return f"a word rule is named in the first line, as `{SIGN}{NEWEST}`"
@@ -271,7 +271,7 @@ def _cure(line: str, rule: Rule) -> str:
         return f"words with combining marks or apostrophes need `{SIGN}{NEWEST}` as the first line"
     if Rule(NEWEST, digits=True).is_word(composed):
         return f"words with digits need `{SIGN}{NEWEST} digits` as the first line, or in Python digits=True"
-    return "one word of letters a line is expected"
+    return "expected one word of letters per line"
 
 
 def _short(line: str) -> str:

@@ -232,7 +232,7 @@ class StoredSession:
         texts = list(texts)
         for number, text in enumerate(texts):
             if not isinstance(text, str):
-                raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a text")
+                raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a string")
         MARKUP.convert(markup)  # raises ValueError for another one
         with self._open() as reader:
             name, plain = reader.model_named(model), proportions.proses(reader, texts, markup)
@@ -255,7 +255,7 @@ class StoredSession:
         find them in memory until the session changes.
         """
         if (title is None) == (text is None):
-            raise ValueError("similar takes a title or a text, and one of them only")
+            raise ValueError("similar takes either a title or a text")
         for what, value in (("title", title), ("text", text)):
             if not isinstance(value, str | None):
                 raise wrong_type(what, "text", value)
@@ -449,7 +449,7 @@ def wrong_type(argument: str, needed: str, value: object) -> TypeError:
 def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
     if hasattr(value, "columns"):  # whose names a table yields
-        raise TypeError(f"{argument} must be a column, not a table: as frame['text'] is")
+        raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise wrong_type(argument, "a collection, such as a list", value)
 

@@ -152,15 +152,15 @@ def train(
     of_list = VocabularyRecipe.of_language(language, digits=digits)
     if words is not None and recipe != (usual if has_rule else of_list):
         raise ValueError(
-            "vocabulary: its words are chosen; leave out stop_words and what else chooses them (lang and "
-            "digits go with a list of words)"
+            "vocabulary: its words are already chosen; leave out stop_words and the other arguments that "
+            "choose words (only lang and digits go with a list of words)"
         )
     seeded = _seeds(seeds) if seeds else None
     labels, notes = _labels(texts, ids, None if add else path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
     index = None if labels is None or has_gaps else as_kept(labels)
     if has_gaps:
-        notes.append("ids: some are missing, so a table of documents has their numbers instead")
+        notes.append("ids: some are missing, so tables of documents show numbers instead")
     elif labels is not None and index is None:
         subject = "the index of the texts is" if ids is None else "ids are"
         notes.append(f"{subject} of a type that can only be kept as text")
@@ -245,13 +245,13 @@ def train(
             )
         if known := _known(path) - known:
             warnings.warn(
-                f"{known:,} of {number:,} texts are skipped, since the session has their ids already",
+                f"{known:,} of {number:,} texts are skipped, because the session already has their ids",
                 stacklevel=2,
             )
         with SessionReader(path) as reader:
             if (status := reader.status()).state != "finished":
                 warnings.warn(
-                    f"the trainer was stopped after {status.documents:,} documents; the same call continues",
+                    f"the trainer was stopped after {status.documents:,} documents; the same call resumes it",
                     stacklevel=2,
                 )
     return StoredSession(path)
@@ -404,12 +404,12 @@ def _is_finished(
         counter = None if vocabulary is None else reader.counter()
     over = ", or replace=True to start over"
     other = (
-        f"session {session_name(path)} was made from other texts: give those again, or another session{over}"
+        f"session {session_name(path)} was made from other texts: pass those again, or another session{over}"
     )
     adds = add and state == "finished" and settings.source == request[SOURCE]
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
     if state == "finished" and settings.source == request[SOURCE]:
-        other += "; add=True learns these, too"
+        other += "; add=True adds these"
     if not is_the_same and not adds:
         raise SessionError(other)
     try:
@@ -425,8 +425,8 @@ def _is_finished(
         is_the_same = False
     if vocabulary != counter:
         raise SessionError(
-            "vocabulary: this session counts other words; leave vocabulary out, or what chooses its words, "
-            f"to resume it, or give another session{over}"
+            "vocabulary: this session counts other words; to resume it, leave out vocabulary and the "
+            f"arguments that choose its words, or give another session{over}"
         )
     return state == "finished" and is_the_same
 
@@ -474,7 +474,7 @@ def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterat
                 text, title, external_id = (_cell(row.get(name)) for name in ("texts", "titles", "ids"))
                 if text is not None and not isinstance(text, str):
                     raise TypeError(
-                        f"texts: number {number - 1} is of type {type(text).__name__}, not a text"
+                        f"texts: number {number - 1} is of type {type(text).__name__}, not a string"
                     )
                 some += bool(text and text.strip())
                 label = None if external_id is None else str(external_id)

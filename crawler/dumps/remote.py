@@ -373,7 +373,7 @@ def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
         if int(other[1]) < int(one[2]):
             raise BadSource(
                 f"{folder}: {one[0]} and {other[0]} hold the same pages; "
-                "give the files of one dump, or the folder of another, with --dump"
+                "give the files of one dump, or another folder, with --dump"
             )
 
 
@@ -513,7 +513,7 @@ class RemoteDump(ShuffledDump):
                 files.append(RemoteFile(url, size, version, server))
         size = sum(file.size for file in files)
         if size > MOST_SIZE:
-            raise BadSource(f"{self.name}: its server says that it has over {format_size(MOST_SIZE)}")
+            raise BadSource(f"{self.name}: its server reports over {format_size(MOST_SIZE)}")
         if size <= MOST_CACHED:
             for file in files:
                 data = await file.bytes_from(0, file.size)

@@ -38,7 +38,7 @@ DUMP: Option[tuple[str, ...]] = Option(
 YES = Option(
     bool,
     "yes",
-    "Do not ask before reading a dump from a server: agree to its size, and to where your contact is sent.",
+    "Do not ask before reading a dump from a server: agree to its size and to sending it your contact.",
     scope="outside",
 )
 DUMPS = "https://dumps.wikimedia.org/"
@@ -115,7 +115,7 @@ class Dump(PageKind):
         if not _addresses(identity):
             return ""
         size = format_size(sum(identity[SCHEDULE]["sizes"]))
-        return f"{size}, of which nothing is stored; --max-mb, --articles and --hours limit it"
+        return f"{size}, none of which is stored; --max-mb, --articles and --hours limit it"
 
     def repeatable(self, identity: Identity) -> bool:
         """Whether it is in files, which standard input is not."""
@@ -148,8 +148,8 @@ class Dump(PageKind):
 
         if OLD_ORDER in identity:
             raise BadSource(
-                "this session reads its dump in the order of wikitopics 1.1, and only that can finish it: "
-                "pip install 'wikitopics<1.2'"
+                "this session reads its dump in the order of wikitopics 1.1, and only that version can "
+                "finish it: pip install 'wikitopics<1.2'"
             )
         if urls := _addresses(identity):
             return RemoteDump(

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 WIKI_SIZE = Option(
     int,
     "wiki_size",
-    "Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those it adds "
-    "copies, resampled from their words.",
+    "Articles in the embedded wiki (default: its 20,000 texts, each once). Beyond those, it adds "
+    "copies resampled from their words.",
     metavar="N",
     least=1,
     most=10**12,
@@ -44,7 +44,7 @@ WIKI_SIZE = Option(
 PACE = Option(
     float,
     "pace",
-    "Spread the articles over about S seconds, so that people can follow (default: 90 on the screen, where f "
+    "Spread the articles over about S seconds so that people can follow (default: 90 on the screen, where f "
     "ends it; 0 with --headless).",
     metavar="S",
     least=0,

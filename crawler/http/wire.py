@@ -337,7 +337,7 @@ def judge_status(reply: Reply) -> None:
         reason = plain_reason(reply)
         raise WikiRefused(f"{host} refuses the crawler ({status})" + (f": {reason}" if reason else ""))
     if status in (429, 503):
-        raise TransientError(f"{host} answers {status}: told to wait", throttled=True, answered=status == 429)
+        raise TransientError(f"{host} answers {status}: please wait", throttled=True, answered=status == 429)
     if status >= 500 or status == 408:
         raise TransientError(f"{host} answers {status}")
 

@@ -176,7 +176,7 @@ class HtmlSource:
                 tries += 1
                 if tries >= _TRIES and not error.throttled:
                     if wiki_works:
-                        self.wiki.client.note(f"given up: {error.text}")
+                        self.wiki.client.note(f"gave up on a page: {error.text}")
                         return "too large" if error.too_large else "no text"
                     await self.wiki.ask(SITEINFO)
                     wiki_works = True

@@ -53,8 +53,8 @@ API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="U
 LANG = Option(
     str,
     "lang",
-    "Wikipedia in this language, or the language of the wiki whose address is given, or of your documents. "
-    "For any but English a vocabulary is built first, from the first articles, unless one is given.",
+    "Wikipedia in this language, or the language of the wiki at --api-url, or of your documents. For any "
+    "language but English, a vocabulary is built first, from the first articles, unless one is given.",
     metavar="CODE",
     default=ENGLISH,
     kept_as=API_URL.name,
@@ -70,7 +70,7 @@ CONTACT = Option(
 RPM = Option(
     int,
     "rpm",
-    "Requests a minute to the API, and at most as many for pages; 0 for no cap (default: on Wikimedia 200, "
+    "The most requests a minute to the API, and the most for pages; 0 for no cap (default: on Wikimedia 200, "
     "and 480 for pages; elsewhere 60 for both together; on loopback 0).",
     metavar="N",
     least=0,

@@ -84,7 +84,7 @@ def check_paths(paths: Sequence[str]) -> None:
     for number, path in enumerate(paths):
         name = printable(path)
         if path == "-":
-            raise BadSource("--texts -: texts are read twice, which standard input cannot be: name a file")
+            raise BadSource("--texts -: texts are read twice, but standard input only once: name a file")
         if path in paths[:number]:
             raise BadSource(f"--texts {name} is given twice")
         if not os.path.exists(path):
@@ -94,7 +94,7 @@ def check_paths(paths: Sequence[str]) -> None:
         if not os.path.isfile(path):
             raise BadSource(f"{name}: a pipe or a device; texts are read twice: write them to a file")
         if ending(path) is None:
-            raise BadSource(f"{name}: not a kind of file that holds texts: {_TAKEN}")
+            raise BadSource(f"{name}: not a supported kind of file: give {_TAKEN}")
 
 
 def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFile, ...]:
@@ -134,7 +134,7 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
         try:
             status = os.stat(path)
             if (status.st_dev, status.st_ino) in seen:
-                say(f"{printable(path)}: a link to a folder already read; left out")
+                say(f"{printable(path)}: a link to a folder already read; skipped")
                 continue
             seen.add((status.st_dev, status.st_ino))
             with os.scandir(path) as entries:
@@ -147,7 +147,7 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
         except OSError as error:
             if path == root:
                 raise BadSource(f"{printable(path)}: {error.strerror}") from None
-            say(f"{printable(path)}: {error.strerror}; this folder is left out")
+            say(f"{printable(path)}: {error.strerror}; this folder is skipped")
             continue
         waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
 
@@ -382,7 +382,7 @@ class TextFiles(PageFiles):
                     where = "" if self._is_one(file) else f", line {line:,}"
                     say(f"{printable(file.path)}{where}: {record.why}; skipped")
                 elif named == MOST_NAMED + 1:
-                    say("more documents are skipped; they are counted, but not named here")
+                    say("further skipped documents are counted, but not named here")
                 yield record.skip, here
 
     def _records(

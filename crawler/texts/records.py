@@ -93,7 +93,7 @@ class Contents:
                 self.without += len(block) + LINE_COST * block.count(b"\n")
                 if self.without > MOST_WITHOUT:
                     bound = f"{MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB"
-                    raise BadSource(f"{self.name}: over {bound}, without a document: leave this file out")
+                    raise BadSource(f"{self.name}: no document in over {bound}: leave this file out")
                 begin = 0
                 while begin < len(block):
                     end = block.find(b"\n", begin) + 1
@@ -336,7 +336,7 @@ def _header(contents: Contents) -> str:
     header = b"".join(lines)
     if b"\r" in header.rstrip(b"\r\n"):
         raise BadSource(
-            f"{contents.name}: its lines end in carriage returns only: save it with other line ends"
+            f"{contents.name}: its lines end in carriage returns only: save it with other line endings"
         )
     try:
         return header.decode("utf-8")

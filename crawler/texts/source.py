@@ -17,7 +17,7 @@ TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",
     'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, a .txt in which blank lines '
-    "separate them, or a folder of .txt, each of which is one; plain or .gz, .bz2, .xz, .zst.",
+    "separate them, or a folder of .txt files, one document each; plain or .gz, .bz2, .xz, .zst.",
     metavar="PATH",
     path=True,
     needed=True,
@@ -42,7 +42,7 @@ TITLE_COLUMN = Option(
     "The column or key that holds each document's title (default: title, if it is there).",
     metavar="NAME",
 )
-LINES = Option(bool, "lines", "Each line of a .txt is a document, in a folder too.")
+LINES = Option(bool, "lines", "Each line of a .txt file is a document, also in folders.")
 MARKUP = Option(
     str,
     "markup",

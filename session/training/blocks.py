@@ -156,9 +156,8 @@ def short_texts(words: Sequence[int]) -> Iterator[str]:
     first = words[:FIRST_TEXTS]
     if first and median(first) < FEW_WORDS:
         yield (
-            f"short texts: of the first {len(first):,}, half have fewer than {FEW_WORDS} known words, by "
-            "which topics can hardly be told; join texts that belong together, or choose their words with "
-            f"{VOCAB.flag}"
+            f"short texts: half of the first {len(first):,} have fewer than {FEW_WORDS} known words, too few "
+            f"to learn topics from; join texts that belong together, or give another {VOCAB.flag}"
         )
 
 

@@ -71,7 +71,7 @@ _LONGEST_ID = 65_536
 _AT_ONCE = 4
 """The most answers received at a time: each takes several times its size."""
 _ADDRESS = re.compile(r"<.*>|\w+://[^\s,>]+|[\w.\[\]-]+:\d{2,5}\b")
-_PLACE = "an answer of the cluster"
+_PLACE = "an answer from the cluster"
 
 
 class Answer(msgspec.Struct):
@@ -351,7 +351,7 @@ class Cluster(Pool):
             while True:
                 failure = await task.exception()
                 if isinstance(failure, distributed.KilledWorker):
-                    raise WorkerDied("several workers of the cluster were lost over it")
+                    raise WorkerDied("several workers of the cluster died while counting it")
                 if failure is not None:
                     raise SessionError(failed(_reason(failure)))
                 async with self._receiving:

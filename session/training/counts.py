@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COUNTS = Option(
     str,
     "counts",
-    "Word counts: an .npz of the arrays indptr, word_ids, counts and n_words (compressed sparse rows; see "
+    "Word counts: an .npz with the arrays indptr, word_ids, counts and n_words (compressed sparse rows; see "
     "docs/texts.md), or a session that kept them.",
     metavar="FILE",
     path=True,

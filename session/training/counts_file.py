@@ -71,8 +71,8 @@ class CountsFile:
         low, high = int(self._indptr[start]), int(self._indptr[stop])
         if high - low > MOST_ENTRIES:
             raise BadUsage(
-                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, over the "
-                f"{MOST_ENTRIES:,} that are trained on together: start a new --session with a smaller "
+                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, more than the "
+                f"{MOST_ENTRIES:,} that can be trained on together: start a new --session with a smaller "
                 "--batch-size or --held-out"
             )
         return Block(

@@ -128,7 +128,7 @@ class Monitor:
 
     async def _beat(self) -> None:
         number = 0
-        await self._log([("info", f"a trainer began (pid {os.getpid()})")])
+        await self._log([("info", f"the trainer started (pid {os.getpid()})")])
         while not self._over.is_set():
             self._sample()
             with contextlib.suppress(NotNow):  # the next beat tries again, and the commit reports the error
@@ -179,7 +179,7 @@ class Monitor:
         try:
             self._report(report)
         except BrokenPipeError:
-            run.stop("nothing reads the progress any more")
+            run.stop("nothing is reading the progress any more")
         except OSError:
             pass  # such as a full disk: training continues without it
 
@@ -285,7 +285,7 @@ class Monitor:
         if run.elapsed() - self._counted_at < QUIET_SECONDS:
             return None
         if run.busy:
-            return Wait("a step of training has taken over a minute so far", failing=True)
+            return Wait("a training step has taken over a minute so far", failing=True)
         if run.feed.waits_for == "parsing":
             what = f"the processes that parse {self._noun} have counted none for over a minute"
             return Wait(what, failing=True)

@@ -113,7 +113,7 @@ async def open_source(
     if isinstance(kind, Counts):
         if cluster is not None:
             raise BadUsage(
-                f"{CLUSTER.flag}: the words of --source {kind.name} are counted already: leave it out"
+                f"{CLUSTER.flag}: the words of --source {kind.name} are already counted; leave it out"
             )
         assert isinstance(vocabulary, Vocabulary)
         file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
@@ -144,7 +144,7 @@ async def far_pool(address: str, vocabulary: Vocabulary, info: SourceInfo, sourc
         raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
     cluster = Cluster(address, vocabulary, info, source.activity)
     await asyncio.to_thread(cluster.connect)
-    say(f"counting on a cluster: {cluster.jobs()} threads of {cluster.workers} workers")
+    say(f"counting on a cluster: {cluster.jobs()} threads on {cluster.workers} workers")
     return cluster
 
 

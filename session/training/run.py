@@ -51,7 +51,7 @@ class Limits:
         """Why a run ends after this much; "" if it continues."""
         if seconds >= self.hours * 3600:
             return "the time given with --hours is up"
-        return "the limit given with --max-mb is reached" if bytes_read >= self.megabytes * 1e6 else ""
+        return "the limit given with --max-mb has been reached" if bytes_read >= self.megabytes * 1e6 else ""
 
 
 class Wait(NamedTuple):

@@ -184,14 +184,14 @@ def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
     """Keep a vocabulary for other sessions, unless there is one of this name; returns a message about it."""
     path = vocabulary_file(name)
     if path.exists():
-        return f"another vocabulary is already kept as {name}"
+        return f"another vocabulary is already saved as {name}"
     try:
         make_folder(path.parent)
         with replacing(path) as file:
             file.write(("\n".join(vocabulary.lines) + "\n").encode())
     except SessionError as error:
-        return f"it is not kept for other sessions: {error}"
-    return f"it is kept for other sessions: `wikitopics vocab show {name}`"
+        return f"it could not be saved for other sessions: {error}"
+    return f"it is saved for other sessions: `wikitopics vocab show {name}`"
 
 
 def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
@@ -333,7 +333,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             if read_all and (added := added_texts(request, settings)) is not None:
                 if settings[KEEP_ARTICLES] != "all":
                     raise BadUsage(
-                        f"{TEXTS.flag}: this session has not kept which documents it knows "
+                        f"{TEXTS.flag}: this session did not record which documents it has read "
                         f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be added"
                     )
                 adds, before = True, reader.last_page_id()
@@ -354,8 +354,8 @@ def _of_other_versions(rule: Rule) -> str:
     if rule.versions in ("", now):
         return ""
     return (
-        f"the words of this vocabulary were separated by {rule.versions}, and those of articles are now "
-        f"separated by {now}: a few are counted differently; install the former to prevent that"
+        f"the words of this vocabulary were separated by {rule.versions}, but those of articles are now "
+        f"separated by {now}, so a few are counted differently; install the former to prevent that"
     )
 
 
@@ -403,7 +403,7 @@ def _build(path: Path, built: Built | None, seconds: float, language: str) -> st
     store = SessionWriter(path)
     try:
         settings = store.settings()
-        copy = "it is not kept for other sessions"
+        copy = "it is not saved for other sessions"
         if not (sources.described(settings.source).own or other_language(settings, language)):
             copy = save_user_copy(settings.vocabulary, built.vocabulary)
         store_vocabulary(store, built.vocabulary)
@@ -437,7 +437,7 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWrit
                 raise too_few(settings, plan.kind, size, held_out, {})
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif version := released(plan.path):
-            say(f"converting this session from the format of {version}, once")
+            say(f"converting this session from the format of {version} (only once)")
             await _to_its_end(lambda: upgrade(plan.path))
         store = SessionWriter(plan.path)
         if plan.adds:
@@ -490,8 +490,8 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
         yield _begins(stream)
         if plan.adds:
             yield (
-                f"adding the documents of {source.info.name}; those with an id that the session knows are "
-                "skipped"
+                f"adding the documents of {source.info.name}; those whose id the session already "
+                "has are skipped"
             )
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
@@ -500,7 +500,7 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
     language = other_language(plan.settings, source.info.language)
     if plan.is_new and VOCAB not in plan.request and language:
         yield (
-            f"{source.info.name} is in {language!r}, but its words are those of the vocabulary "
+            f"{source.info.name} is in {language!r}, but the session counts the words of "
             f"{plan.settings.vocabulary!r}: start a new --session with --lang {language}"
         )
     if plan.is_new:
@@ -532,8 +532,8 @@ def _builds(build: VocabularyBuild, source: Opened) -> str:
     else:
         how = f"is built first, from the first {number:,} {noun}"
     return (
-        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these {noun} are "
-        "then the first of the stream"
+        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these {noun} "
+        "then come first in the stream"
     )
 
 
@@ -561,13 +561,13 @@ def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
         return
     if isinstance(plan.kind, PageKind) and VOCAB not in plan.request:
         yield (
-            f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
-            "`wikitopics vocab build` makes one of your own"
+            f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which come from "
+            "Wikipedia; `wikitopics vocab build` makes one from your own texts"
         )
     elif not isinstance(plan.kind, PageKind) and (never := plan.vocabulary.unmatched()):
         yield (
-            f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words by "
-            f"rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"
+            f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are not words by "
+            f"rule {plan.vocabulary.rule}: topics contain them, but `infer` never finds them in a text"
         )
 
 

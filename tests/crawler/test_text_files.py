@@ -290,7 +290,7 @@ def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path):
     assert skips == {"repeated": 11}
     assert told[0] == f"{first}, line 51: the id '0' is a duplicate; skipped"
     assert len(told) == MOST_NAMED + 1
-    assert "more documents are skipped" in told[-1]
+    assert "further skipped documents" in told[-1]
     files = TextFiles([first, second])
     list(files.first_reading())
     assert [page.page_id for page, _ in files.read() if isinstance(page, Page)] == [p.page_id for p in pages]
@@ -325,7 +325,7 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
     [
         ("-", "texts are read twice"),
         ("absent.jsonl", "no such file or folder"),
-        ("a.docx", "that holds texts: .jsonl, .csv, .tsv, .txt"),
+        ("a.docx", "not a supported kind of file: give .jsonl, .csv, .tsv, .txt"),
         ("a.gz", "not a kind of file"),
         ("pipe.jsonl", "a pipe or a device"),
         ("folder", "no .txt file in this folder"),

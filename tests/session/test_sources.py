@@ -64,7 +64,7 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
         *(
             (
                 NOTES.replace('str, "notes"', f'str, "{name}"'),
-                f"option '{name}': it needs a name of its own: ",
+                f"option '{name}': its name must be unique: ",
             )
             for name in ("min-lines", "Notes", "ä", "class", "_n", "")
         ),

@@ -115,7 +115,7 @@ def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_
     (home / "vocabularies" / "texts.txt").write_text("autre\nmots\n")
     train = ["train", "--texts", tmp_path / "texts.jsonl", *SMALL, "--passes", "2"]
     outcome = cli.ok(*train, "--lang", "fr")
-    assert "from 270 documents; it is not kept for other sessions" in outcome.err
+    assert "from 270 documents; it is not saved for other sessions" in outcome.err
     words = cli.ok("vocab", "show", "--session", "default").out.splitlines()
     assert words[0] == "# rule 2 fr"
     assert "étoile" in words

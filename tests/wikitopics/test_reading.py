@@ -93,7 +93,7 @@ def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
 
 def test_a_session_where_no_name_belongs_is_told_where_it_does(cli, trained, one_line):
     for words in (("topics", "default"), ("export", "topics", "default"), ("default",)):
-        one_line(cli(*words), 2, "(for the session: `--session default`; see `wikitopics ")
+        one_line(cli(*words), 2, "(to name the session, use `--session default`; see `wikitopics ")
     for other in ("day", "a" * 300):
         one_line(cli("topics", other), 2, f"No such command '{other}'")
 

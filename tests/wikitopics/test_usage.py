@@ -42,7 +42,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["vocab"], "Missing command"),
         (["vocab", "build", "/none", "-o", "/none/x"], "no folder"),
         (["vocab", "build", "/none", "-o", "x"], "no such file"),
-        (["vocab", "build", "/none", "-o", "x.txt.gz"], "a vocabulary is not compressed: leave out .gz"),
+        (["vocab", "build", "/none", "-o", "x.txt.gz"], "vocabularies are not compressed; leave out .gz"),
         (["vocab", "build", "/dev/zero", "-o", "x"], "a device, not a regular file"),
         (["vocab", "show", "/dev/zero"], "not a regular file"),
         (["train", "--counts", "/dev/zero"], "a device, not a regular file"),
