@@ -27,9 +27,9 @@ def language_of(code: str) -> str:
 
 
 def language_of_texts(code: str | None) -> str | None:
-    """The language that somebody gives for texts; None for None.
+    """The language given for texts; None for None.
 
-    Raises `BadSource` for what is no code, such as a language's name.
+    Raises `BadSource` for anything but a code, such as a language's name.
     """
     if code is None:
         return None
@@ -47,7 +47,7 @@ DUMP_ADVICE = (
 )
 
 DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
-"""The download of a crawl of Wikipedia: its rules allow at most 600,000 articles an hour."""
+"""How much a crawl of Wikipedia downloads: its rules allow at most 600,000 articles an hour."""
 
 API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="URL", label="Other wiki")
 LANG = Option(
@@ -95,7 +95,7 @@ class WikiKind(PageKind):
         return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """Named after the language for Wikipedia, and after the host for another wiki."""
+        """The language for Wikipedia, and the host for another wiki."""
         if API_URL not in asked:
             return language_of(asked[LANG])
         url = wiki_address(asked[API_URL])
@@ -176,7 +176,7 @@ class Recent(WikiKind):
     model_defaults: ClassVar = {"half_life": 20_000}
 
     def builds_words(self, asked: Asked) -> bool:
-        """False: articles being edited are not a fair sample of a language, and they recur."""
+        """False: articles being edited recur, and are not a fair sample of a language."""
         return False
 
     def open(self, identity: Identity, asked: Asked) -> Source:

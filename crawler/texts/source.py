@@ -50,8 +50,8 @@ MARKUP = Option(
     choices=("wikitext", "html"),
 )
 BEFORE, EARLIER = "documents_before", "texts_before"
-"""In the identity of texts that were added to a session: the largest number of a document that it had before,
-and the identities of all texts it had read."""
+"""In the identity of texts added to a session: the largest document number that it had before, and the
+identities of all texts that it had read."""
 
 
 class Texts(PageKind):
@@ -68,7 +68,7 @@ class Texts(PageKind):
         if LANG in asked:
             values[LANG.name] = self.language(asked)
         kinds = {ending(path) for path in paths}
-        # Up to 1.1.0 such files were read in another way: that of sessions without this key.
+        # Up to 1.1.0 such files were read differently, as they still are in sessions without this key.
         is_kept = LINES in asked or PLAIN in kinds or (COLUMN in asked and JSON_LINES in kinds)
         if is_kept or any(path.endswith(GIVEN) for path in paths):
             values[LINES.name] = bool(asked.get(LINES))
@@ -104,7 +104,7 @@ class Texts(PageKind):
         paths: list[str] = identity[TEXTS.name]
         folders = [path for path in paths if Path(path).is_dir()]
         files = [path for path in paths if path not in folders and not path.endswith(GIVEN)]
-        kinds = {ending(path) or PLAIN for path in files}  # `vocab build` takes other names for a plain text
+        kinds = {ending(path) or PLAIN for path in files}  # `vocab build`: other names are plain text
         by_line = identity.get(LINES.name)
         ways = {
             "each line of a plain text is a document": by_line and (PLAIN in kinds or folders),
@@ -130,5 +130,5 @@ class Texts(PageKind):
             id=identity.get(ID_COLUMN.name),
             before=identity.get(BEFORE, 0),
         )
-        held_out = 0 if BEFORE in identity else asked.held_out  # those of the first texts stay
+        held_out = 0 if BEFORE in identity else asked.held_out  # the session keeps those of the first texts
         return FileSource("texts", files, held_out=held_out, resuming=asked.resuming)

@@ -358,7 +358,8 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
 def test_a_wiki_names_its_markup_itself(cli, one_line, tmp_path):
     one_line(cli("train", "--source", "api", "--markup", "html"), 2, "--markup needs --source texts, not api")
     out = tmp_path / "words.txt"
-    one_line(cli("vocab", "build", "--lang", "de", "--markup", "html", "-o", out), 2, "--markup is only for files")
+    wrong = "--markup is only for files"
+    one_line(cli("vocab", "build", "--lang", "de", "--markup", "html", "-o", out), 2, wrong)
 
 
 def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
