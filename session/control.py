@@ -38,7 +38,7 @@ UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
 MESSAGE = "wikitopics: "
 """The beginning of the one line with which a command says what went wrong."""
-NOBODY_ASKED = f"(without a terminal to ask on, agree with {YES.flag})"
+NOBODY_ASKED = f"(add {YES.flag} to agree: there is no terminal to ask on)"
 """The end of the last line of a trainer that had a question and no terminal to ask it on."""
 STOP_SECONDS = 30.0
 """Seconds that a trainer may take to save and exit."""

@@ -500,8 +500,8 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
     language = other_language(plan.settings, source.info.language)
     if plan.is_new and VOCAB not in plan.request and language:
         yield (
-            f"{source.info.name} is in {language!r}, but the session counts the words of "
-            f"{plan.settings.vocabulary!r}: start a new --session with --lang {language}"
+            f"{source.info.name} is in {language!r}, but the session counts the words of the "
+            f"vocabulary {plan.settings.vocabulary!r}: start a new --session with --lang {language}"
         )
     if plan.is_new:
         if download := plan.kind.download(source.identity):

@@ -154,7 +154,7 @@ def test_a_language_finds_its_vocabulary_or_has_it_built():
         new_vocabulary(german, Recent())
     with pytest.raises(VocabularyError, match="Lao is written without spaces"):
         new_vocabulary(TrainRequest(lang="lo"), Api())
-    assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is kept")
+    assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is saved")
     assert "already" in save_user_copy("de", WORDS)
     for kind in (Api(), Recent()):
         name, found = new_vocabulary(german, kind)

@@ -130,8 +130,8 @@ def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, one_line
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"xyzzy\n", "holds no word of the session's vocabulary"),
-        (b"", "holds no word of the session's vocabulary"),
+        (b"xyzzy\n", "contains no word of the session's vocabulary"),
+        (b"", "contains no word of the session's vocabulary"),
         (b"\x7fELF\x02\x01\0\0aaa aab", "a binary file, or not UTF-8 text"),
         ("aaa aab".encode("utf-16"), "a binary file, or not UTF-8 text"),
         ("слова на кириллице".encode("cp1251"), "a binary file, or not UTF-8 text"),

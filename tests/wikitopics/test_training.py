@@ -426,7 +426,7 @@ def test_markup_is_warned_of_and_removed(path):
 
 def test_a_new_collection_is_told_of_and_the_bars_total_stays(path, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with pytest.warns(UserWarning, match="^short texts: half of the first 120, .* give another vocabulary$"):
+    with pytest.warns(UserWarning, match="^short texts: half of the first 120 .* give another vocabulary$"):
         learn([" ".join(text.split()[:2]) for text in TEXTS], topics=None, passes=None)
     shown = capsys.readouterr().err
     chosen = "10 topics (about the square root of its documents), 5 passes; topics and passes change that"

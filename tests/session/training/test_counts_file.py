@@ -171,7 +171,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     text.write_text("A river of covid19 in new_york, 2024")
     assert cli.json("infer", text)[0]["known"] == 1
     text.write_text("covid19")
-    one_line(cli("infer", text), 1, "holds no word of the session's vocabulary")
+    one_line(cli("infer", text), 1, "contains no word of the session's vocabulary")
     kept = "train", "--counts", home / "default.db", "--topics", 2, "--session"
     assert cli(*kept, "kept").code == 0
     assert cli(*kept, "named", "--vocab", words).code == 0
