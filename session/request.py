@@ -182,7 +182,7 @@ def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
         return Vocabulary.from_file(vocabulary_file(name))
     if name not in shipped():
         available = ", ".join((*shipped(), *built))
-        raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {available} (or name a file)")
+        raise UnknownVocabulary(f"no vocabulary is called {name!r}. Available: {available} (or name a file)")
     return Vocabulary.load(name)
 
 

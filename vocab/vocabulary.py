@@ -110,7 +110,7 @@ class Vocabulary:
             return cls.from_file(name)
         if name not in shipped():
             known = ", ".join(shipped())
-            raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
+            raise UnknownVocabulary(f"no vocabulary is called {name!r}. Available: {known} (or name a file)")
         return cls.from_lines((_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1], name)
 
     @classmethod
@@ -460,8 +460,7 @@ def best_words(
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
             f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} "
-            f"occurs in {span} of them. About 10,000 documents give a good "
-            "vocabulary"
+            f"occurs in {span} documents. About 10,000 documents give a good vocabulary"
         )
     return Built(Vocabulary.from_words(words, recipe.rule), count, len(frequency))
 

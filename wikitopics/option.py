@@ -65,8 +65,8 @@ class Registry(Generic[T]):
         if not points:
             known = [one for one in self.names() if one not in self.unnamed]
             near = get_close_matches(name, known, n=1)
-            there_are = f"did you mean {near[0]}?" if near else f"available: {', '.join(known)}"
-            raise self.error(f"{name!r} is not a {self.noun}; {there_are}")
+            there_are = f"Did you mean '{near[0]}'?" if near else f"Available: {', '.join(known)}"
+            raise self.error(f"{name!r} is not a {self.noun}. {there_are}")
         if len(points) > 1:
             packages = " and ".join(
                 f"{point.dist.name if point.dist else 'a package'} ({point.value})" for point in points

@@ -162,7 +162,7 @@ def test_a_language_finds_its_vocabulary_or_has_it_built():
         assert found.lines == ("# rule 2", "straße", "über's")
     assert new_vocabulary(TrainRequest(lang="de", vocab="english"), Api()) == ("english", WORDS)
     assert new_vocabulary(TrainRequest(api_url="http://x.org"), Api()) == ("english", WORDS)
-    with pytest.raises(VocabularyError, match="available: english, de"):
+    with pytest.raises(VocabularyError, match="Available: english, de"):
         new_vocabulary(TrainRequest(vocab="fr"), Api())
 
 

@@ -81,7 +81,7 @@ def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(in
 
 
 def test_a_source_that_does_not_exist():
-    with pytest.raises(BadUsage, match="'apo' is not a kind of source; did you mean api"):
+    with pytest.raises(BadUsage, match=r"'apo' is not a kind of source\. Did you mean 'api'"):
         sources.load("apo")
 
 

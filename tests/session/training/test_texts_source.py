@@ -266,7 +266,7 @@ def test_a_vocabulary_and_a_session_part_texts_in_the_same_way(cli, one_line, tm
         assert f"from {documents} documents" in cli("vocab", "build", tmp_path / path, *more, "-o", out).err
     (tmp_path / "one.txt").write_text(text(1))
     for path, says in (
-        ("one.txt", "needed. A usable word occurs in at least 2 of them"),
+        ("one.txt", "needed. A usable word occurs in at least 2 documents"),
         ("one.txt", "Blank lines separate the documents of a plain text; with --lines each line is one"),
         ("c", "With --lines each line is one; each .txt of a folder is a document"),
         ("one.txt --lines", "Each line of a plain text is a document"),
