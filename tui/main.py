@@ -305,8 +305,8 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     yield "What happened", [(sign, words) for sign, _, words in MOMENTS.values()]
     topics = (
         (DOTS[ascii_only], "a topic, in the colour of its area"),
-        ((BARS, ASCII_BARS)[ascii_only][1::2], "its share over time, since half as many articles"),
-        (NEWCOMER, "a word that has entered its top ten since then"),
+        ((BARS, ASCII_BARS)[ascii_only][1::2], "its share since half as many articles had been read"),
+        (NEWCOMER, "a word that has joined its top ten since then"),
         (PINNED, "pinned to the top"),
         (FOLDS[ascii_only], "an area, folded or unfolded"),
         (shades[1::2], "Emergence: darker where more of the text is the topic's own"),

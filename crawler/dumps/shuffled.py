@@ -38,7 +38,7 @@ BLOCK = 512
 _SMALL = 4 << 20
 """The most bytes of a dump in which all places are examined to count articles."""
 _SAMPLED, _ENOUGH = 8, 100
-"""The number of places examined in a larger dump if they have so many articles; otherwise, all are."""
+"""The places examined in a larger dump, and the articles that they must have; otherwise all are examined."""
 _SPARED = 3
 """The articles to hold out are drawn from a third of each place: the places of a small dump are all of it, so
 it would be unpacked twice."""

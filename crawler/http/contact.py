@@ -178,7 +178,7 @@ def check_contact(text: str) -> str:
     """
     contact = _one_line(text)
     if placeholder := _PLACEHOLDER.search(contact):
-        raise ContactMissing(f"{placeholder[0].lstrip('@/.').lower()} reaches nobody: {_HOW}")
+        raise ContactMissing(f"nobody can be reached at {placeholder[0].lstrip('@/.').lower()}: {_HOW}")
     if match := _USER.fullmatch(unquote(contact).strip("[:]")):
         name = " ".join(match[1].replace("_", " ").split())
         page = f"/wiki/User:{name.replace(' ', '_')}"  # an account is the same on all of Wikimedia's wikis

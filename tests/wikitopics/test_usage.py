@@ -34,7 +34,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["train", "--model", "lda:colour=red"], "colour"),
         (["train", "--alpha", "1e308"], "alpha must be a number from 1e-09 to 1,000,000,000"),
         (["train", "--model", "hdp:omega=1e39"], "omega must be a number from 1e-09 to 1,000,000,000"),
-        (["train", "--contact", "me@Example.org"], "example.org reaches nobody"),
+        (["train", "--contact", "me@Example.org"], "nobody can be reached at example.org"),
         (["demo"], "`wikitopics demo --headless`"),
         (["demo", "--session", "a"], "`wikitopics demo --headless --session a`"),
         (["--session", "two"], "`wikitopics train --session two`"),
