@@ -1,4 +1,4 @@
-"""A fixed list of words, counting them in texts, and choosing those that tell subjects apart."""
+"""A fixed list of words: counting them in texts, and choosing those that tell subjects apart."""
 
 import hashlib
 import heapq
@@ -34,7 +34,7 @@ class BadVocabulary(VocabularyError):
 
 
 class BadDocuments(VocabularyError):
-    """The documents to build a vocabulary from hold too few words."""
+    """The documents from which to build a vocabulary have too few words."""
 
 
 # Counting without a vocabulary: every new word gets the next number.
@@ -85,8 +85,8 @@ class Vocabulary:
     ) -> None:
         """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can match.
 
-        With ``strict`` false, as for words that are counted already, they need not match any text: `count`
-        never finds them. ``origin`` and the line of the ``first`` word are for errors. Raises ValueError for
+        Without ``strict``, as for words counted elsewhere, words need not match any text: `count` never finds
+        those that cannot. ``origin`` and the line of the ``first`` word are for errors. Raises ValueError for
         an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
@@ -161,7 +161,7 @@ class Vocabulary:
         return [word.decode("utf-8") if number is None else self.words[number - 1] for word, number in pairs]
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Count the vocabulary's words in ``text``. A word that is counted in a phrase is not counted alone.
+        """Count the vocabulary's words in ``text``. A word counted in a phrase is not counted by itself.
 
         Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at least 1).
         Both arrays are empty if none occurs.
@@ -195,7 +195,7 @@ def _lengths(words: Iterable[bytes]) -> dict[bytes, list[int]]:
 def _joined(
     words: Sequence[bytes], lengths: Mapping[bytes, Sequence[int]], known: Container[bytes]
 ) -> Iterator[bytes]:
-    """The words, with known phrases joined: from left to right, the longest first."""
+    """The words, with known phrases joined from left to right, the longest first."""
     place = 0
     while place < len(words):
         step, token = 1, words[place]
@@ -240,7 +240,7 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: 
     for number, line in enumerate(lines, start=first):
         place = f"{origin}, line {number}"
         if not line.strip():
-            raise BadVocabulary(f"{place}: a blank line; expected one word per line")
+            raise BadVocabulary(f"{place}: blank; expected one word per line")
         if line in first_seen:
             raise BadVocabulary(f"{place}: {_short(line)} is already in line {first_seen[line]}")
         if not strict and not is_printable(line):
@@ -306,10 +306,10 @@ class Built:
     vocabulary: Vocabulary
     """In alphabetical order (by code point)."""
     documents: int
-    """The number of documents read that hold at least one word."""
+    """The number of documents read that have at least one word."""
     distinct_words: int
-    """The number of distinct words (and, for phrases, pairs) counted; the rarest may have been dropped on the
-    way."""
+    """The number of distinct words (and, for phrases, pairs) counted; the rarest may have been dropped
+    meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,14 +320,14 @@ class VocabularyRecipe:
     stop_words: Collection[str] = frozenset()
     """Words that are left out."""
     max_df: int | float | None = None
-    """The most documents that a word may be in: a whole number of them, or a share; None: 0.2. Without stop
+    """The most documents in which a word may be: a whole number of them, or a share; None: 0.2. Without stop
     words, the frequent words themselves must go: 0.1 removes most of a language's function words."""
     min_df: int | float | None = None
     """The fewest documents, likewise; None: two, and one in 2,500."""
     min_letters: int = 3
     """The fewest letters of a word; one that stands for a syllable counts twice."""
     phrases: bool = False
-    """Whether frequent pairs of words are words, too."""
+    """Whether frequent pairs of words count as words."""
 
     @classmethod
     def of_language(
@@ -349,7 +349,7 @@ class VocabularyRecipe:
         return cls(rule, frozenset(word.decode() for word in rule.words_apart("\n".join(stop_words))), **more)
 
     def limits(self, documents: int) -> tuple[int, int]:
-        """The fewest and the most of so many documents that a word may be in."""
+        """The fewest and the most, of this many documents, in which a word may occur."""
         least = max(2, -(-documents // 2500)) if self.min_df is None else self.min_df
         least = math.ceil(least * documents) if isinstance(least, float) else least
         most = (0.2 if self.stop_words else 0.1) if self.max_df is None else self.max_df
