@@ -53,8 +53,8 @@ API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="U
 LANG = Option(
     str,
     "lang",
-    "Wikipedia in this language, or the language of the wiki at --api-url, or of your documents. For any "
-    "language but English, a vocabulary is built first, from the first articles, unless one is given.",
+    "Wikipedia in this language, or the language of the wiki at the address given, or of your documents. For "
+    "any language but English, a vocabulary is built first, from the first articles, unless one is given.",
     metavar="CODE",
     default=ENGLISH,
     kept_as=API_URL.name,
