@@ -1,4 +1,4 @@
-"""The requirements on a source of pages, as a check for any source."""
+"""The requirements on a source of pages, as checks that can be run on any source."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def check_source(kind: type[PageKind], **options: Any) -> None:
 
 
 def _taken(option: Option[Any], value: object) -> object:
-    """The value as a command would hand it on; a list will do where a tuple is asked for."""
+    """The value as a command would pass it on; a list is accepted instead of a tuple."""
     if option.of is tuple and isinstance(value, list):
         value = tuple(value)
     try:
@@ -77,7 +77,7 @@ def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _check_identity(kind: PageKind, asked: Asked, identity: Identity) -> None:
-    """By its keys a resumed session compares the options that are given again."""
+    """Check the identity's keys, by which a resumed session compares options that are given again."""
     _check_json("identity", identity)
     for option in kind.options:
         own_name = f"expected {option.name}, which is needed, to be kept under its own name"

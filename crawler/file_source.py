@@ -1,9 +1,9 @@
 """Files of pages, whatever their format, and the lap through them.
 
-Files have an order of their own, so their first articles are not a fair sample for evaluation. Before the lap
-they are read once to the end, and the articles with the smallest hashes of their page ids come first in the
-stream. After that the files are read in order, without those articles. Input that can be read only once comes
-as it is.
+Files have their own order, so their first articles are not a fair sample for evaluation. Before the lap, the
+files are read once to the end, and the articles with the smallest hashes of their page ids come first in
+the stream. After that, the files are read in order, without those articles. Input that can be read only once
+is read in its own order.
 """
 
 import heapq
@@ -33,11 +33,11 @@ from wikitopics.crawler.system import Background
 
 T = TypeVar("T")
 Say = Callable[[str], None]
-"""Takes one line for people."""
+"""Shows one line to the user."""
 Place = Mapping[str, int]
-"""Where to continue: a part of a source's position, with the keys of that kind of files."""
+"""Where to continue: part of a source's position, with keys that depend on the kind of file."""
 Found = tuple[Page | Skip, Place]
-"""One article, or the reason for skipping one, and the place after it."""
+"""An article, or the reason for skipping one, and the place after it."""
 
 START: Place = MappingProxyType({})
 BATCH_PAGES = 50
@@ -49,11 +49,11 @@ _MOST_KEPT = 64 << 20
 
 
 def silently(message: str) -> None:
-    """Take a message and drop it."""
+    """Ignore a message."""
 
 
 class PageFiles(ABC):
-    """Files of pages, one after another. ``names``: the names of the files, or of what holds them."""
+    """Files of pages, one after another. ``names``: the names of the files, or of their folders."""
 
     is_repeatable = True
     """Whether the files can be read more than once."""
@@ -62,15 +62,15 @@ class PageFiles(ABC):
         self.name = first_and_more(names)
         """The name for people."""
         self.bytes_read = 0
-        """Bytes read from all files, as stored on disk, in all readings together."""
+        """The bytes read from all files, as stored on disk, in all readings together."""
         self.say = say
         self.closed = False
-        """Whether a reading is to end early."""
+        """Whether readings must end early."""
 
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many files there are; a place's `file` is below it."""
+        """The number of files; `file` in a place is less than this."""
 
     @property
     @abstractmethod
@@ -103,8 +103,7 @@ class PageFiles(ABC):
 
 
 def page_hash(page_id: int) -> int:
-    """A number below 2**63 that looks random and is the same everywhere; it decides which articles are
-    held out."""
+    """A pseudo-random number below 2**63, the same everywhere; it decides which articles are held out."""
     return int.from_bytes(blake2b(str(page_id).encode(), digest_size=8).digest(), "big") >> 1
 
 
@@ -116,7 +115,7 @@ class Chosen:
     page: Page
     """The page without its text."""
     text: bytes | None
-    """The compressed text; None if there were too many large texts to keep them all: it is read again."""
+    """The compressed text; None if there were too many large texts to keep: then it is read again."""
     place: Place
     """The place from which it is the first article."""
 
@@ -135,7 +134,7 @@ def scan(
 ) -> tuple[int, Sequence[Chosen]]:
     """Count the articles; choose those with the ``n`` smallest hashes of the page id, the smallest first.
 
-    An empty one is not counted, and never chosen.
+    Empty articles are neither counted nor chosen.
     ``progress`` is called every 1000 articles.
     """
     heap: list[Chosen] = []
@@ -201,13 +200,13 @@ class FileSource:
         return self._background.run()
 
     async def close(self) -> None:
-        """Have the reading thread end."""
+        """End the reading thread."""
         self.files.closed = True
         if self._background is not None:
             self._background.stop()
 
     def _tell(self, message: str) -> None:
-        """Show a line to people, once."""
+        """Show a line to the user, once."""
         if all(message != error.text for error in self.activity.errors):
             self.activity.note(time.time(), message)
 
@@ -225,7 +224,7 @@ class FileSource:
     def _progress(self) -> None:
         percent = 10 * min(9, 10 * self.files.bytes_read // max(self.files.size, 1))
         self.activity.waiting_for = (
-            f"a first pass over the {self._what}, to choose the held-out articles ({percent} %)"
+            f"a first pass over the {self._what}, to choose the held-out articles ({percent}%)"
         )
 
     def _batches(self, position: dict[str, int]) -> Iterator[PageBatch]:

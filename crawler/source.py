@@ -1,6 +1,7 @@
 """A source of articles: how it is declared, and how it is read once it is open.
 
-It yields stretches of jobs, each job some articles to be counted, with the position after any of them.
+An open source yields stretches of jobs. Each job holds some articles to be counted; a stretch also gives the
+positions after its articles.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from yarl import URL
 
 
-# Errors on the way to an article; each message is one line for people.
+# Errors in getting articles; each message is one line for people.
 
 
 class CrawlerError(Exception):
-    """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
+    """The base class of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
 
     exit_code = 1
 
@@ -36,13 +37,13 @@ class ContactMissing(CrawlerError):
 
 
 class BadSource(CrawlerError):
-    """The source is not what it was named as: no such file, not a dump, a URL without a scheme."""
+    """The source is not what it should be: no such file, not a dump, a URL without a scheme."""
 
     exit_code = 2
 
 
 class Unconfirmed(CrawlerError):
-    """Something that the user has not agreed to yet and must be asked about. The message says what."""
+    """Something to which the user has yet to agree. The message says what."""
 
     exit_code = 2
 
@@ -57,7 +58,7 @@ class BadPosition(CrawlerError):
 
 
 class WikiUnreachable(CrawlerError):
-    """No valid reply for too long."""
+    """There has been no valid reply for too long."""
 
     exit_code = 3
 
@@ -76,23 +77,23 @@ class TransientError(Exception):
     throttled: bool = False
     """The wiki asks for patience (429, 503, maxlag)."""
     retry_after: float | None = None
-    """Seconds that it named."""
+    """The seconds for which it asks."""
     answered: bool = False
-    """This came from a working wiki, so the wiki counts as reached."""
+    """The error came from a working wiki, which therefore counts as reached."""
     slow: bool = False
     """The reply did not come in time."""
     too_large: bool = False
-    """The reply is more than can be taken; asking for less may help."""
+    """The reply is too large; asking for less may help."""
     lasting: bool = False
     """Unlikely to clear by waiting; final at the start of a run."""
 
 
 class CutOff(Exception):
-    """The data ends or breaks in the middle, as the message says; everything before was handed out."""
+    """The data ends or breaks in the middle, as the message says. Everything before that was handed out."""
 
 
 class Lacking(Exception):
-    """More bytes of a file are needed than were provided; everything before was handed out."""
+    """More bytes of a file are needed than were given. Everything before that was handed out."""
 
 
 # Optional packages for some features: `pip install 'wikitopics[NAME]'`.
@@ -106,7 +107,7 @@ class Extra:
     packages: Sequence[str]
     """The packages; messages name the first."""
     purpose: str
-    """Its purpose, as it follows "for"."""
+    """Its purpose, worded to follow "for"."""
 
     @property
     def command(self) -> str:
@@ -185,8 +186,8 @@ Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
 MOST_ERRORS = 20
 Lack = Literal["more", "again"]
-"""What would help to read a job: more bytes after those that it holds, or the same bytes again, because
-these are damaged."""
+"""What would help to read a job: more bytes after those that it holds, or the same bytes again if they are
+damaged."""
 Skip = Literal[
     "disambiguation",
     "redirect",
@@ -200,9 +201,9 @@ Skip = Literal[
     "damaged",
     "forbidden by robots.txt",
 ]
-"""Why a page that the source lists gives no article; "no text": the wiki never delivers it."""
+"""Why a page listed by the source gives no article; "no text": the wiki never delivers the text."""
 Skips = Mapping[Skip, int] | Mapping[str, int]
-"""Numbers of pages by such a reason; sources of other packages have reasons of their own."""
+"""The number of pages for each reason; sources of other packages may have their own reasons."""
 
 
 def is_id(value: object) -> TypeGuard[int]:
@@ -221,16 +222,16 @@ def sound_text(text: str) -> str:
 
 
 def first_and_more(names: Sequence[str]) -> str:
-    """The name for people of several files: that of the first, and how many more there are."""
+    """The name for people of several files: the first one's, and how many more there are."""
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One article as the source delivered it, markup not yet removed.
+    """One article as the source delivered it, with its markup.
 
-    Characters of the title that UTF-8 cannot encode, as in some file names, are replaced, and everything
-    beyond 255 bytes is cut off.
+    Characters of the title that UTF-8 cannot encode, as in some file names, are replaced, and the title is
+    cut off after 255 bytes.
     """
 
     page_id: int
@@ -239,7 +240,7 @@ class Page:
     text: str
     markup: Markup
     id: str | None = None
-    """Its id in its own collection, "" if it has none; None: the source has no ids."""
+    """Its id in the user's collection, "" if it has none; None: the source has no ids."""
 
     def __post_init__(self) -> None:
         title = sound_text(self.title)
@@ -250,7 +251,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class RecentError:
-    """An error that the source has overcome, or is trying to."""
+    """An error that the source has overcome or is trying to overcome."""
 
     at: float
     """Seconds since the epoch."""
@@ -263,7 +264,7 @@ class Activity:
     """What a source is doing at the moment; the source writes it, and the trainer copies it."""
 
     waiting_for: str | None = None
-    """In plain words, e.g. "the wiki" or "429: told to wait"; None while it works."""
+    """What it is waiting for, in plain words, such as "the wiki" or "429: told to wait"; None if nothing."""
     waiting_until: float | None = None
     """Seconds since the epoch, if the wait has a known end."""
     trouble: str | None = None
@@ -275,26 +276,26 @@ class Activity:
     throttled: int = 0
     """The number of replies such as 429, 503 and maxlag."""
     throttled_at: float | None = None
-    """When the last of them came, in seconds since the epoch."""
+    """When the last of these came, in seconds since the epoch."""
     failed_at: float | None = None
     """When something else last made a retry necessary."""
     own_wait: bool = False
-    """Whether the wait before the next retry is of our own choice; the trainer ends it by setting this to
-    False. No server asked for it."""
+    """Whether the wait before the next retry is our own choice, not a server's request; the trainer ends such
+    a wait by setting this to False."""
     bytes_read: int = 0
     """Bytes of reply bodies as transferred (compressed)."""
     requests_last_minute: int = 0
-    """At the rate since the first one, before the first minute is over."""
+    """During the first minute, extrapolated from the time since the first request."""
     allowed_per_minute: int | None = None
     """None: no cap."""
     latency_seconds: float | None = None
     batch_pages: int | None = None
-    """Pages currently requested at a time."""
+    """The number of pages currently requested at a time."""
     errors: list[RecentError] = field(default_factory=list)
     """The last few, newest last."""
     pace: float = 0.0
-    """Seconds over which all articles are spread, so that people can follow. Whoever sets it to 0 gets the
-    rest as fast as it can come."""
+    """Seconds over which all articles are spread so that people can follow. If it is set to 0, the rest come
+    as fast as possible."""
 
     def note(self, at: float, text: str) -> None:
         """Add one line to the list of errors."""
@@ -303,7 +304,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class SourceInfo:
-    """A source's information about itself once it is open."""
+    """What a source reports about itself once it is open."""
 
     name: str
     """For people: "en.wikipedia.org", "demo", "pages-articles.xml.bz2"."""
@@ -325,31 +326,31 @@ class SourceInfo:
 
 
 class Job(Protocol):
-    """Articles that any process can read; it is sent there pickled."""
+    """Articles that any process can read; a job can be pickled."""
 
     @property
     def articles(self) -> int:
-        """How many it holds, as far as that is known."""
+        """How many articles it holds, as far as is known."""
 
     @property
     def size(self) -> int:
         """The bytes of memory that it takes."""
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
-        """Its articles in their order, and why others were skipped.
+        """Its articles in order, and why others were skipped.
 
         Raises `CutOff` or `Lacking` if it ends early, after everything readable, and `BadSource`.
         """
 
     async def renewed(self, lack: Lack) -> Job | None:
-        """The same job with what it lacks; None if that is not available. Called where the source is open."""
+        """The same job with what it lacked; None if that cannot be had. Called where the source is open."""
 
     def __str__(self) -> str:
         """The name for people."""
 
 
 class Piece(NamedTuple):
-    """Some of a stretch's articles that are handed out together."""
+    """Articles of a stretch that are handed out together."""
 
     start: int
     stop: int
@@ -364,15 +365,15 @@ class Stretch(Protocol):
 
     @property
     def rereadable(self) -> bool:
-        """Whether it is so easily read again that a trainer that stops need not finish counting it."""
+        """Whether it can so easily be read again that a stopping trainer need not finish counting it."""
 
     @property
     def skips(self) -> Skips:
-        """Pages that the source listed but that are in none of the jobs, by the reason."""
+        """The number of pages that the source listed but no job holds, by reason."""
 
     @property
     def jobs(self) -> Sequence[Callable[[], Awaitable[Job]]]:
-        """What makes its jobs, to be called in this order; each job takes memory from then on."""
+        """Functions that make its jobs, to be called in this order; each job takes memory once it is made."""
 
     def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int] | None:
         """The order of all articles, from the page ids of each job; None: one job after another."""
@@ -405,7 +406,7 @@ class PageBatch:
         return FetchedPages(self.pages)
 
     def order(self, page_ids: Sequence[Sequence[int]]) -> None:
-        """As they come."""
+        """None: in the order of the pages."""
 
     def pieces(self, articles: int) -> Iterator[Piece]:
         yield Piece(0, articles, self.position, self.lap)
@@ -454,23 +455,23 @@ class Source(Protocol):
 
 
 async def close_batches(batches: AsyncIterator[Any]) -> None:
-    """Close a source's generator before the source, since it may still need what the source closes."""
+    """Close a source's generator; call it before closing the source, whose resources it may still need."""
     if isinstance(batches, AsyncGenerator):
         await batches.aclose()
 
 
 Identity = Mapping[str, Any]
-"""The identity of a source, as plain JSON values that a session stores. It contains nothing that acts
+"""The identity of a source, as plain JSON values that a session stores. It contains nothing that can act
 outside the program."""
 
 
 def default_held_out(articles: int | None) -> int:
-    """The number of articles held out from this many (None: unknown) if no number is given."""
+    """The default number of held-out articles for a source of this many (None: unknown)."""
     return 1000 if articles is None else min(1000, articles // 10)
 
 
 def with_spare(held_out: int) -> int:
-    """A few more articles come first than are held out, since some may have no word of the vocabulary."""
+    """A few more articles than are held out, since some may have no word of the vocabulary."""
     return held_out + max(20, held_out // 20) if held_out else 0
 
 
@@ -491,7 +492,7 @@ class Asked(OptionValues):
 
 
 class SourceKind(ABC):
-    """The description of one kind of source. It loads nothing heavy; the reading code is imported on opening.
+    """Describes one kind of source. It loads nothing heavy; the reading code is imported on opening.
 
     `identity` turns the options given into the values that the session stores. The source is opened from
     these, at first and whenever the session continues. A kind that yields pages is a `PageKind`.
@@ -503,23 +504,23 @@ class SourceKind(ABC):
     """Its description in a dialog and the help."""
     options: ClassVar[tuple[Option[Any], ...]] = ()
     model_defaults: ClassVar[Mapping[str, object]] = {}
-    """Options of models, by name, for a new session that is not given them and whose models have them."""
+    """Default options of models, by name, for a new session whose models have these options."""
     command: ClassVar[str] = ""
-    """Its own command of the program, if it has one for the screen and the trainer."""
+    """Its own command for the screen and the trainer, if it has one."""
     on_screen: ClassVar[Sequence[str]] = ()
-    """What that command's trainer is told if a screen shows it."""
+    """Arguments for that command's trainer when a screen shows it."""
     remark: ClassVar[str] = ""
     """The screen's remark beside the source's name."""
     has_links: ClassVar[bool] = False
-    """Whether its pages are articles of a wiki, with links to others that can be counted instead of words."""
+    """Whether its pages are articles of a wiki, whose links can be counted instead of words."""
     own: ClassVar[bool] = False
-    """Whether it yields documents of the user's own. They are called documents, not articles, those held out
-    get topics when training ends, and a vocabulary built from them is not kept for other sessions."""
+    """Whether it yields the user's own documents. They are called documents, not articles, held-out ones get
+    topics when training ends, and a vocabulary built from them is not kept for other sessions."""
     asks_server: ClassVar[bool] = False
     """Whether it asks a server for its articles. Only then are there requests, replies and downloads to
     report; and as people watch the crawl, models are measured more often."""
     advice: ClassVar[tuple[int, str] | None] = None
-    """A number of articles, and advice for a reader of more."""
+    """A number of articles, and advice for anyone who reads more than that."""
 
     @abstractmethod
     def identity(self, asked: Asked) -> Identity:
@@ -562,12 +563,12 @@ class SourceKind(ABC):
         return ""
 
     def repeatable(self, identity: Identity) -> bool:
-        """Whether sessions of several passes may be made of it: of documents that stay the same. Later passes
-        read the word counts that the session keeps, not the source."""
+        """Whether it can be read in several passes, since its documents stay the same. Later passes read the
+        word counts that the session keeps, not the source."""
         return False
 
     def division(self, identity: Identity) -> str:
-        """How its documents are told apart, for somebody whose files have too few; "" if that is clear."""
+        """How its documents are separated, for users whose files have too few; "" if that is clear."""
         return ""
 
     def wiki(self, identity: Identity) -> str | None:

@@ -1,4 +1,4 @@
-"""The operating system: a thread for blocking work, child processes, and files of our own."""
+"""The operating system: a thread for blocking work, child processes, and the program's own files."""
 
 import asyncio
 import contextlib
@@ -58,16 +58,16 @@ class Background(Generic[T]):
                 if self._stopped.is_set():
                     break
                 self._put(loop, (item,))
-        except Exception as error:  # noqa: BLE001 (handed on to whoever awaits)
+        except Exception as error:  # noqa: BLE001 (raised in the awaiting task)
             end = error
         self._put(loop, end)
 
     def _put(self, loop: asyncio.AbstractEventLoop, item: tuple[T] | Exception | None) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits for it any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing is waiting any more
             loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
 
-# Python child processes: all started in the same way, and ended with the process that started them.
+# Python child processes: all are started in the same way, and end with the process that started them.
 
 _PR_SET_PDEATHSIG = 1
 
@@ -85,9 +85,9 @@ def start_python(
 ) -> subprocess.Popen[bytes]:
     """Run ``python -m MODULE ARGUMENTS``, whatever the working directory contains.
 
-    ``keeps``: descriptors that stay open in it to its end, and with them the locks that they hold.
+    ``keeps``: descriptors that remain open in it until its end, and with them their locks.
 
-    ``-P``, which no environment variable undoes, keeps the working directory off the module search path:
+    ``-P``, which no environment variable can undo, keeps the working directory off the module search path:
     a folder `model` or a file `json.py` there is not run instead of ours. The child has its own terminal
     session, so that Ctrl+C reaches only its parent.
     """
@@ -102,9 +102,9 @@ def start_python(
 
 
 def end_with_parent() -> None:
-    """Have the kernel kill this process when the thread that started it ends (Linux; elsewhere nothing).
+    """Let the kernel kill this process when the thread that started it ends (on Linux; elsewhere do nothing).
 
-    This also ends a stopped process. The end of standard input, which a child should watch for on every
+    This ends even a suspended process. The end of standard input, which a child should watch for on every
     system, does not.
     """
     if sys.platform == "linux":

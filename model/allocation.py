@@ -1,11 +1,11 @@
-"""What models that have their topics as `Lambda` share: settings, states, inference.
+"""What models whose topics are a `Lambda` have in common: settings, states, inference.
 
-And what only the two ways to learn latent Dirichlet allocation share: priors, warm start, and rebirth.
+Also what the two ways to learn latent Dirichlet allocation have in common: priors, warm start, rebirth.
 
 **Rebirth**: topics whose subjects have left the stream are born again, so that a model with a half-life
-learns new ones. A floor of the step size makes old knowledge fade, but topics do not move because of that.
-Documents on new subjects are spread over old topics through chance words that they share with them, and a
-local optimum keeps them there (decision 0018). So a topic that the newest documents use far less than its
+learns new ones. A lower bound on the step size makes old knowledge fade, but that alone moves no topic.
+Documents on new subjects are spread over old topics by words that they happen to share, and a local optimum
+keeps them there (decision 0018). So a topic that the newest documents use far less than its
 weight suggests starts again from a few of them, with little weight, so that it soon follows its new use. When
 the newest documents use all topics differently, the stream has turned to other subjects: every topic that is
 used less than its weight suggests starts again at once, from nearly the mean of all words, as in a new model.
@@ -32,13 +32,13 @@ from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, Sta
 from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
 from wikitopics.option import Option
 
-DECORRELATED_AFTER = 1500  # documents: half as far after so many
+DECORRELATED_AFTER = 1500  # documents after which topics are decorrelated half as far as in the end
 KAPPA = "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen"
-LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
+LEAST_WORDS = 1e-3  # the least count of a word in `with_topics`: 0 has no logarithm
 
 
 class LambdaModel(LambdaTopics, OnlineModel):
-    """A model that learns such topics from minibatches.
+    """A model that learns topics kept as `Lambda` from minibatches.
 
     Its constructor takes its `options` and `arguments`. The numbers among them become attributes, and entries
     of its state, unless the class has an attribute or an entry of that name. It keeps the numbers by which it
@@ -48,9 +48,9 @@ class LambdaModel(LambdaTopics, OnlineModel):
     RECIPES: ClassVar[tuple[Any, Any]]
     """The recipe with `warm_start`, and the paper's."""
     USUAL: ClassVar[tuple[Mapping[str, float], Mapping[str, float]]]
-    """Likewise, the values of options that have no default by themselves."""
+    """The values of options without a default, again with `warm_start` and in the paper."""
     PAPERS: ClassVar[tuple[str, ...]] = ()
-    """Who gives all these settings, but not `warm_start`, asks for the paper's algorithm."""
+    """If all these settings are given, but not `warm_start`, the model follows the paper."""
     __signature__: ClassVar[Signature]
 
     arguments: ClassVar[tuple[Option[Any], ...]] = (
@@ -80,7 +80,7 @@ class LambdaModel(LambdaTopics, OnlineModel):
             there = {entry.key for entry in cls._all_entries()}
             for name, option in settings.items():
                 if option.of in (int, float) and name not in there and not hasattr(cls, name):
-                    # one that can be learnt may become smaller than one that is given
+                    # a learnt value may become smaller than any that may be given
                     least = TINY if option.choices or option.above == 0 else option.least
                     optional = option.default is None and name not in cls.USUAL[0]
                     kind, most = option.of.__name__, option.most
@@ -118,7 +118,7 @@ class LambdaModel(LambdaTopics, OnlineModel):
         self.warm_start = bool(warm_start)
         self.recipe = self.RECIPES[not warm_start]
         self._amount = 0.0  # documents seen, as the recipe counts them
-        # The words of these, by which texts are short; None: they are not treated as such.
+        # Their words, which tell whether texts are short; None: texts are never treated as short.
         self._words_read: float | None = 0.0 if self.warm_start else None
         self._first: Minibatch | None = None  # what the topics start from, until there are enough documents
         values = {**given, **{n: v for n, v in self.USUAL[not warm_start].items() if given[n] is None}}
@@ -127,11 +127,11 @@ class LambdaModel(LambdaTopics, OnlineModel):
 
     @abstractmethod
     def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        """Set everything else that a new model has; values: all settings, which in `given` may be None."""
+        """Set a new model's other attributes; values: all settings; given: those given, otherwise None."""
 
     @classmethod
     def _settings(cls) -> dict[str, Option[Any]]:
-        """The options of this class and of those that it comes from, by name."""
+        """The options of this class and of its base classes, by name."""
         return {
             option.name: option
             for base in reversed(cls.__mro__)
@@ -141,16 +141,16 @@ class LambdaModel(LambdaTopics, OnlineModel):
 
     @property
     def _apart(self) -> float:
-        """Topics that have not come apart by themselves yet would only be worse for it."""
+        """How far topics are decorrelated: little at first, as that only harms topics not yet separated."""
         return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER) * (1 - self._mixed)
 
     @property
     def _mixed(self) -> float:
-        """The part of the E-step that is a mixture's, by the words of the texts so far."""
+        """The mixture's share of the E-step, given the words of the texts so far."""
         return mixture.share(self._words_read or LARGEST, self._seen)
 
     def _with_words_of(self, batch: Minibatch) -> float:
-        """The same with a minibatch whose words then count as read."""
+        """The same share once the words of this minibatch are counted as read."""
         if self._words_read is None:
             return 0.0
         self._words_read += mixture.words_of(batch)
@@ -174,9 +174,9 @@ class LambdaModel(LambdaTopics, OnlineModel):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
 
-        By the passes of SCVB0 with `document_prior`, which predict better than a variational update; from
-        256 topics on, over the document's active topics and the others as one (decision 0045). A document
-        without words gets the prior's proportions. Raises ValueError for a word id out of range.
+        Uses the passes of SCVB0 with `document_prior`, which predict better than a variational update. From
+        256 topics on, they treat the topics that are not active in a document as one (decision 0045). A
+        document without words gets the prior's proportions. Raises ValueError for a word id out of range.
         """
         from wikitopics.model.scvb0_e_step import ThetaPasses, inferred
 
@@ -206,7 +206,7 @@ class LambdaModel(LambdaTopics, OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0 keeps its topics, as it reads them, and goes on with today's numbers."""
+        """A state of 1.0.0 keeps its topics, which are not decorrelated, and takes the current recipe."""
         warm, paper = cls.RECIPES
         recipe = vars(warm if state.get("warm_start") else paper)
         numbers = {f"recipe_{name}": value for name, value in recipe.items()}
@@ -218,14 +218,14 @@ class Rebirth:
     """How much each topic is used, and when it is used too little.
 
     use: (K,) share of the words, a running mean over about `recent` documents
-    documents: seen since the first one or since the stream turned; nothing is born before there are `calm`,
-    since nothing learnt for the first time has faded yet
+    documents: seen since the start or since the stream turned; nothing is born before there are `calm` of
+    them, since nothing that was just learnt has faded yet
     faded: a topic is born again when its use is below this fraction of its share of the total weight
-    turned: the stream has turned when this part of all words has moved to other topics than before
-    seeds, seed_weight: documents that a topic is born from, and the part of its words that comes from them
-    when the stream has turned. Otherwise all its words do: a lone topic with the mean of all words would draw
-    from every other
-    mass: its weight, relative to that of a mean topic
+    turned: the stream has turned when this share of all words has moved to other topics
+    seeds, seed_weight: documents that a topic is born from, and the share of its words that comes from them
+    when the stream has turned. Otherwise all its words do: a single topic with the mean of all words would
+    take words from every other topic
+    mass: the weight of a topic at its birth, relative to a mean topic's
     """
 
     use: Vector
@@ -303,8 +303,8 @@ class DirichletAllocation(LambdaModel):
         return stage
 
     def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
-        """Start the topics of short texts, by the part `mixed`, as a mixture of the first ones: of these and
-        those `before`, and again when there are many more. words: in the corpus, as lambda counts them"""
+        """Start the share `mixed` of short texts' topics as a mixture learnt from the first texts: those
+        `before` and these. Start over when there are many more. words: the corpus's, as lambda counts them"""
         if not mixed or before >= mixture.enough(self.n_documents):
             return
         topics, first = self._topics, Minibatch.concatenate([self._first or batch[:0], batch])

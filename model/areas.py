@@ -1,7 +1,7 @@
-"""Areas: a model's topics grouped by what they mean, and their places on a map.
+"""Areas: a model's topics grouped by meaning, and their places on a map.
 
-Topics are alike if they use the same words and meet in the same documents. From snapshot to snapshot, areas
-and places stay the same as far as the topics allow. U topics in use, of K.
+Topics are similar if they use the same words and meet in the same documents. From snapshot to snapshot, areas
+and places change as little as the topics allow. U of the K topics are in use.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Groups = NDArray[np.int64]
 """(U,) the number of each topic's area."""
 
 PRESENT = 0.02
-"""The proportion of a document from which a topic counts as present in it."""
+"""The least proportion of a document at which a topic counts as present in it."""
 HALF_LIFE = 10_000
-"""Documents after which a meeting of two topics counts half."""
+"""The number of documents after which a meeting of two topics counts half."""
 ENOUGH = 5_000
-"""Documents from which meetings have their full weight."""
+"""The number of documents from which meetings have their full weight."""
 MEETINGS = 0.7
-"""The full weight of meetings in the similarity of topics; the rest is that of their words."""
+"""The full weight of meetings in the similarity of topics; the rest is the weight of their words."""
 RARE = 1e-6
 """Added to the rates of meetings, so that topics that never met are not infinitely far apart."""
 BOND = 0.7
@@ -39,10 +39,10 @@ MOST_AREAS = 18
 NONE = -1
 """The area of a topic that is not in use."""
 _SMALL = 1 << 18
-"""Multiplications of a product of matrices up to which OpenBLAS uses one thread: others wait busily for the
-next one, which would double the trainer's CPU time."""
+"""The multiplications of a matrix product up to which OpenBLAS uses one thread. More would wait busily for
+the next product and double the trainer's CPU time."""
 _WORDS = 1024
-"""Words of the vocabulary whose rows are in memory at a time."""
+"""The number of words whose rows are in memory at a time."""
 
 
 class Meetings:
@@ -57,22 +57,22 @@ class Meetings:
 
     @classmethod
     def none(cls, K: int) -> Meetings:
-        """Those of no document."""
+        """No meetings yet."""
         return cls(np.zeros((K + 1, K), np.float32))
 
     @property
     def documents(self) -> float:
-        """Their number, with their weights."""
+        """The number of documents, by their weights."""
         return float(self.sums[-1].sum(dtype=np.float64))
 
     @property
     def settled(self) -> bool:
-        """Whether they have their full weight."""
+        """Whether meetings have their full weight."""
         return self.documents >= ENOUGH
 
     @property
     def weight(self) -> float:
-        """The weight of their lift in distances."""
+        """The weight of the lift in distances."""
         return MEETINGS * min(1.0, self.documents / ENOUGH)
 
     def add(self, theta: NDArray[np.float32]) -> None:
@@ -114,8 +114,7 @@ def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Flo
 
 
 def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
-    """(U, U) distances of topics, from 0, by the similarity of their words and by the lift of their meetings,
-    which has this weight.
+    """(U, U) distances of topics, from 0, by their words' similarity and, weighted, their meetings' lift.
 
     Both are measured in standard deviations over all pairs.
     """
@@ -137,9 +136,9 @@ def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
 
 
 def usual_number(U: int, before: int = 0) -> int:
-    """The number of areas of U topics: 1.3 times the root, 2 to 18; 1 for fewer than 4 topics.
+    """The number of areas of U topics: 1.3 sqrt(U), from 2 to 18; 1 for fewer than 4 topics.
 
-    before: the number at the last snapshot, which stays unless it is off by one or more.
+    before: the number at the last snapshot, which is kept unless it is off by one or more.
     """
     if U < 4:
         return 1
@@ -150,8 +149,8 @@ def usual_number(U: int, before: int = 0) -> int:
 def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
     """(U,) the group of each topic, numbered from 0 in any order; at most n groups.
 
-    Ward's tree is cut into n groups; topics of one group of ``before`` (`NONE`: of no group) are closer in
-    it. Then topics move one by one where that lowers the mean distance of all pairs within groups.
+    Ward's tree is cut into n groups. Topics that shared a group in ``before`` (`NONE`: no group) count as
+    closer. Then single topics move to other groups as long as that lowers the mean distance within groups.
     """
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
@@ -164,14 +163,14 @@ def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
 
 
 def _bound(far: Floats, groups: Groups) -> Floats:
-    """Distances at which topics of one group are closer."""
+    """The distances, reduced between topics of one group."""
     same = (groups[:, None] == groups) & (groups != NONE)
     return np.where(same, BOND * far, far)
 
 
 def _settled(far: Floats, groups: Groups) -> Groups:
-    """The groups after each topic has moved where that lowers the mean distance of all pairs within groups
-    most, until none does."""
+    """The groups after topics have moved to where they lower the mean distance of all pairs within groups
+    most, until no move lowers it."""
     members = np.eye(int(groups.max()) + 1)[groups]
     sums, sizes = far @ members, members.sum(axis=0)
     within, pairs = (far * (members @ members.T)).sum() / 2, (sizes * (sizes - 1)).sum() / 2
@@ -180,7 +179,7 @@ def _settled(far: Floats, groups: Groups) -> Groups:
         for topic in range(len(far)):
             own = groups[topic]
             if sizes[own] == 1:
-                continue  # a group of one topic stays
+                continue  # a group of one topic is left alone
             more = sums[topic] - sums[topic, own]
             more_pairs = sizes - sizes[own] + 1
             more_pairs[own] = 0
@@ -199,7 +198,7 @@ def _settled(far: Floats, groups: Groups) -> Groups:
 
 
 def numbered(groups: Groups, before: Groups) -> Groups:
-    """(U,) the same groups with the numbers of the earlier areas whose topics they keep.
+    """(U,) the same groups, numbered as the earlier areas that they continue.
 
     before: (U,) the earlier area of each topic. An earlier area continues in the group that has at least half
     of its topics. New groups get the lowest numbers that no earlier area had, then other free ones.
@@ -231,7 +230,7 @@ class Node:
     number: int
     children: tuple[int, int]
     height: float
-    """How far apart the children are, from 0; never lower than for the children themselves."""
+    """How far apart the children are, from 0; never less than the heights of the children."""
     topics: tuple[int, ...]
     """The topics of all its branches, in drawing order."""
 
@@ -247,7 +246,7 @@ def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
     topics: dict[int, tuple[int, ...]] = {topic: (topic,) for topic in range(U)}
 
     def join(tops: Sequence[int], apart: Floats, least: float) -> int:
-        """Join these topics or nodes; returns the number of the node over all."""
+        """Join these topics or nodes; returns the number of their common node."""
         numbers = list(tops)
         for one, other, height in _ward(apart):
             children = numbers[one], numbers[other]
@@ -295,16 +294,16 @@ def _ward(far: Floats) -> list[tuple[int, int, float]]:
 WORDS = 2
 """Words in a name."""
 STEM = 4
-"""The fewest letters of a stem that is looked at; shorter words have to be the same."""
+"""The fewest letters that make a stem; shorter words must be equal."""
 
 
 def names(
     relevant: Mapping[int, Sequence[str]], before: Mapping[int, Sequence[str]]
 ) -> dict[int, tuple[str, ...]]:
-    """The words of each area's name; no two of all of them have one stem.
+    """The words of each area's name; no two words in all the names have the same stem.
 
     relevant: each area's words, the most relevant first, of the largest area first. before: earlier names,
-    which hold while their words are among the first.
+    which are kept while their words are among the first.
     """
     chosen = {
         area: tuple(before[area])
@@ -333,21 +332,21 @@ def _same_stem(one: str, other: str) -> bool:
 # The map: t-SNE [van der Maaten and Hinton 2008] of the distances.
 
 PERPLEXITY = 8.0
-"""The number of neighbours to which the places of a topic pay attention, about."""
+"""Roughly the number of neighbours that determine a topic's place (the perplexity of t-SNE)."""
 FIRST_ROUNDS, ROUNDS = 400, 100
-"""Steps of the first map, and of a map that begins with an earlier one."""
+"""The steps of the first map, and of a map that starts from an earlier one."""
 MANY = 300
-"""Topics from which there are fewer steps, so that these take no longer."""
+"""The number of topics above which there are fewer steps, so that they take no longer."""
 EXAGGERATED, EARLY = 120, 8.0
-"""Steps of the first map in which topics attract each other more, so that groups find together, and how much
-more."""
+"""The steps of the first map in which topics attract each other more strongly, so that groups form, and by
+which factor."""
 
 
 def places(far: Floats, areas: Groups, before: Floats, rounds: int = ROUNDS) -> Floats:
-    """(U, 2) a place for each topic, so that the nearest of the topics at these distances are near.
+    """(U, 2) a place for each topic, such that topics at small distances are close together.
 
-    before: (U, 2) earlier places, NaN for a topic without one; the map changes as little as it has to.
-    rounds: how many steps it may change; 0: only topics without a place get one
+    before: (U, 2) earlier places, NaN for a topic without one; the map changes as little as possible.
+    rounds: the most steps; 0: only topics without a place get one
     """
     U = len(far)
     if U < 4:
@@ -359,7 +358,7 @@ def places(far: Floats, areas: Groups, before: Floats, rounds: int = ROUNDS) -> 
         rounds, exaggerated = FIRST_ROUNDS, EXAGGERATED
     else:
         place = before.copy()
-        for topic in np.flatnonzero(~known):  # between the nearest ones, not on another's place
+        for topic in np.flatnonzero(~known):  # among its nearest topics, but not exactly on one
             nearest = np.flatnonzero(known)[np.argsort(far[topic, known], kind="stable")[:3]]
             place[topic] = before[nearest].mean(axis=0) + 1e-2 * np.array([np.cos(topic), np.sin(topic)])
         exaggerated = 0
@@ -402,7 +401,7 @@ def _neighbours(far: Floats, perplexity: float) -> Floats:
     return joint
 
 
-# All of it, for a model at one moment.
+# Everything above, for a model at one moment.
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,7 +452,7 @@ class Areas:
         before: Areas | None = None,
         rounds: int = ROUNDS,
     ) -> Areas:
-        """The areas of a model as of now, placed, without names; before: those at its last snapshot.
+        """The present areas of a model, with places, without names; before: those at its last snapshot.
 
         rounds: as in `places`
         """

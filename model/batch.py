@@ -66,8 +66,8 @@ class BatchLDA(LambdaTopics):
         self.elbo = []
 
     def fit(self, batch: Minibatch) -> Self:
-        """Learn from the documents, starting afresh; raises ValueError for a word id out of range, or if they
-        have no words."""
+        """Learn from the documents, starting afresh. Raises ValueError for a word id out of range, and if the
+        documents have no words."""
         words = batch.words(self.n_words)
         if batch.n_tokens == 0:
             raise ValueError("there are no words to fit")
@@ -105,8 +105,8 @@ class BatchLDA(LambdaTopics):
     ) -> tuple[NDArray[Any], Documents, NDArray[np.float64]]:
         """The rows of the topics, the end points of the documents' ascents, and each document's bound there.
 
-        From gamma = 1, as algorithm 1 says; but from the last sweep's gamma where that ends higher. A fresh
-        start can end in a worse local optimum of a document, and then the ELBO would fall.
+        Starts from gamma = 1, as in algorithm 1, or from the last sweep's gamma where that ends higher. A
+        fresh start can end in a worse local optimum of a document, and then the ELBO would fall.
         """
         topics = self._topics
         rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
@@ -121,7 +121,7 @@ class BatchLDA(LambdaTopics):
             return rows, fresh, bounds
         resumed, resumed_bounds = ascent(self.max_iterations, gamma)
         best = np.where((bounds > resumed_bounds)[:, None], fresh.gamma, resumed.gamma)
-        # No iterations: phi of the chosen gamma.
+        # Without iterations: phi for the chosen gamma.
         return rows, *ascent(0, best)
 
 
@@ -132,8 +132,8 @@ class BatchHDP(OnlineHDP):
     """The HDP fitted to a corpus that fits into memory, in full sweeps, in float64.
 
     Options as for `OnlineHDP`. Documents keep their tables from sweep to sweep, so that every update of a
-    sweep is coordinate ascent and the ELBO never falls. With warm_start=True topics, sticks and tables begin
-    as those of `OnlineHDP` do; from there on the updates are the paper's.
+    sweep is coordinate ascent and the ELBO never falls. With warm_start=True, topics, sticks and tables
+    start as in `OnlineHDP`; after that, the updates are the paper's.
     """
 
     entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))

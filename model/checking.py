@@ -1,4 +1,4 @@
-"""The promises of every kind of model, as a check for anybody's model."""
+"""What every kind of model promises, as checks that anybody can run on a model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wikitopics.option import NAME, fault_in
 
 TOPICS = 6
 W = 40  # words; each of 4 planted topics has 10 of its own
-MANY = 1_200  # documents: more than a model is likely to give to one thread
+MANY = 1_200  # documents: more than one thread is likely to get
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Make:
 
 
 def check_model(kind: type[OnlineModel], **options: Any) -> None:
-    """Put a kind of model through all `CHECKS`, on small data; options: the model's, besides its sizes.
+    """Run all `CHECKS` on a kind of model, with small data; options: of the model, besides its sizes.
 
     Raises AssertionError, with one line about what was expected, for the first broken promise.
     """
@@ -65,7 +65,7 @@ def _missing(make: Make, error: AttributeError) -> str:
 def planted_documents(
     n_documents: int, seed: int = 0, *, length: int = 40, alpha: float = 0.1, shared: float = 0.1
 ) -> Minibatch:
-    """Documents of about `length` words from 4 known topics, `shared` of whose words are the same for all."""
+    """Documents of about `length` words from 4 known topics, which have `shared` of their words in common."""
     random = np.random.default_rng(seed)
     beta = np.full((4, W), shared / W)
     for k in range(4):
@@ -77,7 +77,7 @@ def planted_documents(
 
 
 def planted_minibatches() -> list[Minibatch]:
-    """300 such documents in parts of several sizes."""
+    """300 such documents in minibatches of several sizes."""
     batch = planted_documents(300)
     return [batch[:64], batch[64:80], batch[80:81], batch[81:200], batch[200:]]
 
@@ -105,7 +105,7 @@ def describes_itself(make: Make) -> None:
 
 
 def shapes_and_sums(make: Make) -> None:
-    """Sizes, types and sums of everything it returns, before, while and after it learns."""
+    """What it returns has the right sizes, types and sums, before, during and after learning."""
     model = make()
     K = model.n_topics
     assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
@@ -172,7 +172,7 @@ def learns(make: Make) -> None:
 
 
 def reading_on_does_no_harm(make: Make) -> None:
-    """Long documents of a stationary stream, read again and again, do not make it predict worse."""
+    """Reading long documents of a stationary stream again and again does not make it predict worse."""
     batch, held_out = (
         planted_documents(n, seed, length=1000, alpha=0.3, shared=0.5) for n, seed in ((300, 0), (80, 1))
     )
@@ -209,7 +209,7 @@ def nothing_to_learn_changes_nothing(make: Make) -> None:
 
 
 def documents_without_words_get_the_prior(make: Make) -> None:
-    """Empty documents, alone or among others, do no harm, and infer gives them the prior."""
+    """Empty documents, alone or among others, do no harm; `infer` gives them the prior."""
     model = make()
     model.learn(Minibatch([0, 0, 2, 2], [3, 7], [1, 2]))
     model.learn(Minibatch([0, 0], [], []))
@@ -252,7 +252,7 @@ def one_seed_one_result(make: Make) -> None:
 
 
 def going_on_equals_never_stopping(make: Make) -> None:
-    """Saved as .npz before the first minibatch or after any other, it continues with the same bits."""
+    """Saved as .npz at any point, even before the first minibatch, it continues with the same bits."""
     straight, resumed = make(), make()
     first = planted_minibatches()[0]
     for t, batch in enumerate((None, *planted_minibatches())):
@@ -270,7 +270,7 @@ def going_on_equals_never_stopping(make: Make) -> None:
 
 
 def a_half_life_is_a_floor_of_rho(make: Make) -> None:
-    """If it has that option, no step forgets less; without it, the state says nothing of it."""
+    """With that option, no step forgets less than it requires; without it, the state has no half-life."""
     if HALF_LIFE.name not in {option.name for option in make.kind.options}:
         return
     batches = planted_minibatches()
@@ -299,7 +299,7 @@ def a_state_is_a_copy_that_knows_its_kind(make: Make) -> None:
 
 
 def extremes_stay_finite(make: Make) -> None:
-    """A very long document, fractional counts, and a vocabulary of one word."""
+    """A very long document, fractional counts and a vocabulary of one word leave everything finite."""
     model = make()
     for batch in (
         Minibatch([0, W], range(W), [50_000 // W] * W),
@@ -314,7 +314,7 @@ def extremes_stay_finite(make: Make) -> None:
 
 
 def options_out_of_range_are_refused(make: Make) -> None:
-    """What an option does not take raises ValueError when a model is made."""
+    """A value that an option does not take raises ValueError when a model is made."""
     for option in make.kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
             if not math.isinf(value) and _refuses(option.convert, value):
@@ -343,7 +343,7 @@ CHECKS: tuple[Callable[[Make], None], ...] = (
 
 
 def _read(model: OnlineModel, batch: Minibatch, size: int, times: int) -> None:
-    """Learn the documents in minibatches of this size, again and again."""
+    """Learn the documents in minibatches of this size, `times` times."""
     for _ in range(times):
         for start in range(0, batch.D, size):
             model.learn(batch[start : start + size])

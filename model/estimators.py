@@ -24,29 +24,29 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from wikitopics.model import Minibatch, OnlineModel, document_completion, kinds
 from wikitopics.model.exported import ExportError, read
 
-STREAM_DOCUMENTS = 1_000_000  # assumed size of the corpus of which `partial_fit` sees a part
-STEPS_A_PASS = 10  # at least, in `fit`, if there are enough documents
+STREAM_DOCUMENTS = 1_000_000  # the assumed size of the corpus, of which `partial_fit` sees a part
+STEPS_A_PASS = 10  # the fewest, in `fit`, if there are enough documents
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators. X is (D, W), dense or sparse: how often each word occurs, or its weight.
+    """Base class of the estimators. X is (D, W), dense or sparse: how often each word occurs, or its weight.
 
     n_components: K, the number of topics (of the HDP: the most there can be)
     n_documents: size of the corpus; None: that of X in `fit`, a million in `partial_fit`
     batch_size: documents per step; None: the model's own, in `fit` at most a tenth of X
     n_passes: passes over X in `fit`
-    options: further arguments of the model, such as {"alpha": 0.1}; each is an argument of its own, too
-        (alpha=0.1), which a search reaches by its name
+    options: further arguments of the model, such as {"alpha": 0.1}; each is also an argument of the
+        estimator (alpha=0.1), so that a parameter search can set it
     verbose: whether `fit` prints a line for each pass
     random_state, n_jobs: as everywhere in scikit-learn; the result does not depend on n_jobs
 
     After fitting, `model_` is the model and `components_` its topics, (K, W), rows sum to 1. `vocabulary_`
-    holds the words, (W,) str, of an estimator loaded from a file of `wikitopics export model`, else None.
+    holds the words, (W,) str, of an estimator loaded from a file of `wikitopics export model`, or is None.
     """
 
     kind: ClassVar[str]
     option_names: ClassVar[tuple[str, ...]] = ()
-    """The options of the kind; None leaves one to the model."""
+    """The options of the kind; None means the model's default."""
     model_: OnlineModel
     vocabulary_: NDArray[np.str_] | None = None
 
@@ -146,7 +146,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         ``feature_names``: the words of X's columns, such as `CountVectorizer.get_feature_names_out()`; None:
         those of X in `fit`, if it was a table, or of the file that was loaded. Raises ValueError if these are
-        not known, or not one for each column.
+        not known, or if there is not one for each column.
         """
         check_is_fitted(self)
         names = (
@@ -241,7 +241,7 @@ class OnlineHDPEstimator(TopicEstimator):
 def load(path: str | Path) -> TopicEstimator:
     """A fitted estimator from a file that `wikitopics export model` wrote; nothing in it is unpickled.
 
-    If the model had the default settings of its kind and texts that are not short, `transform` gives the same
+    If the model had the default settings of its kind and its texts were not short, `transform` gives the same
     proportions as the exported model's `infer`, up to rounding. The file holds only topics and prior, so
     `partial_fit` cannot continue from it, and `fit` discards it: put it into a pipeline as
     `FrozenEstimator(load(path))`. Raises OSError if there is no such file, and ValueError, with one line, if

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from wikitopics.model import kinds
 from wikitopics.model.online import TINY, Entry, OnlineModel, checked
 
-PLENTY = 2**27  # bytes that a file may always unpack to: 4,000 topics of 8,000 words
-MOST_PACKED = 16  # larger ones: times the file's size
-_LARGEST_DIRECTORY = 2**14  # bytes of a zip's directory: it would list over a hundred arrays
+PLENTY = 2**27  # bytes to which any file may unpack: 4,000 topics of 8,000 words
+MOST_PACKED = 16  # times the file's size, the most for larger files
+_LARGEST_DIRECTORY = 2**14  # bytes of a zip's directory; a larger one would list over a hundred arrays
 _TYPES = "float16 float32 float64"
 NUMBERS = (
-    Entry("topic_word", type=_TYPES, shape="K W", least=0, most=1 + 1e-5),  # a hair over 1 is rounding
+    Entry("topic_word", type=_TYPES, shape="K W", least=0, most=1 + 1e-5),  # over 1 by rounding
     Entry("topic_share", type=_TYPES, shape="K", least=0, most=1 + 1e-5),
     Entry("topic_weight", type=_TYPES, shape="K", least=TINY),
     Entry("alpha", type=_TYPES, shape="K", least=TINY),
@@ -43,7 +43,7 @@ class ExportError(ValueError):
 
 @dataclass(frozen=True)
 class Exported:
-    """The arrays of a file, checked; see the top of this module."""
+    """The checked arrays of a file, as listed at the top of this module."""
 
     kind: str
     topics: NDArray[np.floating[Any]]
@@ -52,7 +52,7 @@ class Exported:
     vocabulary: NDArray[np.str_]
 
     def model(self) -> OnlineModel:
-        """A model that infers like the exported one; raises `ExportError` if its kind cannot do that."""
+        """A model that infers like the exported one. Raises `ExportError` if its kind cannot do that."""
         try:
             return kinds.load(self.kind).with_topics(self.topics, self.weights, self.prior)
         except (NotImplementedError, ValueError) as error:
@@ -87,11 +87,11 @@ def read(path: str | Path) -> Exported:
 
 
 def _check_size(file: BinaryIO) -> None:
-    """Raise ValueError for a file that takes far more memory than its size, before it is unpacked."""
+    """Raise ValueError, before unpacking, for a file that would take far more memory than its size."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 42))
     end = file.read()
-    # A zip's last record as `np.savez` writes it, and before it no other one that goes beyond 4 GB.
+    # The last record of a zip as `np.savez` writes it, not preceded by one for sizes beyond 4 GB.
     if end[-22:-18] != b"PK\5\6" or end.startswith(b"PK\6\7"):
         raise ValueError("it does not end as an .npz does")
     if int.from_bytes(end[-10:-6], "little") > _LARGEST_DIRECTORY:

@@ -15,12 +15,12 @@
 The E-step is in `hdp_e_step.py`, its loops in `hdp_kernels.py`. `infer` uses `scvb0_e_step.py`; lambda is in
 `lambda_.py`.
 
-**Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
+**Where the default departs from the papers** (`warm_start=True`; measurements: docs/derivations.md): one
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
 random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
 (`hdp_kernels`); (4) topics that are ahead are held back during the first part of the stream
-(`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
-the priors. All these numbers are a `schedules.HDPRecipe`. `warm_start=False` is figure 9 line by line.
+(`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large compared
+with the priors. All these numbers are a `schedules.HDPRecipe`. `warm_start=False` is figure 9 line by line.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 
-PART = 2048  # documents whose tables are held at a time
-MOST_TABLES = 1000  # that a document may have in a state: each takes memory
+PART = 2048  # documents whose tables are in memory at a time
+MOST_TABLES = 1000  # the most of a document in a state: each takes memory
 
 
 class OnlineHDP(LambdaModel):
@@ -139,11 +139,11 @@ class OnlineHDP(LambdaModel):
         return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
 
     def _restart(self, topics: Lambda, heavy: float, starts: int) -> None:
-        """The corpus before any step. heavy: tables that each of the first `starts` topics is assumed to have
-        already."""
+        """The corpus before any step. heavy: the tables that each of the first `starts` topics is assumed to
+        have already."""
         self._topics = topics
         K = topics.n_topics
-        self._words = np.zeros(K)  # a running mean of the corpus's words of each topic
+        self._words = np.zeros(K)  # of each topic in the corpus: a running mean
         self._time = 0.0  # t, in whole steps
         later: Vector = np.maximum(starts - np.arange(1.0, K), 0)  # topics that start after each one
         started: Vector = (np.arange(1, K) <= starts).astype(np.float64)
@@ -160,7 +160,7 @@ class OnlineHDP(LambdaModel):
 
     @property
     def _eta(self) -> float:
-        """eta as the topics have it."""
+        """eta as the topics use it."""
         return raised(self.eta, self.n_documents, self.recipe.eta_documents)
 
     def topic_shares(self) -> Vector:
@@ -253,7 +253,7 @@ class OnlineHDP(LambdaModel):
         return mixture.proportions(batch, words, corpus.rows, sigma)
 
     def _corpus(self, ids: NDArray[np.int32], seen: float, mixed: float = 0.0) -> HDPCorpus:
-        """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
+        """The corpus as these documents see it; while few have been `seen`, leading topics are held back."""
         from wikitopics.model.hdp_e_step import corpus_of
 
         if self.warm_start:
@@ -266,8 +266,8 @@ class OnlineHDP(LambdaModel):
     def _local_steps(
         self, batch: Minibatch, words: Words, corpus: HDPCorpus
     ) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32], Tables]]:
-        """The local step on `PART` documents at a time: which they are, the documents, their words' rows in
-        `words`, and what was found."""
+        """The local step on `PART` documents at a time: their range, the documents, their words' rows in
+        `words`, and the result."""
         for start in range(0, batch.D, PART):
             documents = slice(start, min(start + PART, batch.D))
             part = batch[documents]
@@ -291,8 +291,8 @@ class OnlineHDP(LambdaModel):
     def _learn_first(self, batch: Minibatch, enough: float, mixed: float) -> NDArray[np.float32]:
         """A minibatch of the first documents, from which the topics start.
 
-        Until there are enough, everything starts over from all of them each time their number has doubled, so
-        that the stream may begin with small minibatches. In between, steps are made as usual.
+        Until there are enough of them, everything starts over from all of them whenever their number has
+        doubled, so that the stream may begin with small minibatches. In between, the steps are ordinary ones.
         """
         first = Minibatch.concatenate([self._first or batch[:0], batch])
         if min(2 * self._started_from, enough) <= first.D:
@@ -305,7 +305,7 @@ class OnlineHDP(LambdaModel):
         return theta
 
     def _start_from(self, documents: Minibatch, mixed: float = 0.0) -> None:
-        """Start the topics from documents, on top of the corpus's mean, or by the part `mixed` as a mixture;
+        """Start the topics from documents added to the corpus's mean, with the share `mixed` from a mixture;
         the sticks are uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
         corpus = max(self.n_documents, recipe.smallest_corpus)
@@ -331,11 +331,11 @@ class OnlineHDP(LambdaModel):
         self._started_from = documents.D
 
     def _drop_topics(self) -> None:
-        """Empty the topics that have too few words, up to a third of all, smallest first; documents take
-        others in later steps.
+        """Empty the topics that have too few words, up to a third of all, smallest first; documents use other
+        topics in later steps.
 
-        Nothing else would: a topic that started from a document keeps it, and against the corpus as lambda
-        and the sticks count it, no topic is small.
+        Nothing else removes them: a topic that started from a document keeps it, and no topic is small in the
+        corpus as lambda and the sticks count it.
         """
         started = np.count_nonzero(self._topics.total_hat)
         small = self.topic_shares() < self.recipe.least_share(self.n_documents)
@@ -351,7 +351,7 @@ class OnlineHDP(LambdaModel):
             self.b = self.omega + tables[::-1].cumsum()[::-1][1:]
 
     def _step(self, batch: Minibatch, seen: float, mixed: float) -> NDArray[np.float32]:
-        """[SVI13] fig. 9 lines 5 to 12, by the part `mixed` with one table in a document."""
+        """[SVI13] fig. 9 lines 5 to 12; for the share `mixed`, with one table in a document."""
         from wikitopics.model.hdp_e_step import sum_statistics
 
         words = batch.words(self.n_words)
@@ -359,7 +359,7 @@ class OnlineHDP(LambdaModel):
         local_steps = self._local_steps(batch, words, corpus)
         whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole
-        # Steps on the parts of a minibatch together forget as much as one step on the whole.
+        # The steps on parts of a minibatch together forget as much as one step on all of it.
         rho = 1 - (1 - StepSizes(self.tau0, self.kappa).rho(self._time)) ** whole
         rho = max(rho, self._least_rho(batch.D))
         weight = rho * max(self.n_documents, self.recipe.smallest_corpus) / batch.D  # rho D/S

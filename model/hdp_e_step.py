@@ -1,7 +1,7 @@
 """The HDP's E-step, [SVI13] figure 9 lines 5 to 11: from documents and corpus to tables and statistics.
 
 These functions are pure: they change none of their arguments, except for `figure_9`'s tables. `local` (N,) is
-the row that each entry's word has in `Corpus.rows`.
+the row of each entry's word in `HDPCorpus.rows`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
 
 
 def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> HDPCorpus:
-    """The corpus for `shortlists`, `figure_9` or `bounds`, in this type; sticks are padded like the rows."""
+    """The corpus for `shortlists`, `figure_9` or `bounds`, as `dtype`; sticks are padded like the rows."""
     padding = (0, rows.shape[1] - len(a) - 1)
     sticks = (np.pad(of(a, b).astype(dtype), padding) for of in (expected_sticks, Elog_sticks))
     return HDPCorpus(rows.astype(dtype, copy=False), *sticks)
@@ -72,7 +72,7 @@ def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> HD
 def shortlists(
     batch: Minibatch, local: Ids, corpus: HDPCorpus, K: int, limits: HDPLimits, workers: Threads
 ) -> Tables:
-    """The default local step, over each document's short list of topics: `hdp_kernels.e_step`."""
+    """The default local step, over each document's shortlist of topics: `hdp_kernels.e_step`."""
     D, T, C, dtype = batch.D, limits.T, min(K, limits.candidates), corpus.rows.dtype
     posterior = Tables(
         np.zeros((len(batch.word_ids), T), dtype),
@@ -95,8 +95,8 @@ def figure_9(
     workers: Threads,
     start_from: Floats | None = None,
 ) -> Tables:
-    """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, and are
-    changed."""
+    """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, changed in
+    place."""
     D, T, K, dtype = batch.D, limits.T, len(corpus.sigma), corpus.rows.dtype
     tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
     everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, K)).copy()

@@ -1,16 +1,16 @@
-"""The document loops of the HDP that make one pass count: short lists of topics, a table for each.
+"""The HDP's document loops for a good result in one pass: a shortlist of topics, and a table for each.
 
-Then come the sums over words and tables of [SVI13] figure 9 line 11, and the local step as it prints it.
+Then come the sums over words and tables of [SVI13] figure 9 line 11, and its local step as printed.
 
 | symbol | shape and type | meaning |
 |---|---|---|
-| start, stop | numbers | the documents, or words, that a call is about |
+| start, stop | numbers | the range of documents, or words, of a call |
 | indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `model.kernels` |
 | rows | (U, K') floats | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
 | sigma, Elog_sigma | (K') floats | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
 | tables | (N, T) floats | n_dw phi_dwi: how many of a word's occurrences sit at each table |
 | topics | (D, C) int32 | a document's topics, its shortlist |
-| n_topics, n_tables | (D,) int32 | how many of them, and of tables, it has |
+| n_topics, n_tables | (D,) int32 | how many topics, and tables, the document has |
 | zeta | (D, T, C) floats | the probability of each of these topics at each table |
 | theta | (D, K) floats | a document's proportions |
 
@@ -172,7 +172,7 @@ def e_step(
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
 
-    Lines 5 and 6 give every table the same topics, a saddle point that the loop leaves only for poor optima.
+    Lines 5 and 6 give every table the same topics: a saddle point that leads only to poor optima.
     Instead, a few steps of EM on the proportions over all topics find the document's topics, and each topic
     starts with a table of its own. A round repeats line 8's gamma and line 9's phi until the tables' words
     change by at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables
@@ -211,7 +211,7 @@ def e_step(
         n = indptr[d + 1] - first
         for j in range(n):
             n_dw[j] = kind(counts[first + j])
-        # A loop of its own: in one that stores too, where the arrays lie would decide the order of the sum.
+        # A separate loop: in one that also stores, the order of the sum would depend on where the arrays lie.
         total = kind(0)
         for j in range(n):
             total += n_dw[j]
@@ -313,7 +313,7 @@ def best(K: int, expected: Floats, least: float, most: int, topics: Ids, words: 
 
 @kernel
 def sort_tables(t: int, words: Floats, order: Ids) -> None:
-    """Sort the tables, most words first, into order, which is almost sorted already."""
+    """Sort `order`, the tables with most words first; it is almost sorted already."""
     for a in range(1, t):
         table = order[a]
         i = a
@@ -347,8 +347,9 @@ def choose_topics(t: int, c: int, n: int, one_topic: float, Elog_sigma: Floats, 
     """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
 
     A table whose other topics together have less than `one_topic` times the probability of the likeliest has
-    only that. Sets each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into
-    the block. Returns whether another round is worth it: a table took another topic or is undecided.
+    only the likeliest. Sets each table's line: that of its one topic or, for several topics, a new line of
+    the block, exp(sum_k zeta E[log beta_k]). Returns whether another round may help: a table has taken
+    another topic, or several.
     """
     _, shortlist, block, logs, line, _, _, _, zeta, held, _, _ = scratch
     kind = block.dtype.type
@@ -432,7 +433,7 @@ def add_tables(posterior: Tables, chosen: NDArray[np.float64]) -> None:
                 chosen[topics[d, a]] += zeta[d, i, a]
 
 
-# The HDP's local step as printed, [SVI13] figure 9 lines 5 to 10, and the bound that it raises.
+# The HDP's local step as printed, [SVI13] figure 9 lines 5 to 10, and the bound that it increases.
 #
 # | symbol | shape and type | meaning |
 # |---|---|---|
@@ -459,7 +460,7 @@ def ascend(
 ) -> None:
     """Coordinate ascent for documents start to stop, until the tables' words change by at most `tolerance`.
 
-    fresh: start with lines 5 and 6; else from the phi in `tables`.
+    fresh: start with lines 5 and 6; otherwise from the phi in `tables`.
     """
     Elog_rows, _, Elog_sigma = corpus
     tables, _, _, zeta, _, theta = posterior
@@ -586,7 +587,7 @@ def document_bounds(
 ) -> None:
     """[W11] L_j without the corpus terms, nats, for documents start to stop; gamma at its optimum.
 
-    Every sum over words counts each word n_dw times, the words' entropy too. A document with fewer than T
+    Every sum over words, including their entropy, counts each word n_dw times. A document with fewer than T
     tables has no variables for the others, which the model integrates to one.
     """
     Elog_rows, _, Elog_sigma = corpus

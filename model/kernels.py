@@ -1,4 +1,4 @@
-"""What the kernels of several models share: sums over lines, digamma and logarithm, and the loops of lambda.
+"""What several models' kernels have in common: sums over lines, digamma, logarithm, and lambda's loops.
 
 A "line" is a row of a matrix, in any order.
 
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 # Numba as the models use it: kernels are compiled when first called, cached on disk, and release the GIL.
 #
-# The first start after an installation compiles for a while; the screen asks `is_compiling`, so that it can
-# say so. numba is loaded when the first kernel is defined, not with this module. With NUMBA_DISABLE_JIT=1
+# The first start after an installation takes a while to compile; the screen asks `is_compiling`, so that it
+# can say so. numba is loaded when the first kernel is defined, not with this module. With NUMBA_DISABLE_JIT=1
 # every kernel runs as plain Python.
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,15 +48,15 @@ def is_compiling() -> bool:
 
 @cache
 def cache_folder() -> str | None:
-    """The folder where compiled kernels are kept for the next start, made if need be; None if none is
+    """The folder where compiled kernels are kept for the next start, created if necessary; None if none is
     writable."""
     import platformdirs
 
     folder = os.environ.get("NUMBA_CACHE_DIR")
     try:
         if not folder:
-            # A folder for exactly these sources: numba does not notice a change in a kernel that another one
-            # calls.
+            # A folder for exactly these sources: numba does not notice changes in a kernel that is called by
+            # another.
             sources = hashlib.sha256()
             for source in sorted(Path(__file__).parent.rglob("*.py")):
                 sources.update(source.read_bytes())
@@ -68,14 +68,14 @@ def cache_folder() -> str | None:
 
 
 def nothing_kept() -> bool:
-    """Whether the next start would find no kernel in `cache_folder`, as right after an installation."""
+    """Whether the next start would find no kernels in `cache_folder`, as after an installation."""
     folder = cache_folder()
     return folder is not None and not any(Path(folder).rglob("*.nbi"))
 
 
 @cache
 def _numba() -> Any:
-    """numba, which from now on tells when it compiles."""
+    """numba, which from now on reports when it compiles."""
     import numba
     from numba.core import event
 
@@ -99,24 +99,24 @@ def _count(by: int) -> None:
 def kernel(function: F) -> F:
     """Compile a function for the CPU; its callers may run it on several threads at once.
 
-    Always inlined. Otherwise a kernel that others call would exist once by itself and once in each caller,
-    with sums in different orders, and which one ran would depend on what was compiled and what was cached.
+    It is always inlined. Otherwise a kernel called by others would exist on its own and in each caller, with
+    sums in different orders, and which version ran would depend on what was compiled and what was cached.
     """
     return _compiled(function, forceinline=True)
 
 
 def part(function: F) -> F:
-    """A step of one kernel, written apart for its readers; it is compiled as if it stood there.
+    """A step of one kernel, written separately for readability and compiled as part of that kernel.
 
-    Like this it takes less time to compile than as a kernel. Give no number that starts as a literal to a
-    kernel, as in ``n = 0``: that kernel would be compiled twice, for 0 and for all numbers.
+    It takes less time to compile than a kernel of its own. Never pass a kernel a number that starts as a
+    literal, as in ``n = 0``: the kernel would be compiled twice, for 0 and for all numbers.
     """
     return _compiled(function, inline="always")
 
 
 def _compiled(function: F, **inlining: Any) -> F:
     numba, folder = _numba(), cache_folder()
-    # Numba chooses the folder when it decorates. Other users of numba in this process keep their own.
+    # Numba chooses the folder when it decorates; other users of numba in this process keep theirs.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder or ""
     try:
         compiled = numba.njit(cache=bool(folder), **SETTINGS, **inlining)(function)
@@ -229,7 +229,7 @@ def of_one_topic(
                 value[k] += n_dw * row[k]
         largest = value.max()
         total = kind(0)
-        for k in range(K):  # e^-80 is nothing here, and far from what a float32 cannot hold
+        for k in range(K):  # e^-80 is negligible here, and still far above the smallest float32
             x = max(kind(temper) * (value[k] - largest), kind(-80))
             R[d, k] = math.exp(x) if R.itemsize == 8 else exp_of(x)
         for k in range(K):
@@ -246,7 +246,7 @@ def of_one_topic(
 def sort_entries(local: Ids, following: Indices, entries: Indices) -> None:
     """Counting sort of entries (N,) by their words; entries of one word stay in order.
 
-    following: (U,) where each word's next entry goes
+    following: (U,) the place of each word's next entry
     """
     for i in range(local.size):
         u = local[i]
@@ -270,8 +270,8 @@ def digamma(x: float) -> float:
 
 @part
 def exp_of(x: Any) -> Any:
-    """exp x for a float32 within [-85, 0], to 1e-5 relative and free of branches: the 128th power of a
-    polynomial in x / 128."""
+    """exp x for a float32 within [-85, 0], to a relative error of 1e-5, without branches: the 128th
+    power of a polynomial in x / 128."""
     e = x * _F(1 / 128)
     p = _F(1 / 40320) + e * _F(1 / 362880)
     p = _F(1 / 5040) + e * p
@@ -296,7 +296,7 @@ def exp_of(x: Any) -> Any:
 def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
     """out = exp(psi(x)) for the first n of x > 0; float64 to 1e-13, float32 to 2e-5 relative.
 
-    In float32 it is free of branches, so that it runs on whole vector registers:
+    In float32 it has no branches, so that it runs on whole vector registers:
     psi(x) = psi(x + 4) - (1/x + 1/(x+1) + 1/(x+2) + 1/(x+3)), where with q = x (x + 3) the four reciprocals
     are (2 x + 3) (2 q + 2) / (q (q + 2)), and exp(psi(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + O(y^-5).
     Below the smallest float32 the result is about 1e-37 instead of 0.
@@ -317,7 +317,7 @@ def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
 
 @kernel
 def log_first(n: int, x: Floats, out: Floats) -> None:
-    """out = log x for the first n of x > 0; in float32 free of branches, to 1e-6 absolute.
+    """out = log x for the first n of x > 0; in float32 without branches, to an absolute error of 1e-6.
 
     x = m 2^e with m within a factor of sqrt 2 of 1, and log m = 2 artanh((m - 1) / (m + 1)) by its series.
     Below 1e-30, where x underflows, the log is that of 1e-30.
@@ -344,18 +344,18 @@ def log_first(n: int, x: Floats, out: Floats) -> None:
 #
 # | symbol | shape and type | meaning |
 # |---|---|---|
-# | start, stop | numbers | the rows of `ids` that a call is about |
+# | start, stop | numbers | the range of `ids` of a call |
 # | ids | (U,) int32 | word ids, increasing |
 # | lambda_hat | (W, K) float32 or float64 | lambda = eta + scale lambda_hat, one row per word |
 # | scale, eta | numbers of that type | |
 # | psi_total | (K,) float64 | psi(sum_w lambda_kw) |
 # | weight | (K,), rows' type | a factor on each topic |
-# | pressure | number | how much less a word weighs for each use by other topics |
+# | pressure | number | by how much each use by other topics reduces a word's weight |
 # | rows | (U, K'), lambda_hat's type | one row per word; K padded to whole registers |
 # | sums | (U, K') or (U, K), lambda_hat's type | sum_d n_dw phi_dwk |
 # | leading | (K, n) int32 | each topic's first words so far |
 # | largest | (K, n), lambda_hat's type | their values in `rows` |
-# | factor | number | what the sums are multiplied by; a float64 has the product made in float64 |
+# | factor | number | what the sums are multiplied by; a float64 makes the product float64 |
 
 
 @kernel
@@ -414,11 +414,11 @@ def exp_Elog_rows(
         if total > 1e-25:
             inverse = 1 / total
             for k in range(K):
-                # Nothing is lost below 1e-25 of the row, and no denormal number slows the E-step.
+                # Values below 1e-25 of the row do not matter, and denormal numbers would slow the E-step.
                 rows[u, k] = value[k] * inverse if value[k] > 1e-25 * total else 0
         else:
-            # Everything underflows (a small eta, a new word): relative to the largest, in float64, without
-            # balance.
+            # Everything underflows (a small eta, a new word): compute relative to the largest, in float64,
+            # without balance.
             largest = -np.inf
             for k in range(K):
                 largest = max(largest, digamma(lam[k]) - psi_total[k])
@@ -453,10 +453,10 @@ def add_rows(start: int, stop: int, ids: Ids, sums: Floats, factor: Any, lambda_
 
 @kernel
 def leading_words(first: int, rows: Floats, leading: Ids, largest: Floats) -> None:
-    """The n largest values of each topic, largest first, ties by word id, once all words were given in order.
+    """The n largest values of each topic, largest first, ties by word id, after all words in order.
 
     first: the id of the word of rows[0]
-    largest: at first all below any of rows
+    largest: initially below every value in rows
     """
     K, last = leading.shape[0], leading.shape[1] - 1
     least = largest[:, last].copy()

@@ -23,8 +23,8 @@ Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
-SEED_WEIGHT = 0.03  # the seeds' part of a topic's prior, of a mean topic's words: docs/derivations.md
-SEED_START = 0.03  # the part of it in a new lambda: more would make the topic too broad
+SEED_WEIGHT = 0.03  # what a topic's seeds add to its prior, of a mean topic's words: docs/derivations.md
+SEED_START = 0.03  # how much of that a new lambda gets: more would make the topic too broad
 ALONE = Threads(1)
 
 
@@ -49,14 +49,14 @@ class Statistics:
 class Lambda:
     """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried along.
 
-    Where topics are read, not where they are learnt, they are decorrelated (docs/derivations.md): by `apart`,
-    a word weighs less in a topic for its uses by the others. With n_wk the counts `hat`, n_w their sum over
-    topics, and N over words too, by the factor 1 / (1 + apart p / c), where p = (n_w - n_wk) / N is how often
-    the others use the word, and c = sum_w (n_w / N)^2 how often a word is used that is drawn from all uses.
+    Topics are decorrelated where they are read, but not where they are learnt (docs/derivations.md): a word
+    that other topics use weighs less in a topic, by the factor 1 / (1 + apart p / c). With n_wk the counts
+    `hat`, n_w their sum over topics, and N their sum over words too, p = (n_w - n_wk) / N is how often the
+    others use the word, and c = sum_w (n_w / N)^2 is how often a word drawn at random from all uses is used.
 
     A seeded word has a larger prior in its topic: eta + seed_counts[i] for word seed_words[i] in topic
-    seed_topics[i], all (P,). The counts are 0 until the seeds are sown. They lie in `hat` like words that
-    were read, so only what changes lambda knows of seeds.
+    seed_topics[i], all (P,). The counts are 0 until the seeds are sown. They are part of `hat`, like
+    words that were read, so only methods that change lambda deal with seeds.
     """
 
     hat: NDArray[Any]
@@ -67,7 +67,7 @@ class Lambda:
     seed_topics: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     seed_counts: Vector = field(default_factory=lambda: np.zeros(0))
     _read: tuple[float, float, Vector] | None = field(default=None, init=False, repr=False)
-    """The last `apart`, its pressure and its totals, while they hold."""
+    """The last `apart`, its pressure and its totals, while they are valid."""
 
     ENTRIES: ClassVar[tuple[Entry, ...]] = (
         Entry("lambda_hat", "_topics.hat", FLOATS, "W K", least=0),
@@ -78,7 +78,7 @@ class Lambda:
         Entry("seed_topics", "_topics.seed_topics", "int64", "P", least=0, below="K", optional=True),
         Entry("seed_counts", "_topics.seed_counts", "float64", "P", least=0, optional=True),
     )
-    """Entries of a state for a model that has its topics as `_topics`."""
+    """The entries of a state for a model whose topics are `_topics`."""
 
     @classmethod
     def of_state(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float, **seeds: Any) -> Self:
@@ -104,7 +104,7 @@ class Lambda:
     def dtype(self) -> np.dtype[Any]:
         return self.hat.dtype
 
-    # What it says
+    # Reading
 
     def rows(self, word_ids: NDArray[np.integer[Any]]) -> Vector:
         """(U, K) lambda of some words, one row per word."""
@@ -142,7 +142,7 @@ class Lambda:
 
     def _unscaled(self, apart: float) -> Iterator[tuple[int, NDArray[Any]]]:
         """The topics as they are read, up to a factor for each, some words at a time: the first word's id,
-        and rows as of `weighted_rows`. At the end the factors are known."""
+        and rows as in `weighted_rows`. The factors are known only at the end."""
         even, totals, pressure = np.ones(self.n_topics), np.zeros(self.n_topics), 0.0
         if apart:
             n_w = self.hat.sum(axis=1, dtype=np.float64)
@@ -155,7 +155,7 @@ class Lambda:
         self._read = apart, pressure, totals
 
     def _as_read(self, apart: float) -> tuple[float, Vector]:
-        """The pressure, and what the topics sum to under it; costs K W if they have changed."""
+        """The pressure, and the topics' sums under it; takes time K W if the topics have changed."""
         if not apart:
             return 0.0, self.totals()
         if self._read is None or self._read[0] != apart:
@@ -227,27 +227,27 @@ class Lambda:
         elbo = gammaln(prior.sum(axis=1)).sum() - gammaln(prior).sum()
         return float(elbo + np.sum((prior - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
 
-    # What changes it
+    # Changing
 
     def seed(self, topics: Sequence[NDArray[np.integer[Any]]]) -> None:
-        """Have the words of `topics[k]`, by id, be seeds of topic k."""
+        """Make the words `topics[k]`, given by id, seeds of topic k."""
         self.seed_words = np.concatenate(topics).astype(np.int64)
         self.seed_topics = np.repeat(np.arange(len(topics)), [len(words) for words in topics])
         self.seed_counts = np.zeros(len(self.seed_words))
 
     def seeding(self, other: Lambda) -> Lambda:
-        """Another lambda with the seeds of this one, which are to be sown."""
+        """Another lambda with the seeds of this one, still to be sown."""
         seeds = self.seed_words, self.seed_topics, self.seed_counts
         return replace(other, seed_words=seeds[0], seed_topics=seeds[1], seed_counts=seeds[2])
 
     def seeds_of(self, words: float) -> Vector:
-        """(P,) what the seeds add to the prior in a corpus of so many words."""
+        """(P,) what the seeds add to the prior in a corpus of this many words."""
         of_topic = np.bincount(self.seed_topics, minlength=1)[self.seed_topics]
         counts: Vector = SEED_WEIGHT * words / self.n_topics / of_topic
         return counts
 
     def sow(self, words: float) -> None:
-        """Add the seeds to a lambda that has just been made, of a corpus of so many words."""
+        """Add the seeds to a new lambda for a corpus of this many words."""
         self.seed_counts = self.seeds_of(words)
         self._add_seeds(np.arange(self.n_topics), SEED_START)
 
@@ -286,7 +286,7 @@ class Lambda:
         workers.run(add_rows, len(ids), WORD_BLOCK, ids, statistics.sums, narrow, self.hat)
 
     def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
-        """Replace some topics, but for their seeds; (W, n) hat, in the scale of `hat`."""
+        """Replace some topics, but keep their seeds; (W, n) hat, in the scale of `hat`."""
         self._read = None
         self.hat[:, numbers] = hat.astype(self.dtype)
         self.total_hat[numbers] = hat.sum(axis=0)
@@ -327,13 +327,13 @@ def topics_from(documents: Minibatch, n_words: int, seeds: NDArray[np.integer[An
 
 
 class LambdaTopics:
-    """What a model answers from its topics, if they have a variational Dirichlet, kept as `Lambda`."""
+    """The answers of a model whose topics have a variational Dirichlet, kept as `Lambda`."""
 
     _topics: Lambda
 
     @property
     def _apart(self) -> float:
-        """How far topics are decorrelated where they are read."""
+        """How far topics are decorrelated when they are read."""
         return 0.0
 
     @property

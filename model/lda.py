@@ -11,20 +11,20 @@
 The E-step, with its loops and Newton's steps for alpha and eta, is `lda_e_step.py`; lambda is `lambda_.py`.
 
 **The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
-the first few documents decide which topics live. Four measures prevent that. Their schedules follow the words
-seen, so that minibatch sizes and document lengths hardly matter (measurements:
+the first documents decide which topics live. Four measures prevent that. Their schedules follow the
+number of words seen, so that minibatch sizes and document lengths hardly matter (measurements:
 docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `schedules.CollapsedStart`:
 
-- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`), which does not
-  take half a word from each topic of a document as exp(psi(.)) does, with a symmetric alpha that starts large
-  and falls geometrically: topics separate along what many documents have in common. It stays so for good, and
-  alpha is not learnt, where documents have too few words for each topic to spare half of one, and with a
+- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`), which unlike
+  exp(psi(.)) does not take half a word from each topic of a document. Its symmetric alpha starts large and
+  falls geometrically, so that topics separate along what many documents have in common. This E-step is kept,
+  and alpha is not learnt, if documents have too few words for each topic to spare half of one, and with a
   half-life, since new topics never stop appearing;
-- *balance*: for a while small topics gain words and large ones lose them;
-- *step size*: rho is that of an average over a horizon of documents that grows with those seen, where a
-  minibatch counts by its size;
+- *balance*: for a while, small topics gain words and large ones lose them;
+- *step size*: rho is that of an average over a horizon that grows with the documents seen; a minibatch
+  counts by its size;
 - *corpus*: a corpus of fewer than a million documents is learnt as if it had a million, which makes
-  exp(E[log beta]) nearly E[beta]: rare words are not penalised because little was read so far.
+  exp(E[log beta]) nearly E[beta]: rare words are not penalised because little has been read.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class OnlineLDA(DirichletAllocation):
     alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for one each
     eta: Dirichlet parameter of the topics, or "learn"
     tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
-    half_life: documents after which earlier learning has half its weight: no step size falls below what that
-    requires
+    half_life: documents after which earlier learning has half its weight: the smallest step size follows
+    from it
     decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
     too (`Lambda`); by default 0.14, or 0 without the warm start
-    warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
+    warm_start: the departures from the papers described at the top of this file: alpha starts large, topics
     are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
     is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both
     tau0 and kappa are given, which asks for the papers' algorithm.
@@ -121,7 +121,7 @@ class OnlineLDA(DirichletAllocation):
 
     @property
     def _eta(self) -> float:
-        """eta as the topics have it; one that is learnt finds its own weight."""
+        """eta as the topics use it; if it is learnt, it finds its own weight."""
         documents = 0.0 if self._learn_eta else self.recipe.eta_documents
         return raised(self.eta, self.n_documents, documents)
 
@@ -150,7 +150,7 @@ class OnlineLDA(DirichletAllocation):
         tokens = corpus * max(batch.n_tokens / batch.D, 1.0)
         if self.updates == 0:
             if self.recipe.random_share:
-                # The random lambda before the first word weighs a share of the corpus, whatever its size.
+                # The random lambda at the start weighs a fixed share of the corpus, whatever its size.
                 self._topics.rescale(self.recipe.random_share * tokens)
             self._topics.sow(tokens)
         stage = self._begin_step(batch)
@@ -179,7 +179,7 @@ class OnlineLDA(DirichletAllocation):
             self._update_eta(len(statistics.ids), rho)
         self._bear(self.alpha, statistics.mass, batch)
         self._note_step(batch.D, rho)
-        # In this order: a small alpha would be lost beside a large one.
+        # In this order: otherwise a small alpha would be lost in rounding beside a large one.
         return collapsed.proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -197,7 +197,7 @@ class OnlineLDA(DirichletAllocation):
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
 
-        The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 4: without the
+        Only the documents' terms of the ELBO (docs/derivations.md), as in [H10] section 4: without the
         topics' own term and without a factor for the size of the corpus. NaN if the documents have no words.
         """
         from wikitopics.model.lda_e_step import document_bounds
@@ -209,7 +209,7 @@ class OnlineLDA(DirichletAllocation):
         return float(np.exp(-bounds.sum() / batch.n_tokens))
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
-        """`bound_perplexity`, on documents with words."""
+        """`bound_perplexity`, if the documents have words."""
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
     def _ascent(self, batch: Minibatch) -> tuple[Words, NDArray[Any], Documents]:
@@ -233,7 +233,7 @@ class OnlineLDA(DirichletAllocation):
             step = alpha_step(self.alpha, statistics.documents, statistics.sum_Elog_theta(self.alpha))
             self.alpha = descend(self.alpha, rho, step)
         elif statistics.growth > 0:
-            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and never
+            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and is never
             # negative.
             ratio = np.clip(statistics.excess / statistics.growth, 0.1, 10.0)
             self.alpha = np.clip(self.alpha * ratio**rho, TINY, LARGEST_PRIOR)
@@ -241,8 +241,8 @@ class OnlineLDA(DirichletAllocation):
     def _update_eta(self, words: int, rho: float) -> None:
         """eta <- eta - rho H^-1 g, [H10] section 2.2.
 
-        The gradient costs K W. Minibatches with few words wait until together they have seen an eighth as
-        many distinct words as the vocabulary has, so that the cost stays in proportion; others update eta
+        The gradient takes time K W. To keep the cost in proportion, minibatches with few words wait until
+        together they have seen an eighth as many distinct words as the vocabulary has; larger ones update eta
         every time.
         """
         from wikitopics.model.lda_e_step import descend, eta_step
@@ -255,5 +255,5 @@ class OnlineLDA(DirichletAllocation):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 4, keeps its topics; today's defaults apply from here on."""
+        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then on."""
         return {**super().upgraded(state), "recipe_random_share": state.get("recipe_random_share")}

@@ -30,18 +30,18 @@ from wikitopics.model.options import LARGEST_PRIOR
 #
 # | symbol | shape and type | meaning |
 # |---|---|---|
-# | start, stop | numbers | the documents, or words, that a call is about |
+# | start, stop | numbers | the range of documents, or words, of a call |
 # | indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `model.kernels` |
 # | rows | (U, K') floats | exp(E[log beta]) of the words, a row a word, divided by its sum; K padded |
 # | alpha, psi_alpha | (K,) floats, (K,) float64 | Dirichlet parameter of the proportions, and its digamma |
 # | gamma | (D, K) floats | variational Dirichlet of the proportions |
-# | x | (D, K') floats | exp(psi(gamma)) of the topics active in a document, 0 of the others |
+# | x | (D, K') floats | exp(psi(gamma)) of the topics active in a document, 0 for the others |
 # | ratio | (N,) floats | n_dw / sum_k x_dk rows_wk, so that n_dw phi_dwk = ratio x_dk rows_wk |
 # | excess | (K,) float64 | sum_d psi(gamma_dk) - psi(alpha_k) |
 # | sums, mass | (U, K) floats, (K,) float64 | sum_d n_dw phi_dwk, and its sums over the words |
 #
-# phi is unchanged when a word's row is multiplied by a constant, or a document's x: neither needs normalising
-# by psi(sum gamma), and rows are kept in a range that float32 holds.
+# phi does not change when a word's row, or a document's x, is multiplied by a constant. So neither needs
+# normalising by psi(sum gamma), and rows are kept within the range of float32.
 
 
 class LDALimits(NamedTuple):
@@ -57,10 +57,10 @@ class Scratch(NamedTuple):
 
     words, n_dw: (n,) the rows of its words, and their counts
     mixture, r: (n,) sum_k x_k rows_wk, and n_dw over it
-    block: (K, n) line a has the words' entries of topic[a]: once few topics are active they are gathered
+    block: (K, n) line a has the words' entries of topic[a]; topics are gathered once few are active
     line, topic: (K,) the line in `block` of each active topic, and which topic it is
     expected: (K') the words of each topic, gamma - alpha; value: (K') those of the next iteration
-    x, g: (K') exp(psi(gamma)), (K,) gamma; as `expected`, of the active topics only once these are gathered
+    x, g: (K') exp(psi(gamma)), (K,) gamma; like `expected`, only of the active topics once these are gathered
     """
 
     words: Indices
@@ -96,9 +96,9 @@ def e_step_kernel(
 ) -> None:
     """Coordinate ascent in gamma and phi for documents start to stop.
 
-    Starts from gamma = 1 ([SVI13] fig. 6 line 5), ends when sum_k |change of gamma_k| is at most `tolerance`
-    times the document's words, or after max_iterations, the first `wide` of them over all topics. A topic
-    leaves a document once it has fewer than `drop` expected words there.
+    Starts from gamma = 1 ([SVI13] fig. 6 line 5). Ends when sum_k |change of gamma_k| is at most
+    `tolerance` times the document's words, or after max_iterations. The first `wide` go over all topics.
+    A topic leaves a document once it has fewer than `drop` expected words there.
     With `resume` it continues from the given gamma. Writes gamma, x and ratio, and adds psi(gamma_k) -
     psi(alpha_k) of the active topics to excess.
     """
@@ -296,7 +296,7 @@ def sum_statistics_kernel(
 # `Lambda.exp_Elog_rows` of these words, and alpha is (K,) float64.
 
 DOCUMENT_BLOCK = 128
-WIDE = 6  # most iterations over all topics before the active ones are gathered
+WIDE = 6  # the most iterations over all topics before the active ones are gathered
 
 
 class Documents(NamedTuple):
@@ -338,7 +338,7 @@ def e_step(
     posterior = ascend(batch, words, rows, alpha, limits, workers)
     sums, mass = sum_statistics(batch, words, rows, posterior, len(alpha), workers)
     total = alpha.sum()
-    growth = float(np.sum(psi(total + batch.lengths()) - psi(total)))  # gamma sums to alpha and the words
+    growth = float(np.sum(psi(total + batch.lengths()) - psi(total)))  # gamma sums to alpha plus words
     return posterior.gamma, LDAStatistics(words.ids, sums, mass, batch.D, posterior.excess, growth)
 
 
@@ -416,7 +416,7 @@ def alpha_step(alpha: Vector, documents: int, sum_Elog_theta: Vector) -> Vector:
     g_k = S (psi(sum alpha) - psi(alpha_k)) + sum_d E[log theta_dk]; H = diag(h) + z 1 1^T.
     """
     if len(alpha) == 1:
-        return np.zeros(1)  # the one topic has proportion 1, whatever alpha is
+        return np.zeros(1)  # the only topic has proportion 1, whatever alpha is
     total = alpha.sum()
     g = documents * (psi(total) - psi(alpha)) + sum_Elog_theta
     h = -documents * polygamma(1, alpha)
@@ -427,17 +427,18 @@ def alpha_step(alpha: Vector, documents: int, sum_Elog_theta: Vector) -> Vector:
 
 
 def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
-    """H^-1 g for the topics' part of the bound in eta; sum_Elog_beta is over all topics and words."""
+    """H^-1 g for the topics' part of the bound as a function of eta; sum_Elog_beta: over topics and words."""
     if W == 1:
-        return 0.0  # the one word has probability 1, whatever eta is
+        return 0.0  # the only word has probability 1, whatever eta is
     g = K * W * (psi(W * eta) - psi(eta)) + sum_Elog_beta
     H = K * W * (W * polygamma(1, W * eta) - polygamma(1, eta))
     return float(g / H)
 
 
 def descend(parameter: Any, rho: float, step: Any) -> Any:
-    """parameter - rho step, for numbers or vectors; each component at most halves, so it stays positive.
+    """parameter - rho step, for numbers or vectors; each component is at most halved, so it stays
+    positive.
 
-    Beyond the largest prior the curvature is lost in rounding, and a step would divide by 0.
+    Beyond the largest prior, the curvature is lost in rounding, and a step would divide by 0.
     """
     return np.clip(parameter - rho * step, parameter / 2, LARGEST_PRIOR)

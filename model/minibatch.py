@@ -1,4 +1,4 @@
-"""Documents as word counts, from which every model learns and infers."""
+"""Documents as word counts: the input of every model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Work on fixed blocks of documents or words: the same result from any number of threads.
+# Work in fixed blocks of documents or words, for the same result from any number of threads.
 
 T = TypeVar("T")
 
@@ -18,8 +18,8 @@ T = TypeVar("T")
 class Threads:
     """Runs a function over blocks [0, size), [size, 2 size) … of n items; kernels inside it release the GIL.
 
-    Blocks depend only on n and size, and results come back in the order of the blocks, so adding them up in
-    that order gives the same bits from one thread as from many. Each call must write to places of its own.
+    Blocks depend only on n and size, and results come back in the order of the blocks, so that adding them
+    up in that order gives the same bits from one thread as from many. Each call must write to its own places.
     """
 
     def __init__(self, threads: int) -> None:
@@ -46,7 +46,7 @@ class Threads:
                     return
                 results[i] = work(start, stop)
 
-        # One task per thread, including this one: handing over every block would cost a tenth of the work.
+        # One task per thread, this one included: a task per block would cost a tenth of the work.
         others = [self._pool.submit(drain) for _ in range(min(self.threads, len(blocks)) - 1)]
         try:
             drain()
@@ -108,10 +108,10 @@ class Minibatch:
     come in any order and more than once within a document: they are sorted and merged; counts of zero are
     left out.
 
-    indptr: (D+1,) from 0, never falling, kept as int64
+    indptr: (D+1,) from 0, never decreasing, kept as int64
     word_ids: (N,) at least 0, kept as int32 (the upper limit is each model's: see `check_words`)
-    counts: (N,) at least 0, kept as int32 if all are whole, otherwise as float32. Weights, such as TF-IDF,
-    count as that many words, and a document is as long as their sum; weights below 1e-9 count as zero
+    counts: (N,) at least 0, kept as int32 if all are whole, otherwise as float32. A weight, such as
+    TF-IDF, counts as that many words, and their sum is the length of a document; below 1e-9 it counts as zero
 
     Any integer or float dtype is accepted. Raises ValueError for anything else, before any array is kept.
     """
@@ -182,7 +182,7 @@ class Minibatch:
             raise ValueError("a minibatch is sliced in steps of one document")
         stop = max(first, stop)
         begin, end = self.indptr[first], self.indptr[stop]
-        part = Minibatch.__new__(Minibatch)  # what is canonical stays so
+        part = Minibatch.__new__(Minibatch)  # a part of canonical arrays is canonical
         part.indptr = self.indptr[first : stop + 1] - begin
         part.word_ids, part.counts = self.word_ids[begin:end], self.counts[begin:end]
         return part
@@ -248,7 +248,7 @@ def _whole(name: str, values: ArrayLike) -> NDArray[np.int64]:
 def _canonical(
     indptr: NDArray[np.int64], word_ids: NDArray[np.int64], counts: NDArray[np.int64] | NDArray[np.float32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32] | NDArray[np.float32]]:
-    """Within each document: ids increasing, each once, no zero counts."""
+    """Each document's word ids increasing and without repetition, and no zero counts."""
     documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     rising = (word_ids[1:] > word_ids[:-1]) | (documents[1:] > documents[:-1])
     if not (np.all(rising) and np.all(counts)):

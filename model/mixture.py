@@ -1,9 +1,9 @@
 """Short texts as a mixture: a text of a few words is about one topic (docs/derivations.md, "Short texts").
 
-Six words do not tell which topics a text mixes, and with the topics of each word to choose, there are many
-poor optima. So the topics of short texts start as a mixture of unigrams (Nigam and others 2000; Yin and Wang
-2014), found by annealed EM, and each text's topic proportions are, by `share`, those of the mixture. Where
-texts have more words the models' own E-step takes over, the more the longer they are.
+Six words do not show which topics a text mixes, and choosing a topic for each word leads to many poor optima.
+So the topics of short texts start as a mixture of unigrams (Nigam and others 2000; Yin and Wang
+2014), found by annealed EM, and the mixture has a `share` in each text's topic proportions. The longer the
+texts, the more the model's own E-step takes over.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import TINY
 
 LONG_TEXTS = 20.0
-"""Texts of so many words or more in the mean mix topics."""
+"""The mean number of words from which texts are no longer treated as short."""
 LARGEST_SHARE = 0.8
-"""That of the mixture, where texts have half as many words or fewer. The rest keeps topics apart."""
+"""The mixture's share where texts have at most half as many words. The rest keeps topics apart."""
 TEMPERS = (*np.linspace(0.1, 1.0, 22).tolist(), 1.0)
-"""Exponents of the likelihood, one for each step of EM when the topics start."""
+"""The exponents of the likelihood, one for each step of EM at the start of the topics."""
 ETA = 0.05
 LEADING = 20
-"""Words by which topics that start over are told."""
+"""The number of leading words by which topics are matched when they start over."""
 MOST = 8_192
-"""Texts to start from, where the corpus has so many."""
+"""The most texts to start from."""
 
 
 def words_of(batch: Minibatch) -> float:
-    """The words of a minibatch by which its texts are short: of weights, which may be small, the entries."""
+    """The number of words by which texts are judged short: of weighted words, at least the entries."""
     return float(max(batch.n_tokens, len(batch.word_ids)))
 
 
 def share(words: float, texts: int) -> float:
-    """The part of the mixture in the E-step of texts which together have so many words; 0 of long ones."""
+    """The mixture's share of the E-step of texts with this many words in total; 0 for long texts."""
     return LARGEST_SHARE * float(np.clip(2 - 2 * words / (LONG_TEXTS * texts), 0, 1)) if texts else 0.0
 
 
@@ -47,15 +47,15 @@ def enough(n_documents: float) -> int:
 
 
 def is_due(before: int, now: int, n_documents: float) -> bool:
-    """Whether the topics start over when there are `now` texts to start from after `before`: eight times as
-    many as at an earlier start, or enough."""
+    """Whether the topics start over when the texts to start from have grown from `before` to `now`: whenever
+    there are eight times as many, and when there are enough."""
     return now >= enough(n_documents) or before.bit_length() // 3 < now.bit_length() // 3
 
 
 def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.random.Generator) -> Vector:
-    """(W, n_topics) expected words of each topic, if every one of these texts is about one; by annealed EM.
+    """(W, n_topics) expected words of each topic if each text is about a single topic, by annealed EM.
 
-    topics: a lambda whose seeds have the larger prior that they have there
+    topics: a lambda, whose seeds have the same larger prior here
     """
     from scipy.sparse import csr_array
 
@@ -77,28 +77,28 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
 
 
 def matched(fresh: Vector, topics: NDArray[Any], seeded: int) -> NDArray[np.intp]:
-    """(K,) for each of some topics, (W, K), the one among `fresh` ones that takes its place: the most alike,
-    but for the ``seeded`` ones, which come first, that of the same seeds."""
+    """(K,) for each of some topics, (W, K), the one of the `fresh` topics that replaces it: the most similar
+    one or, for the ``seeded`` topics, which come first, the one with the same seeds."""
     from scipy.optimize import linear_sum_assignment
 
     leading = np.argsort(-fresh, axis=0)[:LEADING]
     shares = topics / topics.sum(axis=0)
     alike = np.sum([shares[words].T for words in leading], axis=0)  # [k, l]: what k has of l's leading words
-    alike[np.diag_indices(seeded)] += fresh.shape[1]  # more than all together
+    alike[np.diag_indices(seeded)] += fresh.shape[1]  # more than any sum
     places: NDArray[np.intp] = linear_sum_assignment(alike, maximize=True)[1]
     return places
 
 
 def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vector) -> tuple[Vector, Vector]:
-    """(D, K) the probability of each topic to be a text's one topic, and (U, K) the statistics of that.
+    """(D, K) the probability that each topic is a text's only topic, and the resulting (U, K) statistics.
 
-    rows: (U, K') probabilities of the words up to a factor for each; prior: (K,) those of the topics likewise
+    rows: (U, K') the words' probabilities, up to a factor for each; prior: (K,) the topics', likewise
     """
     from wikitopics.model.kernels import of_one_topic
 
     log_rows = np.log(np.maximum(rows[:, : len(prior)], np.finfo(np.float32).tiny))
     R, sums = np.empty((batch.D, len(prior)), rows.dtype), np.zeros_like(log_rows)
-    log_prior = np.log(np.maximum(prior, TINY)).astype(rows.dtype)  # the HDP's last ones may be 0
+    log_prior = np.log(np.maximum(prior, TINY)).astype(rows.dtype)  # the HDP's last topics may have 0
     of_one_topic(batch.indptr, words.local, batch.counts, log_rows, log_prior, 1.0, R, sums)
     return R, sums
 
@@ -111,9 +111,9 @@ def blended(
     rows: NDArray[Any],
     prior: Vector,
 ) -> tuple[NDArray[Any], Statistics]:
-    """The E-step of texts, by `part` that of the mixture, and otherwise a model's `own`.
+    """The E-step of texts: the share `part` from the mixture, and the rest a model's `own`.
 
-    theta (D, K), in expected words beside the prior, and the statistics.
+    Returns theta (D, K), the prior plus expected words, and the statistics.
     """
     if part == 0:
         return own

@@ -16,21 +16,20 @@ from wikitopics.model.minibatch import Minibatch, Threads
 from wikitopics.model.options import Metric
 from wikitopics.option import Option
 
-# The states of models as data: their keys, where a model has them, and their valid values.
+# The states of models as data: their keys, the attributes that hold them, and their valid values.
 #
-# A model lists its `Entry`s once; saving, reading and checking follow from the list. A state is flat, made of
-# numpy arrays and plain numbers and flags, so that `np.savez(path, **state)` keeps it. It may come from a
-# damaged or hostile file, and kernels check no bounds: whatever does not fit is refused before a kernel sees
-# it.
+# A model lists its `Entry`s once; saving, reading and checking follow from the list. A state is flat and made
+# of numpy arrays, plain numbers and flags, so that `np.savez(path, **state)` can keep it. It may come from a
+# damaged or hostile file, and kernels check no bounds: anything invalid is refused before a kernel sees it.
 
 Plain = NDArray[Any] | bool | int | float | str
 State = dict[str, Plain]
 
 FLOATS = "float32 float64"  # an array of either
-LARGEST = 1e30  # no number of a state is larger: what is computed from them stays within float32
-MOST = 2**53  # no counter is larger
-MOST_ITERATIONS = 10_000  # no loop over a document runs more often
-TINY = 1e-300  # the least positive number
+LARGEST = 1e30  # the largest number in a state: everything computed from such numbers fits float32
+MOST = 2**53  # the largest counter
+MOST_ITERATIONS = 10_000  # the most iterations of a loop over a document
+TINY = 1e-300  # the smallest positive number used
 _TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,)}
 
 
@@ -43,12 +42,12 @@ class Entry:
     """One key of a state.
 
     key: its name in the state; public and permanent, since files contain it
-    attribute: where the model has it, by default under the same name; "part.name" lies in a part of the model
-    type: "float", "int" or "bool", otherwise the dtypes that an array may have, such as "float32 float64"
-    shape: of an array, sizes by letter with a space between: "W K", "K-1"; a letter that is not known yet
-    takes the size found
-    size: the letter of which this number is the size
-    least, most: bounds of every number; below: a letter whose size all ids are below
+    attribute: the model's attribute, by default of the same name; "part.name" is in a part of the model
+    type: "float", "int" or "bool", or the dtypes that an array may have, such as "float32 float64"
+    shape: the sizes of an array as letters, such as "W K" or "K-1"; a letter not known yet takes the size
+    found
+    size: the letter whose size this number is
+    least, most: bounds on every number; below: the letter whose size bounds all ids
     optional: whether the key may be missing; its attribute, or the part that it belongs to, is then None
     """
 
@@ -64,7 +63,7 @@ class Entry:
 
     @property
     def path(self) -> tuple[str, str]:
-        """The part of the model, "" for the model itself, and the attribute there."""
+        """The part of the model ("" for the model itself), and the attribute there."""
         part, _, name = (self.attribute or self.key).rpartition(".")
         return part, name
 
@@ -72,8 +71,8 @@ class Entry:
     def of_part(cls, part: Any, attribute: str, optional: bool = False) -> tuple[Entry, ...]:
         """Entries for a dataclass that a model has as `attribute`.
 
-        Its fields are counts of loops, and positive numbers, unless they are `bounded`; a `Vector` has a
-        number from 0 for each topic.
+        Its fields are numbers of iterations, and positive numbers, unless they are `bounded`; a `Vector` has
+        a number of at least 0 for each topic.
         """
         prefix = attribute.removeprefix("_")
         kinds: dict[str, Any] = {
@@ -96,11 +95,11 @@ def bounded(least: float, most: float, default: Any = MISSING) -> Any:
 def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = "the state's ") -> State:
     """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are ignored.
 
-    Raises `StateError` for a value that is missing or not as its entry says.
+    Raises `StateError` for a value that is missing or contradicts its entry.
     """
     sizes: dict[str, int] = {}
     values: State = {}
-    # Either everything of an optional part is there, or nothing.
+    # An optional part is there completely or not at all.
     there = {entry.path[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
     for entry in entries:
         value = plain(state.get(entry.key))
@@ -121,7 +120,7 @@ def plain(value: object) -> object:
 
 
 def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
-    """What is wrong with a value, "" for nothing; notes the sizes that the value determines."""
+    """What is wrong with a value, or ""; records in `sizes` those that the value determines."""
     if entry.shape:
         if not isinstance(value, np.ndarray) or str(value.dtype) not in entry.type.split():
             actual = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
@@ -140,13 +139,13 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
         sizes[entry.size] = int(value)  # type: ignore[call-overload]
     numbers = np.asarray(value)
     most = sizes[entry.below] - 1 if entry.below else entry.most
-    # Written so that NaN fails too, since all its comparisons are false.
+    # Written so that NaN fails too: all its comparisons are false.
     fits = not numbers.size or (entry.least <= numbers.min() and numbers.max() <= most)
     return "" if fits else f"must be from {entry.least:g} to {most:g}"
 
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
-WORDS_A_DOCUMENT = 100  # if nothing is known, as in [SVI13] footnote 6
+WORDS_A_DOCUMENT = 100  # assumed if nothing is known, as in [SVI13] footnote 6
 
 
 def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
@@ -167,10 +166,10 @@ def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
 class OnlineModel(ABC):
     """A topic model that learns from minibatches, and whose state can be saved between any two of them.
 
-    A subclass is one kind of model. It describes itself by the class attributes, implements the abstract
+    A subclass is one kind of model. It describes itself by its class attributes, implements the abstract
     methods, and lists in `entries` what its state holds besides the entries here. It draws random numbers
     only from `_random`, whose state is saved, and counts each step of `learn` with `_note_step`.
-    `model.check_model` checks that it keeps these promises. K topics, W words of the vocabulary.
+    `model.check_model` checks all of this. K topics, W words of the vocabulary.
     """
 
     kind: ClassVar[str]
@@ -185,23 +184,23 @@ class OnlineModel(ABC):
     options: ClassVar[tuple[Option[float], ...]] = ()
     """The settings besides the sizes, as keyword arguments of these names."""
     arguments: ClassVar[tuple[Option[Any], ...]] = ()
-    """Further keyword arguments, which no command takes."""
+    """Further keyword arguments, which commands do not offer."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
     """The metrics that `own_metrics` measures."""
 
     version: ClassVar[int] = 1
-    """The version of the states that it returns."""
+    """The version of the states that `state` returns."""
     oldest_version: ClassVar[int] = 1
     """The oldest version that `upgraded` reads."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     parts: ClassVar[Mapping[str, Callable[..., object]]] = {}
-    """Attribute -> what makes it from the entries whose attribute is "attribute.…"."""
+    """For each attribute that is a part: what makes it from its entries, those of "attribute.…"."""
 
     warm_start: bool = False
-    """Whether it departs from its paper where that gives better results."""
+    """Whether the model departs from its paper where that gives better results."""
     half_life: float | None = None
     """The number of documents after which earlier learning has at most half its weight; None: it forgets
-    ever less."""
+    less and less."""
 
     n_topics: int
     """K."""
@@ -210,7 +209,7 @@ class OnlineModel(ABC):
     n_documents: float
     """The size of the corpus, an estimate.
 
-    For a model with a half-life this is not the length of the stream, which continues. It is the size of the
+    For a model with a half-life, this is not the length of the stream, which continues, but the size of the
     corpus that the topics describe: this many documents like those that still have weight.
     """
     updates: int
@@ -263,7 +262,7 @@ class OnlineModel(ABC):
         for option in (*cls.options, *cls.arguments):
             option.convert(values.get(option.name))
 
-    # What it is
+    # Properties
 
     @property
     def threads(self) -> int:
@@ -283,14 +282,14 @@ class OnlineModel(ABC):
         """(K, W) expected topics: every value is above 0, rows sum to 1."""
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) expected topics of some words only, one row per word; override it if that can be quicker."""
+        """(U, K) expected topics of some words, one row per word; override it if there is a quicker way."""
         return np.ascontiguousarray(self.topics()[:, word_ids].T)
 
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first.
 
-        Ties go by word id; n beyond W gives W. Override it if that can be quicker than `topics`. Raises
-        ValueError for n below 1.
+        Ties go by word id; n beyond W gives W. Override it if there is a quicker way than `topics`.
+        Raises ValueError for n below 1.
         """
         check.at_least_one(n=n)
         topics = self.topics()
@@ -309,7 +308,7 @@ class OnlineModel(ABC):
         """(K,) the words that each topic is based on: `topics` times these are the topics' Dirichlet
         parameters.
 
-        For a kind without Dirichlets: each topic's share of a corpus of 100 words per document.
+        For a kind without Dirichlet parameters: the share of a corpus of 100 words per document.
         """
         return self.topic_shares() * WORDS_A_DOCUMENT * self.n_documents
 
@@ -317,7 +316,7 @@ class OnlineModel(ABC):
     def document_prior(self) -> NDArray[np.float64]:
         """(K,) a document's expected proportions before its words are seen, up to a factor; positive."""
 
-    # What it does
+    # Learning and inference
 
     @abstractmethod
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -358,14 +357,14 @@ class OnlineModel(ABC):
         self.rho = rho
 
     def seed(self, topics: Sequence[NDArray[np.int64]]) -> None:
-        """Have topic k be about the words `topics[k]`, given by id: before the model has learnt anything.
+        """Make topic k about the words `topics[k]`, given by id, before the model has learnt anything.
 
-        Raises ValueError for more topics than it has, and for topics without words; NotImplementedError if a
-        kind cannot do this.
+        Raises ValueError for more topics than it has, and for topics without words; NotImplementedError if
+        the kind cannot do this.
         """
         raise NotImplementedError(f"{self.label} has no seeds")
 
-    # How it is kept
+    # States
 
     @classmethod
     def with_topics(
@@ -373,13 +372,13 @@ class OnlineModel(ABC):
     ) -> Self:
         """A model that infers like the one that had these `topics`, `topic_weights` and `document_prior`.
 
-        It lacks whatever is needed only for learning. Its other settings are the defaults of its kind. Raises
-        StateError for numbers that no model can have, NotImplementedError if a kind cannot do this.
+        It lacks whatever only learning needs, and its other settings are the defaults of its kind. Raises
+        StateError for numbers that no model can have, NotImplementedError if the kind cannot do this.
         """
         raise NotImplementedError(f"{cls.label} cannot be made from topics")
 
     def state(self) -> State:
-        """Everything, as numpy arrays and plain numbers, flags and strings: for `np.savez(path, **state)`.
+        """The whole state, as numpy arrays, plain numbers, flags and strings, for `np.savez(path, **state)`.
 
         `from_state` continues exactly from here.
         """
@@ -423,7 +422,7 @@ class OnlineModel(ABC):
         return model
 
     def _restore(self, values: State) -> None:
-        """Set what a checked state holds; raises `StateError` where its values do not make a part."""
+        """Set the values of a checked state. Raises `StateError` if they do not make a valid part."""
         arguments: dict[str, State] = {part: {} for part in self.parts}
         for entry in self._all_entries():
             part, name = entry.path
@@ -438,7 +437,7 @@ class OnlineModel(ABC):
                 raise StateError(f"the state is damaged: {error}") from None
 
     def _contradiction(self) -> str:
-        """What contradicts itself in a state just read, each entry being valid by itself; "" for nothing."""
+        """A contradiction in a state just read whose entries are valid by themselves; "" if none."""
         return ""
 
     @classmethod
@@ -472,7 +471,7 @@ def _random_from(state: object) -> np.random.Generator:
     """The inverse of `_random_state`."""
     fits = isinstance(state, np.ndarray) and state.dtype == np.uint64 and state.shape == (6,)
     if not (isinstance(state, np.ndarray) and fits and state[3] & 1 and state[4] < 2 and state[5] < 2**32):
-        # With an even increment, a generator may repeat one number for ever.
+        # With an even increment, a generator may repeat the same number for ever.
         raise StateError("the state's random must be a PCG64 generator's, with an odd increment")
     high, low, inc_high, inc_low, has_uint32, uinteger = map(int, state)
     random = np.random.Generator(np.random.PCG64())
@@ -489,7 +488,7 @@ def _random_from(state: object) -> np.random.Generator:
 
 
 class Model(Protocol):
-    """What a model must offer to be measured."""
+    """What a model must have to be measured."""
 
     @property
     def n_words(self) -> int: ...
@@ -536,7 +535,7 @@ class CompletionSet:
         rows = model.topic_rows(ids) if isinstance(model, OnlineModel) else model.topics()[:, ids].T
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
         mixtures(hidden.indptr, local, np.ascontiguousarray(rows, np.float32), theta, probability)
-        # Not with @: a BLAS that starts threads takes longer than everything else here.
+        # Not with @: the threads that a BLAS starts take longer than everything else here.
         return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
 
 

@@ -1,4 +1,4 @@
-"""What kinds of models declare, options and metrics, and checks of arguments; loads no numpy."""
+"""Options and metrics, which kinds of models declare, and checks of arguments; does not load numpy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wikitopics.option import Option
 
 Value = float | int | str
 TAKEN = ("kind", "name", "topics", "batch_size", "seed", "threads")
-"""The settings every model has; no kind's own option may have one of these names."""
+"""Every model's settings; no option of a kind may have one of these names."""
 LARGEST_PRIOR = 1e9
 
 
@@ -28,14 +28,14 @@ def prior(
 
 def decorrelation(default: float) -> Option[float]:
     """For kinds that keep their topics as `Lambda`; the papers' settings have none."""
-    effect = "how far a topic's words lose weight because other topics use them too; 0: not at all"
+    effect = "how strongly words that other topics use too lose weight; 0: not at all"
     help = f"{effect}; by default {default}"
     return Option(float, "decorrelation", help, least=0, most=LARGEST_PRIOR)
 
 
-_HALF = "articles after which what was learnt weighs half, for a stream whose subjects change"
+_HALF = "articles after which what was learnt has half its weight, for a stream whose subjects change"
 HALF_LIFE = Option(int, "half_life", f"{_HALF}; by default steps only become smaller", least=100, most=1e12)
-"""For kinds whose step sizes have the floor that `OnlineModel` computes from it."""
+"""For kinds whose step sizes do not fall below what `OnlineModel` computes from it."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Metric:
     "1,000 held-out articles"
     help: its meaning, in a few words
     better: "higher" or "lower", "" if neither is
-    whole: whether it counts something
+    whole: whether it is a whole number
     brief: the heading of its small chart, beside the large one; "" if it has none
     words: what a value means, for readers of the screen; "{value}" stands for the newest one
     """
@@ -61,7 +61,7 @@ class Metric:
     words: str = ""
 
     def in_words(self, value: str) -> str:
-        """What ``value``, as it is shown, means, and which way is better."""
+        """What ``value``, as it is shown, means, and whether higher or lower is better."""
         parts = self.words.replace("{value}", value), f"{self.better} is better" if self.better else ""
         return "; ".join(filter(None, parts))
 
@@ -72,7 +72,7 @@ class Metric:
 
 
 def at_least_one(**sizes: float) -> None:
-    """Raise ValueError for the first argument that is not a number from 1."""
+    """Raise ValueError for the first argument below 1."""
     for name, size in sizes.items():
         if not 1 <= size < math.inf:
             raise ValueError(f"{name} must be at least 1, not {size}")

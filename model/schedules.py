@@ -1,9 +1,9 @@
 """What changes from step to step: the papers' step sizes, and the warm start.
 
-**The warm start** is how a model departs from its paper while symmetry breaks, so that few topics starve. A
-model keeps its numbers as `recipe`, and its state keeps them as `recipe_…`. A step asks `WarmStart.stage`
-where it stands, and the `Stage` for alpha, balance, passes and step size. With the numbers of `LDA_PAPER` and
-`SCVB0_PAPER` there is nothing to change. The HDP departs in other ways, those of `HDPRecipe`. Measurements:
+**The warm start** is how a model departs from its paper while symmetry breaks, so that few topics starve. Its
+numbers are the model's `recipe`, and `recipe_…` in its state. A step gets its `Stage` from `WarmStart.stage`,
+and from that alpha, balance, passes and step size. With the numbers of `LDA_PAPER` and `SCVB0_PAPER`, nothing
+changes. The HDP departs from its paper in other ways, those of `HDPRecipe`. Measurements:
 decisions 0005, 0015, 0025 and 0028.
 """
 
@@ -48,20 +48,20 @@ THETA_STEPS = StepSizes(tau0=1.0, kappa=0.7)
 
 
 FEW_DOCUMENTS = 300
-"""In a corpus of so many, eta is twice what it is in a large one."""
+"""In a corpus of this many documents, eta is twice as large as in a large one."""
 SMALL_CORPUS = 10_000
-"""The HDP's local steps are more thorough in a corpus of fewer documents, which has time for them."""
+"""In a corpus of fewer documents, which leaves time for it, the HDP's local steps are more thorough."""
 STARTS, SUPPORT = 3.0, 0.08
-"""Times the square root of a corpus's documents: the most topics that an HDP starts with there, and the
-documents whose words a topic needs in later passes (decision 0043)."""
+"""Each times the square root of the number of documents in the corpus: the most topics with which an HDP
+starts, and the number of documents whose words a topic needs in later passes (decision 0043)."""
 
 
 def raised(eta: float, n_documents: float, documents: float) -> float:
-    """eta scaled to a corpus of `n_documents`; unscaled if `documents` is None.
+    """eta scaled to a corpus of `n_documents`; unscaled if `documents` is 0.
 
-    If the corpus has fewer than `documents`, as many times more, so that eta weighs the same against the
-    corpus's words however many times a small corpus is magnified; and more than that where documents are so
-    few that most words of a topic have never been seen.
+    In a corpus of fewer than `documents`, eta grows in proportion, so that it weighs the same against the
+    corpus's words however much a small corpus is magnified. It grows further where documents are so few that
+    most words of a topic have never been seen.
     """
     if not documents:
         return eta
@@ -69,7 +69,7 @@ def raised(eta: float, n_documents: float, documents: float) -> float:
 
 
 SEEDED_POWER = 0.75
-"""The power of balance for seeded topics: their head start would make them too broad."""
+"""The power of balance for seeded topics, whose head start would otherwise make them too broad."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ class Balance:
         return batch.n_tokens / self.document_words if self.document_words else float(batch.D)
 
     def corpus(self, n_documents: float, documents: float, amount: float) -> float:
-        """The size of a corpus as the schedules count it, given that `documents` of its documents made
+        """The size of a corpus as the schedules count it, if `documents` of its documents count as
         `amount`."""
         return n_documents * (amount / documents) if documents else n_documents
 
@@ -108,7 +108,7 @@ class Balance:
         power = np.full(topics.n_topics, self.balance_power)
         power[topics.seed_topics] = SEEDED_POWER
         power *= 1 - seen / period
-        # what float32 cannot tell from nothing makes no larger factor
+        # masses that float32 cannot tell from 0 get the same factor
         factors: Vector = np.maximum(mass / mass.mean(), np.finfo(np.float32).eps) ** -power
         factors[mass == 0] = 1.0  # a topic that has not started is not behind
         return factors
@@ -116,23 +116,23 @@ class Balance:
 
 @dataclass(frozen=True, kw_only=True)
 class WarmStart(Balance):
-    """What LDA and SCVB0 share: balance, the fall of alpha, and the step sizes where none are given.
+    """What LDA and SCVB0 have in common: balance, the fall of alpha, and step sizes where none are given.
 
     alpha falls to its own value within `annealing_documents` documents, or the share `annealing_share` of a
-    smaller corpus, and meanwhile documents get one more pass. It starts at `first_alpha` / sqrt(K) for each
+    smaller corpus; until then, documents get one more pass. It starts at `first_alpha` / sqrt(K) for each
     `document_words` words of a mean document, so that topics separate equally soon in short and in long
-    documents, and few topics as soon as many. If it is to be learnt, it is so from `learning_from` on.
+    documents, and with few topics and many. If alpha is to be learnt, it is learnt from `learning_from` on.
     A step is that of an average over a horizon of documents that grows by `horizon_slope` for each document
-    seen, so steps become smaller for ever and no estimate of noise can make them grow again. The horizon
+    seen, so steps always become smaller and no estimate of noise can make them grow again. The horizon
     starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at least
-    `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that it
+    `shortest_horizon` (a smaller corpus would forget the random start, which stands for the words that it
     lacks). `random_share` of the corpus's words are random before the first document.
-    `infer` makes `inference_passes` of the collapsed update over a document's words. More passes fit the
-    words seen, not the unseen ones.
+    `infer` makes `inference_passes` of the collapsed update over a document's words. More passes would fit
+    the words seen, but not the unseen ones.
     """
 
     POSITION: ClassVar[float] = 0.0
-    """The part of a minibatch after which its step reads the schedules."""
+    """How far into a minibatch its step reads the schedules, as a fraction of the minibatch."""
 
     first_alpha: float = 1.3
     annealing_documents: float = bounded(0, LARGEST, 4_000.0)
@@ -148,9 +148,9 @@ class WarmStart(Balance):
     def stage(
         self, n_documents: float, documents: float, before: float, amount: float, mixed: float = 0.0
     ) -> Stage:
-        """The stage of a minibatch of this `amount` after `before` others, both as schedules count.
+        """The stage of a minibatch of this `amount` after `before`, both as schedules count documents.
 
-        documents: how many there are in all of these; n_documents: in the corpus; mixed: as in `Stage`
+        documents: their actual number in total; n_documents: in the corpus; mixed: as in `Stage`
         """
         in_all = self.corpus(n_documents, documents, before + amount)
         return Stage(self, before, amount, n_documents, in_all, mixed)
@@ -158,12 +158,12 @@ class WarmStart(Balance):
 
 @dataclass(frozen=True)
 class Stage:
-    """How far the warm start has come: what a step asks.
+    """How far the warm start has come, for one step.
 
     before, amount, in_all: documents before the minibatch, in it and in the corpus, as schedules count them
     n_documents: those in the corpus
-    mixed: the part of the E-step that is a mixture's, since texts are short. By as much, a step forgets up to
-    twice as quickly, and topics are not held in balance: they do not start from noise
+    mixed: the mixture's share of the E-step, for short texts. In proportion, a step forgets up to twice as
+    quickly, and topics are not held in balance, since they do not start from noise
     """
 
     start: WarmStart
@@ -180,12 +180,12 @@ class Stage:
 
     @property
     def annealed_until(self) -> float:
-        """The number of documents until alpha has its own value."""
+        """The number of documents until alpha has its final value."""
         return min(self.start.annealing_documents, self.start.annealing_share * self.in_all)
 
     @property
     def more_passes(self) -> int:
-        """Passes over a document's words that are added while alpha falls."""
+        """The number of extra passes over a document's words while alpha falls."""
         return int(self.now < self.annealed_until)
 
     def alpha(self, final: Vector) -> Vector:
@@ -203,7 +203,7 @@ class Stage:
         return factors
 
     def step_size(self) -> float:
-        """rho where none is given; two halves of a minibatch forget nearly as much as the whole."""
+        """rho if none is given; the two halves of a minibatch forget nearly as much as the whole."""
         start = self.start
         first = min(start.first_horizon, max(start.horizon_share * self.in_all, start.shortest_horizon))
         return -math.expm1(-self.amount / (first + start.horizon_slope * (1 - self.mixed / 2) * self.before))
@@ -211,15 +211,15 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class CollapsedStart(WarmStart):
-    """LDA's: the first documents get the collapsed E-step of [F13].
+    """LDA's warm start: the first documents get the collapsed E-step of [F13].
 
-    It does not take half a word from each topic of a document as exp(psi(.)) does. The first
+    Unlike exp(psi(.)), it does not take half a word from each topic of a document. The first
     `collapsed_documents` documents get it, or the share `collapsed_share` of a smaller corpus, with `passes`
-    over their words; all documents, where a mean one has fewer than `fewest_words` words for each topic.
-    There, an alpha to be learnt falls to `last_alpha`. Afterwards it is learnt. The corpus has at least
+    over their words; so do all documents if the mean one has fewer than `fewest_words` words for each topic.
+    During it, an alpha to be learnt falls to `last_alpha`; afterwards it is learnt. The corpus has at least
     `smallest_corpus` documents, and eta is `raised` where it has fewer than `eta_documents`. A `random_share`
-    of 0 leaves lambda as it was drawn; with few documents it is larger than below (`sized`).
-    With no `inference_passes` `infer` is [H10]'s E-step. In float32 a topic with fewer than `drop` expected
+    of 0 leaves lambda as it was drawn; with few documents it is larger than the default (`sized`).
+    With no `inference_passes`, `infer` is [H10]'s E-step. In float32 a topic with fewer than `drop` expected
     words leaves the document.
     """
 
@@ -244,8 +244,8 @@ class CollapsedStart(WarmStart):
     drop: float = 0.01
 
     def sized(self, n_topics: int, n_words: int, n_documents: float) -> CollapsedStart:
-        """The recipe for these sizes. With few documents for so many parameters, more of lambda is random,
-        and most topics then depend on that randomness to the end."""
+        """The recipe for these sizes. With few documents for this many parameters, more of lambda is random:
+        most topics then depend on that randomness to the end."""
         few = max(1.0, n_topics * n_words / n_documents)
         return replace(self, random_share=self.random_share * few**0.25)
 
@@ -258,7 +258,7 @@ class CollapsedStart(WarmStart):
 
 @dataclass(frozen=True, kw_only=True)
 class SCVB0Start(WarmStart):
-    """SCVB0's, with the numbers that [F13] leaves open.
+    """SCVB0's warm start, with the numbers that [F13] leaves open.
 
     alpha is learnt from `learning_documents` of a minibatch, eta from `learning_topics` topics at a time.
     """
@@ -278,7 +278,7 @@ class SCVB0Start(WarmStart):
 
 @dataclass(frozen=True, kw_only=True)
 class HDPRecipe(Balance):
-    """The numbers by which the default departs from the papers.
+    """The numbers with which the default HDP departs from the papers.
 
     Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
     words from one of them, and the rest from the mean of the corpus. No document is drawn twice before all
@@ -287,8 +287,8 @@ class HDPRecipe(Balance):
     `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
     the corpus.
     Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
-    every word read makes a topic sure of it; eta is `raised` where there are fewer than `eta_documents`. A
-    whole step takes as many documents as make about `steps` steps of the corpus, within `smallest_step` and
+    every word read counts fully in its topic; eta is `raised` where there are fewer than `eta_documents`. A
+    whole step takes so many documents that the corpus makes about `steps` steps, between `smallest_step` and
     `largest_step`.
     Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
     `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
@@ -326,11 +326,11 @@ class HDPRecipe(Balance):
 
     @staticmethod
     def starts(n_topics: int, n_documents: float) -> int:
-        """How many of at most `n_topics` topics start, in a corpus of this size."""
+        """How many of `n_topics` topics start in a corpus of this size."""
         return max(1, min(n_topics, round(STARTS * math.sqrt(n_documents))))
 
     def least_share(self, n_documents: float) -> float:
-        """The share of the corpus's words that a topic needs after the first pass; any, if D is as given."""
+        """The share of the corpus's words that a topic needs after the first pass; 0 if D is as given."""
         return SUPPORT / math.sqrt(n_documents) if self.smallest_corpus else 0.0
 
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:

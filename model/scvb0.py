@@ -13,13 +13,13 @@
 
 A word that occurs m times in a document is updated once, by the closed form of m updates (clumping, [F13] eq.
 9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other models (`lambda_.py`),
-the E-step is `scvb0_e_step.py`. docs/derivations.md has derivations, and says in which
-sense this is MAP estimation.
+the E-step is `scvb0_e_step.py`. docs/derivations.md has the derivations, and says in
+which sense this is MAP estimation.
 
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
-`warm_start` alpha falls geometrically from a large one, and topics are held in balance, for the first part of
-the corpus: the step asks a `schedules.SCVB0Start`. Settings that are not given then have the values that
-measure best, with step sizes that follow the documents seen, as online LDA's do. `warm_start=False` is the
+`warm_start`, alpha falls geometrically from a large value, and topics are held in balance, for the first part
+of the corpus, as in `schedules.SCVB0Start`. Settings that are not given then have the values that measured
+best, with step sizes that follow the documents seen, as online LDA's do. `warm_start=False` is the
 paper's algorithm, with its settings unless others are given, and minibatches of 100 documents.
 """
 
@@ -54,12 +54,12 @@ class SCVB0(DirichletAllocation):
     start, if none of them is given, it follows the documents seen
     theta_s, theta_tau0, theta_kappa: the same for update t of a document's proportions.
     kappa and theta_kappa are within [0.5, 1]
-    half_life: documents after which earlier learning has half its weight: no step size falls below what that
-    requires
+    half_life: documents after which earlier learning has half its weight: the smallest step size follows
+    from it
     decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
     too (`Lambda`); by default 0.15, or 0 without the warm start
     burn_in: passes over a document before the one that updates the topics; one more while alpha falls
-    warm_start: False leaves out the departures from [F13] that the top of this file describes
+    warm_start: False leaves out the departures from [F13] described at the top of this file
     dtype: "float32", or "float64" for comparisons
     threads: affect the speed, not the result
 
@@ -173,7 +173,7 @@ class SCVB0(DirichletAllocation):
         rho = stage.step_size() if self._own_steps else steps.rho(self.updates + 1)
         self._note_step(batch.D, max(rho, self._least_rho(batch.D)))
         if self.updates == 1:
-            # The random topics before the first word weigh a share of the corpus, whatever its size.
+            # The random topics at the start weigh a fixed share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
             self._topics.sow(self._corpus_tokens())
         self._start_from(batch, before, stage.mixed, self._corpus_tokens())
@@ -225,10 +225,10 @@ class SCVB0(DirichletAllocation):
         topics.eta = float(descend(self.eta, math.sqrt(self.rho), step))
 
     def _contradiction(self) -> str:
-        without = "there are words of no document" if self._tokens_seen and not self._seen else ""
+        without = "it counts words, but no documents" if self._tokens_seen and not self._seen else ""
         return super()._contradiction() or without
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 3, keeps its topics and goes on with today's step sizes and numbers."""
+        """A state of 1.0.0, version 3, keeps its topics and takes the current step sizes and recipe."""
         return {**super().upgraded(state), "own_steps": state.get("adaptive")}

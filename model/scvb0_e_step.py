@@ -26,21 +26,21 @@ from wikitopics.model.schedules import THETA_STEPS, StepSizes
 #
 # | symbol | shape and type | meaning |
 # |---|---|---|
-# | start, stop | numbers | the documents, or rows, that a call is about |
+# | start, stop | numbers | the range of documents, or rows, of a call |
 # | indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and how often; see `kernels` |
 # | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, one row per word, up to one constant |
 # | alpha | (K') floats | Dirichlet parameter of the proportions |
-# | theta | (D, K') floats | N_theta + alpha: with alpha inside, no topic decays into denormal numbers |
+# | theta | (D, K') floats | N_theta + alpha: including alpha, no topic decays into denormal numbers |
 # | keep | (T,) floats | 1 - rho_theta at a document's step t = 1, 2 … |
 # | statistics | (U, K') floats | sum over a block's documents of m gamma |
 # | mass | (K,) float64 | sums of statistics over the words |
 #
 # Within a document: N (K') is its row of theta, gamma (K') a word's.
-# K' is K padded to whole vector registers; rows and alpha are 0 there, and so is everything made from them.
+# K' is K padded to whole vector registers; rows, alpha and everything computed from them are 0 there.
 
-# Compiled loops test at run time whether what they write lies within a few registers behind what they read,
-# and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything
-# else, so the bits of a result do not depend on where a thread's memory happens to lie.
+# Compiled loops test at run time whether they write to within a few registers behind what they read. If so,
+# they run a plain version, which adds up in another order. Scratch arrays are kept far from everything else,
+# so that the bits of a result do not depend on where a thread's memory happens to be.
 GUARD = 256
 
 
@@ -61,7 +61,7 @@ def documents(
     """Passes over the words of the documents start to stop; the last one also fills `statistics`.
 
     A `statistics` without rows is left alone (inference). A document starts with its words spread over the
-    topics according to the prior, and its steps are counted through all of its passes.
+    topics according to the prior; its steps are numbered through all passes.
     """
     K = alpha.size
     collect = statistics.shape[0] > 0
@@ -119,13 +119,13 @@ def active_documents(
     expected: Floats,
     others: int,
 ) -> None:
-    """As `documents`, without statistics, over so many active topics of each document and all others as one.
+    """As `documents`, without statistics, over each document's active topics and all other topics as one.
 
-    Active are the topics to which the prior `flat` divides the most words beyond what it expects. The others
-    share theirs in proportion to alpha, so they are like one topic, whose probability of a word is the mean
-    of theirs (docs/derivations.md). `documents` runs over these as over any topics, whose rows are gathered.
+    The active topics are those to which the prior `flat` assigns the most words beyond what it expects. The
+    others share their words in proportion to alpha, so they are like one topic whose probability of a word is
+    the mean of theirs (docs/derivations.md). `documents` then runs over the gathered rows of these topics.
 
-    flat: (K') alpha^(1/3), under which the corpus's large topics do not hide those of a document
+    flat: (K') alpha^(1/3), so that the corpus's large topics do not hide those of a document
     expected: (2, U) sum_k rows_uk alpha_k, and the same with `flat`
     """
     K = alpha.size
@@ -165,7 +165,7 @@ def active_documents(
 
 @part
 def largest_first(values: Floats, most: int, topics: Indices) -> None:
-    """Fill `topics` with 0 to K-1, first those of the `most` largest values above 0, or of nearly so many."""
+    """Fill `topics` with 0 to K-1, first about `most` topics with the largest values above 0."""
     low, high = values.dtype.type(0), values.max()
     for _ in range(20):
         middle = (low + high) / 2
@@ -185,7 +185,7 @@ def largest_first(values: Floats, most: int, topics: Indices) -> None:
 
 @part
 def power(base: Any, m: float, like: Floats) -> Any:
-    """base^m in `like`'s type; m's whole part by squaring, since most words occur only a few times."""
+    """base^m in the type of `like`; m's whole part by squaring, since most words occur only a few times."""
     kind = like.dtype.type
     copies = int(m)
     rest = m - copies
@@ -205,7 +205,7 @@ def power(base: Any, m: float, like: Floats) -> Any:
 
 @kernel
 def sum_statistics(start: int, stop: int, statistics: Floats, mass: NDArray[np.float64]) -> None:
-    """statistics[0, u] gains statistics[b, u] of the other blocks, for the words start to stop.
+    """Add statistics[b, u] of the other blocks to statistics[0, u], for the words start to stop.
 
     statistics are (blocks, U, K') here, and `mass` gains their sums over the words. The blocks are added in
     order, so it does not matter which thread filled them.
@@ -219,18 +219,18 @@ def sum_statistics(start: int, stop: int, statistics: Floats, mass: NDArray[np.f
             mass[k] += statistics[0, u, k]
 
 
-# SCVB0's E-step, [F13] algorithm 2, its inner loops: from documents and topics to N_theta and statistics.
+# SCVB0's E-step, the inner loops of [F13] algorithm 2: from documents and topics to N_theta and statistics.
 #
 # These functions are pure: they change none of their arguments. `words` are the distinct words of a
 # minibatch, and `rows` are `word_rows` of these words.
 
 DOCUMENT_BLOCK = 512  # documents in a block of statistics, or more: at most MAX_BLOCKS blocks
 MAX_BLOCKS = 8
-MAX_CELLS = 16_000_000  # of all blocks of statistics together, as long as there is more than one
+MAX_CELLS = 16_000_000  # in all blocks of statistics together, if there is more than one
 INFERENCE_BLOCK = 256
 SUM_BLOCK = 2048
-MANY_TOPICS = 256  # from so many on, `infer` tells only each document's active topics apart
-ACTIVE = 3.5  # times sqrt(K): so many they are, with the others as one, in whole registers (decision 0045)
+MANY_TOPICS = 256  # from this many on, `infer` treats all but a document's active topics as one
+ACTIVE = 3.5  # times sqrt(K): their number, counting the others as one, in whole registers (decision 0045)
 
 
 class ThetaPasses(NamedTuple):
@@ -263,7 +263,7 @@ def e_step(
 def inferred(
     batch: Minibatch, topics: Lambda, apart: float, passes: ThetaPasses, workers: Threads
 ) -> NDArray[np.float32]:
-    """(D, K) proportions after the passes over each document, topics held fixed as they are read.
+    """(D, K) proportions after the passes over each document, with the topics held fixed, as read.
 
     This is how every model infers by default. Raises ValueError for a word id out of range.
     """
@@ -282,11 +282,11 @@ def _run_passes(
     blocks: Floats,
     workers: Threads,
 ) -> NDArray[Any]:
-    """N_theta + alpha after the passes, (D, K), a block of `size` documents at a time.
+    """N_theta + alpha after the passes, (D, K), in blocks of `size` documents.
 
-    The sums of m gamma over the last pass are added to a block of `blocks`.
+    The sums of m gamma over the last pass are added to `blocks`.
 
-    blocks: (blocks, U, K'), or (1, 0, K') for no sums, when only some of many topics are told apart
+    blocks: (blocks, U, K'), or (1, 0, K') for no sums; then only the active of many topics are separate
     """
     alpha, n, steps = passes
     dtype = rows.dtype
@@ -318,10 +318,10 @@ def proportions(theta: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def sum_Elog_theta(theta: NDArray[Any], lengths: NDArray[Any], alpha: Vector) -> tuple[Vector, int]:
-    """(K,) sum of E[log theta] over documents with words, and how many these are; theta as of `e_step`.
+    """(K,) sum of E[log theta] over documents with words, and how many these are; theta as from `e_step`.
 
     For a document whose words' topics are known, N_k of them k, E[log theta_k] = psi(alpha_k + N_k) -
-    psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at the mean. So
+    psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at the mean, so
     N = 0, with probability exp(-n), and N > 0, at its mean, are treated separately (docs/derivations.md).
     """
     C_j = lengths[lengths > 0]

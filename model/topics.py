@@ -1,4 +1,4 @@
-"""What topics say: how coherent they are, how far apart, their names, and what became of them."""
+"""Describing topics: their coherence, their distances, their names, and what happens to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.
 
 
 def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.float64]:
-    """(K,) as `npmi`, for topics of which only the leading words are known: (K, n) word ids."""
+    """(K,) as `npmi`, for topics given by their leading words, (K, n) word ids."""
     K, n = leading.shape
     D = int(np.count_nonzero(np.diff(reference.indptr)))
     if D == 0 or n < 2:
@@ -75,7 +75,7 @@ def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
     """(K,) total variation distance of each topic from its earlier self, over its leading words.
 
     The probabilities of the leading words are scaled to sum to 1, so the distance lies within [0, 1]: the
-    share that has moved to other words. ``before`` and ``after`` may lead with different numbers of words.
+    share that has moved to other words. ``before`` and ``after`` may have different numbers of leading words.
     Raises ValueError for different numbers of topics.
     """
     if len(before[0]) != len(after[0]):
@@ -88,7 +88,7 @@ def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
 
 
 def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
-    """(K,) how much the leading words of ``ones`` have in common with those of topic in ``others``.
+    """(K,) how much the leading words of ``ones`` have in common with those of ``topic`` in ``others``.
 
     These are Bhattacharyya coefficients: 1 for the same words and probabilities, 0 if no word is shared.
     """
@@ -108,11 +108,11 @@ def distances(leading: Leading) -> NDArray[np.float64]:
 
 
 def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.float64]:
-    """(K, dimensions) places whose distances come as near to ``far`` as classical scaling gets them.
+    """(K, dimensions) places by classical scaling, whose distances approximate ``far``.
 
     far: (K, K) symmetric distances. Torgerson 1952: the leading eigenvectors of the doubly centred squares,
-    each as long as the root of its eigenvalue. The matrix is symmetric and solved as such, so nothing becomes
-    complex. The first axis has the largest spread, and each axis points towards its largest component.
+    each as long as the root of its eigenvalue. The matrix is symmetric and solved as such, so all results are
+    real. The first axis has the largest spread, and each axis points towards its largest component.
     """
     from scipy.linalg import eigh
 
@@ -144,18 +144,18 @@ def _shares(numbers: NDArray[np.float64], total: NDArray[Any]) -> NDArray[np.flo
 # Names of topics: the leading words that tell a topic apart from the others.
 
 RELEVANCE = 0.6
-"""Weight of a word's probability against its lift, [Sievert and Shirley 2014]'s lambda; docs/topics.md says
-how it was chosen."""
+"""The weight of a word's probability against its lift: lambda in [Sievert and Shirley 2014]. docs/topics.md
+says how it was chosen."""
 WORDS = 3
 """Words in a name."""
 SUITING = 2
 """This many of a shown name's words are among the topic's most probable ones."""
 LOYALTY = 10
-"""A name holds while its words are among this many of the topic's most relevant ones."""
+"""A name is kept while its words are among this many of the topic's most relevant ones."""
 
 
 def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K, n) this topic's share of the uses of each leading word in all topics that lead with it.
+    """(K, n) each topic's share of the uses of its leading words in all topics that lead with them.
 
     1 for a word that leads no other topic. shares: (K,) of the corpus
     """
@@ -247,14 +247,14 @@ def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
 
 def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
     """Whether at least two of a name's words are among ``leading``, the topic's most probable ones; a name of
-    one word suits."""
+    one word always suits."""
     return len(name) < SUITING or len(set(name) & set(leading)) >= SUITING
 
 
 def _same_word(one: str, other: str) -> bool:
     """Whether two words differ only in their last letters: "film" and "films", "party" and "parties".
 
-    Titles, which have capitals, are different things even then: "Iran" and "Iraq".
+    Titles, which have capitals, differ even then: "Iran" and "Iraq".
     """
     if one != one.lower():
         return False
@@ -267,7 +267,7 @@ def _same_word(one: str, other: str) -> bool:
 # Topics that nearly repeat another topic.
 
 NEAR = 0.5
-"""The Hellinger distance of leading words up to which two topics have one subject: see docs/topics.md."""
+"""The Hellinger distance of leading words up to which two topics have the same subject: docs/topics.md."""
 
 
 class Repeat(NamedTuple):
@@ -295,17 +295,16 @@ def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
     ]
 
 
-# What happened to the topics of one model from look to look: births, deaths, splits, mergers and
-# renamings.
+# What happens to the topics of a model between looks: births, deaths, splits, mergers and renamings.
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
 LOOKS = 3
 """Looks in a row at which a change must hold before it is reported."""
 LARGEST = 30
-"""A topic must be among this many largest ones to be born."""
+"""A topic must be among this many of the largest to be born."""
 OWN = 0.25
-"""A topic's first words are its own if their mean ownership is at least this, until it falls below a third
-of it."""
+"""A topic's first words become its own when their mean ownership reaches this, and remain so until it falls
+below a third of it."""
 FIRST = 10
 """The number of first words in that mean."""
 KINSHIP = 0.5
@@ -316,10 +315,10 @@ KINSHIP = 0.5
 class Change:
     """What happened to a topic.
 
-    born: it is one of the large ones and has words of its own. died: it has fallen to half of what "in use"
-    means, or its words are others'.
-    split: ``other`` is born with words that it had before. merged: it died, and ``other`` has its words.
-    renamed: its words have changed so much that it has another name.
+    born: it has become large, with words of its own. died: its share has fallen to half the threshold of
+    topics in use, or its words have gone to other topics.
+    split: ``other`` is born with words that this topic had. merged: it died, and ``other`` has its words.
+    renamed: its words have changed so much that it has a new name.
     """
 
     kind: Kind
@@ -374,8 +373,8 @@ def living(alive: Collection[int], events: Collection[Change]) -> set[int]:
 
 
 def _kin(theirs: TopicState, own: TopicState, topic: int, candidates: NDArray[np.bool_]) -> int | None:
-    """The candidate whose leading words in ``theirs`` share most with ``topic``'s in ``own``, if they
-    share enough."""
+    """The candidate whose leading words in ``theirs`` have most in common with ``topic``'s in ``own``, if
+    they have enough."""
     near = affinity(theirs.leading, own.leading, topic)
     near[~candidates] = 0
     near[topic] = 0

@@ -120,7 +120,7 @@ def save_contact(text: str) -> Path:
     try:
         tomllib.loads(after)
     except ValueError:  # such as an old contact of several lines
-        raise BadUsage(f"cannot change {path} automatically; set this line in it: {line}") from None
+        raise BadUsage(f"cannot change {path} automatically; put this line in it: {line}") from None
     make_folder(path.parent)
     with replacing(path, mode=0o600) as file:
         file.write(after.encode())

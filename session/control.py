@@ -38,7 +38,7 @@ UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
 MESSAGE = "wikitopics: "
 """The beginning of the one line with which a command says what went wrong."""
-NOBODY_ASKED = f"(add {YES.flag} to agree: without a terminal nobody can be asked)"
+NOBODY_ASKED = f"(add {YES.flag} to agree: there is no terminal to ask on)"
 """The end of the last line of a trainer that had a question and no terminal to ask it on."""
 STOP_SECONDS = 30.0
 """Seconds that a trainer may take to save and exit."""
@@ -213,9 +213,7 @@ def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
         with errors.os_error_as(unreachable), suppress(ProcessLookupError):
             os.kill(trainer.pid, signal.SIGTERM)
     if not _ended(path, trainer, PATIENCE_SECONDS):
-        raise SessionError(
-            f"the trainer has not ended within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}"
-        )
+        raise SessionError(f"the trainer did not end within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}")
 
 
 def _running(path: Path) -> Process:
@@ -236,7 +234,7 @@ def _ended(path: Path, trainer: Process, seconds: float) -> bool:
 
 def _how_to_end(trainer: Process) -> str:
     if trainer.is_suspended():
-        return f"it is suspended, as by Ctrl+Z; once continued (`kill -CONT {trainer.pid}`) it saves and ends"
+        return f"it is suspended (as by Ctrl+Z); once resumed (`kill -CONT {trainer.pid}`), it saves and ends"
     number = f"pid {trainer.pid}" if trainer.pid else "pid unknown"
     return f"end it on the machine where it runs ({number})"
 
@@ -272,7 +270,7 @@ class InMemoryTexts(NamedTuple):
         with errors.os_error_as(f"cannot write {self.texts}"):
             descriptor, _ = try_lock(self.texts)
         if descriptor is None:
-            raise SessionInUse("another call of `wikitopics.train` is training this session: give another")
+            raise SessionInUse("another call of `wikitopics.train` is training this session: name another")
         try:
             yield descriptor
         finally:

@@ -65,7 +65,7 @@ class MissingKind(SessionError):
     def __init__(self, noun: str, name: str) -> None:
         super().__init__(
             f"no installed package provides the {noun} {name!r}: install the one that did when this session "
-            "began"
+            "was created"
         )
 
 

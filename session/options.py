@@ -41,16 +41,16 @@ SHARED = (
         "Topics of each model (default 100, hdp: at most 300; fewer for fewer than 10,000 documents).",
         metavar="K",
     ),
-    Option(str, "alpha", "Prior of the proportions: a number, or 'learn'.", metavar="A"),
-    Option(str, "eta", "Prior of the topics: a number, or 'learn'.", metavar="E"),
+    Option(str, "alpha", "Prior on the proportions: a number, or 'learn'.", metavar="A"),
+    Option(str, "eta", "Prior on the topics: a number, or 'learn'.", metavar="E"),
     Option(str, "batch_size", "Articles in a full minibatch.", metavar="S"),
     Option(str, "kappa", "How fast old minibatches are forgotten, 0.5 to 1.", metavar="X"),
     Option(str, "tau0", "Larger values damp the first updates.", metavar="X"),
     Option(
         str,
         HALF_LIFE.name,
-        "Halve the weight of what was learnt after N articles, so that topics follow a stream whose subjects "
-        "change (default for recent changes: 20000; otherwise nothing is forgotten).",
+        "Halve the weight of what has been learnt every N articles, so that topics follow a stream whose "
+        "subjects change (default for recent changes: 20000; otherwise nothing is forgotten).",
         metavar="N",
     ),
 )
@@ -84,7 +84,7 @@ KEEP_ARTICLES = Option(
 KEEP_COUNTS = Option(
     bool,
     "keep_counts",
-    "Keep word counts, so that another session can train on them: --counts THIS.db.",
+    "Keep word counts, so that another session can train on them (--counts THIS.db).",
     default=False,
 )
 PASSES = _count(
@@ -117,9 +117,9 @@ VOCAB_ARTICLES = _count(
 SEEDS = Option(
     str,
     "seeds",
-    "Words that topics should be about: a file with a line NAME: WORD WORD … for each topic (with commas, "
-    "phrases may be among them), or a JSON object of lists of words. Topics 0, 1, … have these names; the "
-    "others are free.",
+    "Words that topics should be about: a file with a line NAME: WORD WORD … for each topic (separated by "
+    "commas, they may include phrases), or a JSON object of lists of words. Topics 0, 1, … have these "
+    "names; the others are free.",
     metavar="FILE",
     path=True,
     label="Seeds",
@@ -141,7 +141,7 @@ MAX_MB = Option(
 )
 THREADS = _count(
     "threads",
-    "Threads for the models; the result is the same for any number.",
+    "Threads for the models; their number does not change the result.",
     least=1,
     most=256,
     default=1,
@@ -153,7 +153,7 @@ RUN: Options = (ARTICLES, HOURS, MAX_MB, THREADS)
 ON_END = Option(
     str,
     "on_end",
-    "Run COMMAND when the trainer ends, unless it is killed, or Ctrl+C is pressed twice; "
+    "Run COMMAND when the trainer ends, unless it is killed or Ctrl+C is pressed twice; "
     "$WIKITOPICS_SESSION, $WIKITOPICS_REASON and $WIKITOPICS_EXIT_CODE say how it ended. "
     "COMMAND may take up to 20 s.",
     metavar="COMMAND",
@@ -169,7 +169,7 @@ NOTIFY = Option(
 CLUSTER = Option(
     str,
     "cluster",
-    "Unpack, parse and count on the workers of a Dask cluster, whose scheduler is at ADDRESS, such as "
+    "Unpack, parse and count on the workers of a Dask cluster whose scheduler is at ADDRESS, such as "
     "tls://host:8786 (docs/scaling.md).",
     metavar="ADDRESS",
     scope="outside",

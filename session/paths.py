@@ -63,7 +63,7 @@ def named_session(name: str) -> Path:
     if not _NAME.fullmatch(name) or name.endswith(".db"):
         raise BadUsage(
             f"{name!r} is not a session name: use letters, digits, '.', '_' and '-', not starting with a dot "
-            "(a session elsewhere is named by a path with a '/')"
+            "(for a session elsewhere, give a path with a '/')"
         )
     return session_folder() / f"{name}.db"
 

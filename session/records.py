@@ -385,7 +385,7 @@ class TopicEvent:
             "merged": f"#{self.topic} {self.name} merged into #{self.other}",
             "renamed": f"#{self.topic} is now {self.name}",
             "area_born": f"#{self.topic} leads a new area: {self.name}",
-            "area_merged": f"the area {self.name}, led by #{self.topic}, joins that of #{self.other}",
+            "area_merged": f"the area {self.name}, led by #{self.topic}, joins the area of #{self.other}",
         }[self.event]
 
 

@@ -183,7 +183,7 @@ def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
         return Vocabulary.from_file(vocabulary_file(name))
     if name not in shipped():
         available = ", ".join((*shipped(), *built))
-        raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {available} (or name a file)")
+        raise UnknownVocabulary(f"no vocabulary is called {name!r}. Available: {available} (or name a file)")
     return Vocabulary.load(name)
 
 
@@ -197,7 +197,7 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
         wanted = f"{PASSES.flag} {request[PASSES]}"
         if not kind.repeatable(identity):
             raise BadUsage(
-                f"{wanted}: only texts, word counts and a dump in files are read more than once; leave it out"
+                f"{wanted}: only texts, word counts and dump files can be read more than once; leave it out"
             )
         if forgetful := [spec.name for spec in specs if HALF_LIFE.name in spec.options]:
             raise BadUsage(
@@ -208,7 +208,7 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
         from wikitopics.model import OnlineModel
 
         if unseeded := [spec.kind for spec in specs if load_kind(spec.kind).seed is OnlineModel.seed]:
-            raise BadUsage(f"{SEEDS.flag}: models of kind {unseeded[0]} have no seeds; leave it out")
+            raise BadUsage(f"{SEEDS.flag}: models of kind {unseeded[0]} take no seeds; leave it out")
         seeded = len(read_seeds(request[SEEDS]))
         if few := [spec for spec in specs if spec.topics < seeded and not spec.usual_topics]:
             raise BadUsage(
@@ -321,7 +321,7 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
     for path in paths:
         if any(path in one[TEXTS.name] for one in earlier):
             raise BadUsage(
-                f"{TEXTS.flag} {path}: this session has read it already; to add what is new in it, give the "
+                f"{TEXTS.flag} {path}: this session has already read it; to add what is new in it, give the "
                 "file another name"
             )
     for option in (MARKUP, LANG):

@@ -118,7 +118,7 @@ def model_choices() -> Iterator[tuple[str, str, str]]:
             kind = kinds.load(name)
             yield name, str(kind.default_topics), f"{kind.label}: {kind.summary}"
         else:
-            yield name, "", "of another package"
+            yield name, "", "from another package"
 
 
 def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:

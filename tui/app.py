@@ -51,7 +51,7 @@ Ending = Literal["leave", "stop", "demo"]
 stop them and open the embedded sample instead."""
 ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
 NEXT = (
-    ("", "l", "Look around here, as on the map (7)"),
+    ("", "l", "Look around here, for example on the map (7)"),
     ("again", "a", "Watch again, as a new session in place of this one"),
     ("export(True)", "r", "Write the report, a page for the browser"),
     ("new_session", "w", "Start on Wikipedia"),

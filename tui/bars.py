@@ -68,7 +68,7 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
 # The line below the view while the demo is slowed down: what there is to see at that moment.
 
 CAPTIONS = (
-    "A small wiki is being read. Its first texts serve to measure what is learnt.",
+    "A small wiki is being read. Its first texts are kept to evaluate the topics.",
     "Words used together become topics. The lower the curve, the better they fit.",
     "The topics have settled. Enter opens one, 7 shows their map, 3 what was read.",
 )

@@ -112,7 +112,7 @@ class Export(Dialog[None]):
             write = partial(run_in_background, self, partial(self._write, work), "export")
             if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
                 answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
-                question = Ask("Export", f"{visible(str(target))} exists already.", answers)
+                question = Ask("Export", f"{visible(str(target))} already exists.", answers)
                 self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
             else:
                 write()

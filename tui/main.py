@@ -305,17 +305,17 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     yield "What happened", [(sign, words) for sign, _, words in MOMENTS.values()]
     topics = (
         (DOTS[ascii_only], "a topic, in the colour of its area"),
-        ((BARS, ASCII_BARS)[ascii_only][1::2], "the course of its share since then"),
-        (NEWCOMER, "a word that was not among its first ten then"),
+        ((BARS, ASCII_BARS)[ascii_only][1::2], "its share since half as many articles had been read"),
+        (NEWCOMER, "a word that has joined its top ten since then"),
         (PINNED, "pinned to the top"),
-        (FOLDS[ascii_only], "an area whose topics are folded or listed"),
-        (shades[1::2], "Emergence: the more text is the topic's own, the darker"),
+        (FOLDS[ascii_only], "an area, folded or unfolded"),
+        (shades[1::2], "Emergence: darker where more of the text is the topic's own"),
         (shades[0], "Emergence: not born yet, or gone"),
-        (sizes, "atlas: the larger, the larger its share"),
+        (sizes, "atlas: a larger sign for a larger share"),
         *([] if ascii_only else [("█▌", "the topics of an article, in the colours of their areas")]),
     )
     yield "Topics", topics
-    sessions = ("●", "the one on screen"), ("+", "marked: its curves are drawn as well")
+    sessions = ("●", "the one on screen"), ("+", "marked: its curves are drawn too")
     yield "Sessions", sessions
 
 

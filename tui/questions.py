@@ -126,7 +126,7 @@ class Ask(Dialog[str | None]):
 
 HINT = (
     f"At most {LONGEST_NAME} characters. Enter saves it for every screen and export; an empty name restores "
-    "the one made of its words."
+    "the automatic one."
 )
 
 

@@ -149,7 +149,7 @@ def preferences(names: Collection[str]) -> Preferences:
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
         raise BadUsage(f'{file}: the table [keys] must hold lines like "app.freeze" = "f"')
     if unknown := sorted(set(keys).difference(names)):
-        raise BadUsage(f"{file}: [keys] names {unknown[0]!r}; available: {', '.join(sorted(names))}")
+        raise BadUsage(f"{file}: [keys] names {unknown[0]!r}. Available: {', '.join(sorted(names))}")
     return Preferences(None if theme is None else themes[theme], dict(keys))
 
 

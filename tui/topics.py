@@ -352,7 +352,7 @@ def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, s
     listed = f"{count(many)} of " if sought or many < len(rows) else ""
     below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
     if any(row.newcomers for row in rows):
-        below += " · + new among its ten"
+        below += " · + new in its top ten"
     return which + look.of_model(model), below
 
 

@@ -122,7 +122,7 @@ class Screens(Server):  # type: ignore[misc]
         known = hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
         origin = request.headers.get("Origin", f"http://{request.host}")
         if not (known and _LOOPBACK.fullmatch(request.host) and origin == f"http://{request.host}"):
-            raise web.HTTPForbidden(text="403: open the address that `wikitopics watch --web` has printed")
+            raise web.HTTPForbidden(text="403: open the address that `wikitopics watch --web` printed")
         return await handler(request)
 
     async def handle_index(self, request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""A fixed list of words, counting them in texts, and choosing those that tell subjects apart."""
+"""A fixed list of words: counting them in texts, and choosing those that tell subjects apart."""
 
 import hashlib
 import heapq
@@ -34,7 +34,7 @@ class BadVocabulary(VocabularyError):
 
 
 class BadDocuments(VocabularyError):
-    """The documents to build a vocabulary from hold too few words."""
+    """The documents from which to build a vocabulary have too few words."""
 
 
 # Counting without a vocabulary: every new word gets the next number.
@@ -85,8 +85,8 @@ class Vocabulary:
     ) -> None:
         """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can match.
 
-        With ``strict`` false, as for words that are counted already, they need not match any text: `count`
-        never finds them. ``origin`` and the line of the ``first`` word are for errors. Raises ValueError for
+        Without ``strict``, as for words counted elsewhere, words need not match any text: `count` never finds
+        those that cannot. ``origin`` and the line of the ``first`` word are for errors. Raises ValueError for
         an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
@@ -110,7 +110,7 @@ class Vocabulary:
             return cls.from_file(name)
         if name not in shipped():
             known = ", ".join(shipped())
-            raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
+            raise UnknownVocabulary(f"no vocabulary is called {name!r}. Available: {known} (or name a file)")
         return cls.from_lines((_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1], name)
 
     @classmethod
@@ -161,7 +161,7 @@ class Vocabulary:
         return [word.decode("utf-8") if number is None else self.words[number - 1] for word, number in pairs]
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Count the vocabulary's words in ``text``. A word that is counted in a phrase is not counted alone.
+        """Count the vocabulary's words in ``text``. A word counted in a phrase is not counted by itself.
 
         Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at least 1).
         Both arrays are empty if none occurs.
@@ -195,7 +195,7 @@ def _lengths(words: Iterable[bytes]) -> dict[bytes, list[int]]:
 def _joined(
     words: Sequence[bytes], lengths: Mapping[bytes, Sequence[int]], known: Container[bytes]
 ) -> Iterator[bytes]:
-    """The words, with known phrases joined: from left to right, the longest first."""
+    """The words, with known phrases joined from left to right, the longest first."""
     place = 0
     while place < len(words):
         step, token = 1, words[place]
@@ -240,7 +240,7 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: 
     for number, line in enumerate(lines, start=first):
         place = f"{origin}, line {number}"
         if not line.strip():
-            raise BadVocabulary(f"{place}: blank; one word a line is expected")
+            raise BadVocabulary(f"{place}: blank; expected one word per line")
         if line in first_seen:
             raise BadVocabulary(f"{place}: {_short(line)} is already in line {first_seen[line]}")
         if not strict and not is_printable(line):
@@ -259,7 +259,7 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: 
 def _cure(line: str, rule: Rule) -> str:
     """What to do about a line that is not a word."""
     if rule.of_titles:
-        return "one title a line is expected"
+        return "expected one title per line"
     composed = unicodedata.normalize("NFC", line)
     if line.startswith("#"):
         return f"a word rule is named in the first line, as `{SIGN}{NEWEST}`"
@@ -271,7 +271,7 @@ def _cure(line: str, rule: Rule) -> str:
         return f"words with combining marks or apostrophes need `{SIGN}{NEWEST}` as the first line"
     if Rule(NEWEST, digits=True).is_word(composed):
         return f"words with digits need `{SIGN}{NEWEST} digits` as the first line, or in Python digits=True"
-    return "one word of letters a line is expected"
+    return "expected one word of letters per line"
 
 
 def _short(line: str) -> str:
@@ -306,10 +306,10 @@ class Built:
     vocabulary: Vocabulary
     """In alphabetical order (by code point)."""
     documents: int
-    """The number of documents read that hold at least one word."""
+    """The number of documents read that have at least one word."""
     distinct_words: int
-    """The number of distinct words (and, for phrases, pairs) counted; the rarest may have been dropped on the
-    way."""
+    """The number of distinct words (and, for phrases, pairs) counted; the rarest may have been dropped
+    meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,14 +320,14 @@ class VocabularyRecipe:
     stop_words: Collection[str] = frozenset()
     """Words that are left out."""
     max_df: int | float | None = None
-    """The most documents that a word may be in: a whole number of them, or a share; None: 0.2. Without stop
+    """The most documents in which a word may be: a whole number of them, or a share; None: 0.2. Without stop
     words, the frequent words themselves must go: 0.1 removes most of a language's function words."""
     min_df: int | float | None = None
     """The fewest documents, likewise; None: two, and one in 2,500."""
     min_letters: int = 3
     """The fewest letters of a word; one that stands for a syllable counts twice."""
     phrases: bool = False
-    """Whether frequent pairs of words are words, too."""
+    """Whether frequent pairs of words count as words."""
 
     @classmethod
     def of_language(
@@ -352,7 +352,7 @@ class VocabularyRecipe:
         return cls(rule, frozenset(left_out), **more)
 
     def limits(self, documents: int) -> tuple[int, int]:
-        """The fewest and the most of so many documents that a word may be in."""
+        """The fewest and the most, of this many documents, in which a word may occur."""
         least = max(2, -(-documents // 2500)) if self.min_df is None else self.min_df
         least = math.ceil(least * documents) if isinstance(least, float) else least
         most = (0.2 if self.stop_words else 0.1) if self.max_df is None else self.max_df
@@ -463,8 +463,7 @@ def best_words(
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
             f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} "
-            f"occurs in {span} of them. About 10,000 documents give a good "
-            "vocabulary"
+            f"occurs in {span} documents. About 10,000 documents give a good vocabulary"
         )
     return Built(Vocabulary.from_words(words, recipe.rule), count, len(frequency))
 

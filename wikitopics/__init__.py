@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "session")):
     raise ImportError(
         "this copy of wikitopics lacks its symbolic links (wikitopics/session -> ../session and four more):"
-        " get it by `git clone` on Linux or macOS, or install it by `pip install .`"
+        " use `git clone` on Linux or macOS, or run `pip install .`"
     )
 
 if TYPE_CHECKING:  # `as`: these names are ours too

@@ -65,8 +65,8 @@ class Registry(Generic[T]):
         if not points:
             known = [one for one in self.names() if one not in self.unnamed]
             near = get_close_matches(name, known, n=1)
-            there_are = f"did you mean {near[0]}?" if near else f"available: {', '.join(known)}"
-            raise self.error(f"{name!r} is not a {self.noun}; {there_are}")
+            there_are = f"Did you mean '{near[0]}'?" if near else f"Available: {', '.join(known)}"
+            raise self.error(f"{name!r} is not a {self.noun}. {there_are}")
         if len(points) > 1:
             packages = " and ".join(
                 f"{point.dist.name if point.dist else 'a package'} ({point.value})" for point in points
@@ -74,7 +74,7 @@ class Registry(Generic[T]):
             raise self.error(f"the {self.noun} {name!r} comes from {packages}: uninstall all but one")
         where = f"the {self.noun} {name!r} ({points[0].value})"
         if not NAME.fullmatch(name):
-            raise self.error(f"{where} needs a name of letters, digits, '_' and '-', a letter first")
+            raise self.error(f"{where} needs a name that begins with a letter: letters, digits, '_' and '-'")
         try:
             candidate = points[0].load()
         except SystemExit as error:
@@ -241,7 +241,7 @@ def fault_in(options: object, taken: Sequence[str] = ()) -> str:
     for name in names:
         if names.count(name) > 1 or not _NAME.fullmatch(name) or iskeyword(name):
             return (
-                f"has an option {name!r}: it needs a name of its own: a small letter, then small "
+                f"has an option {name!r}: its name must be unique: a lower-case letter, then lower-case "
                 "letters, digits or _, but not a Python keyword"
             )
     return ""

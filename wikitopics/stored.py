@@ -63,7 +63,7 @@ class TopicThen:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One value of one metric, as `wikitopics export metrics` has it."""
+    """One value of one metric, as in `wikitopics export metrics`."""
 
     model: str
     articles: int
@@ -75,7 +75,7 @@ class Measurement:
 
 
 MOST_SHOWN = 20
-"""The topics of a model that a notebook shows."""
+"""The most topics of a model that a notebook shows."""
 
 
 class Topics(list[Topic]):
@@ -120,7 +120,7 @@ def open(session: str | os.PathLike[str] = "default") -> StoredSession:
 def sessions() -> list[StoredSession]:
     """The sessions in the session folder, by name, as `wikitopics sessions` lists them.
 
-    Warns of one that cannot be read.
+    Warns of a session that cannot be read.
     """
     found = []
     for name, path, status in list_sessions():
@@ -134,7 +134,8 @@ def sessions() -> list[StoredSession]:
 def delete(session: str | os.PathLike[str]) -> None:
     """Delete the session of this name, or at this path, for good.
 
-    Raises `SessionError` if there is none, if a trainer is at work on it, and for any other file.
+    Raises `SessionError` if there is no such session, if a trainer is running on it, or if the file is not a
+    session.
     """
     with _in_python():
         remove(path_of(session))
@@ -143,7 +144,7 @@ def delete(session: str | os.PathLike[str]) -> None:
 def path_of(session: str | os.PathLike[str]) -> Path:
     """The file of the session of this name, or at this path, as for `open`.
 
-    Raises ValueError for what cannot be a name, and TypeError.
+    Raises ValueError for anything that cannot be a name, and TypeError.
     """
     if not isinstance(session, str | os.PathLike):
         raise wrong_type("session", "a name or a path", session)
@@ -156,10 +157,10 @@ def path_of(session: str | os.PathLike[str]) -> Path:
 class StoredSession:
     """A session file, read-only. Works beside a running trainer, from any thread, and can be pickled.
 
-    Every method opens the file, reads it as of one moment, and closes it again: two calls may see two
-    moments, but one call never does. `model` is a model's name; None means the session's first model. Every
-    method may raise ValueError or TypeError for a wrong argument, and `SessionError` for what is wrong with
-    the session, with a message of one line.
+    Every method opens the file, reads it as of one moment, and closes it again: two calls may see the session
+    at two moments, but one call never does. `model` is a model's name; None means the session's first model.
+    Every method may raise ValueError or TypeError for a wrong argument, and `SessionError` if something is
+    wrong with the session; the message is one line.
     """
 
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
@@ -173,7 +174,7 @@ class StoredSession:
     def status(self) -> Status:
         """Its progress and the state of its trainer: the keys of `wikitopics status --json`, and more.
 
-        `pass` is `pass_`, since Python keeps that word for itself.
+        `pass` is called `pass_`, since Python reserves that word.
         """
         with self._open() as reader, reader.one_moment():
             return reader.status()
@@ -186,8 +187,8 @@ class StoredSession:
 
     def areas(self, n: int | None = None, model: str | None = None) -> list[Area]:
         """The areas of the topics in use, the largest first: topics of one area use the same words and meet
-        in the same articles. With `n`, the tree of topics is cut into so many; numbers and names are then
-        those of this cut alone. Empty before the first minibatch.
+        in the same articles. With `n`, the tree of topics is cut into that many; numbers and names are
+        then valid only for this cut. Empty before the first minibatch.
         """
         n = None if n is None else whole("n", n, least=1)
         with self._reading(model) as (reader, name):
@@ -207,8 +208,8 @@ class StoredSession:
             return [event for event in reader.topic_events() if event.model == name]
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
-        """The articles most about a topic (by share of it times square root of words), or if it is None the
-        newest ones, whatever their role."""
+        """The articles most about a topic, ranked by the topic's share of them times the square root of their
+        number of words; if it is None, the newest articles, whatever their role."""
         limit, topic = whole("limit", limit, least=0), None if topic is None else whole("topic", topic)
         with self._reading(model) as (reader, name):
             return proportions.listed_articles(reader, name, topic, limit)
@@ -224,7 +225,7 @@ class StoredSession:
     ) -> NDArray[np.float32]:
         """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than one at a
         time. ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
-        A session of links takes texts with links in either, and tells them apart.
+        A session of links takes texts with links in either markup, and recognises which.
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
@@ -232,8 +233,8 @@ class StoredSession:
         texts = list(texts)
         for number, text in enumerate(texts):
             if not isinstance(text, str):
-                raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a text")
-        MARKUP.convert(markup)  # raises ValueError for another one
+                raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a string")
+        MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
             name, plain = reader.model_named(model), proportions.proses(reader, texts, markup)
             return proportions.proportions(reader, name, reader.counter(), plain)[1]
@@ -247,15 +248,15 @@ class StoredSession:
         text: str | None = None,
         markup: Markup | None = None,
     ) -> list[Neighbour]:
-        """The articles most like the one with this title, or like any text, nearest first: trained ones, and
-        when the session has ended, also the user's own documents that were held out. ``markup`` is that of
-        the text, as for `infer`.
+        """The articles most like the one with this title, or like any text, nearest first: trained ones and,
+        once the session has ended, also the user's own held-out documents. ``markup`` is the text's, as for
+        `infer`.
 
         The first call reads the proportions of all articles (a quarter of a second per million); later calls
         find them in memory until the session changes.
         """
         if (title is None) == (text is None):
-            raise ValueError("similar takes a title or a text, and one of them only")
+            raise ValueError("similar takes either a title or a text")
         for what, value in (("title", title), ("text", text)):
             if not isinstance(value, str | None):
                 raise wrong_type(what, "text", value)
@@ -288,19 +289,19 @@ class StoredSession:
         self, model: str | None = None, *, held_out: bool | None = None, frame: bool = False
     ) -> tuple[csr_array, NDArray[np.int64]] | DataFrame:
         """(scipy CSR (D, K) float32, (D,) page ids): the topic proportions of every trained article, if they
-        are recorded; with `held_out`, also those of the user's own documents that were held out, which the
-        finished model has inferred.
+        are recorded; with `held_out`, also those of the user's own held-out documents, which the finished
+        model has inferred.
 
         With `frame`, a pandas table with a column for each topic; held-out documents are in it unless
-        `held_out` is False. Of your own documents every one has a row, in the order in which they were given,
-        which is empty (NaN) if it has no proportions, as for a text without any known word. Its index is that
-        of the Series that was given to `train`, otherwise `id`, if each document has one of its own,
-        otherwise `page_id`.
+        `held_out` is False. Every one of your own documents has a row, in the order in which they were
+        given; the row is empty (NaN) for a document without proportions, such as a text without any known
+        word. The index is that of the Series given to `train`, otherwise `id` if every document has a unique
+        one, otherwise `page_id`.
 
         Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005 (in a model
-        of over 100 topics: under half an equal share). A row sums to 1 less what was not recorded.
+        of over 100 topics: under half an equal share). A row sums to 1 minus what was not recorded.
         Proportions date from the article's training; those of the newest 20,000 articles were updated each
-        time the session doubled in size. With several passes they date from the last reading.
+        time the session doubled in size. With several passes, they date from the last reading.
         """
         with self._reading(model) as (reader, name):
             matrix_of = proportions.as_frame if frame else proportions.as_csr
@@ -317,7 +318,7 @@ class StoredSession:
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has kept them:
-        with several passes, or with `--keep-counts`. A model's `learn` and `infer` take them as they are.
+        with several passes, or with `--keep-counts`. A model's `learn` and `infer` take them unchanged.
         """
         with self._open(), KeptCounts(self.path) as kept:
             documents = kept.documents(0, len(kept))
@@ -344,8 +345,8 @@ class StoredSession:
     ) -> None:
         """Write what `wikitopics export` writes to a file, or for gensim to a folder.
 
-        ``format``: None follows the ending of the name; ``model``: None exports all models, or the first of
-        what has one only.
+        ``format``: None follows the ending of the name; ``model``: None exports all models, or the first
+        for exports of a single model.
         """
         if not isinstance(what, str) or what not in TABLES:
             raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), TABLES)}")
@@ -365,7 +366,7 @@ class StoredSession:
             return reader.counter()
 
     def close(self) -> None:
-        """Refuse further calls. Nothing stays open between calls, so this frees nothing."""
+        """Refuse further calls. Nothing is open between calls, so this frees nothing."""
         self._closed = True
 
     def __getstate__(self) -> dict[str, object]:
@@ -411,7 +412,7 @@ class StoredSession:
 
     @contextmanager
     def _reading(self, model: str | None) -> Iterator[tuple[SessionReader, str]]:
-        """Read everything in the block as of one moment, with the model's name; keep it short, since the file
+        """Read everything in the block as of one moment, with the model's name; keep it short: the file
         must not be held for long."""
         with self._open() as reader, reader.one_moment():
             yield reader, reader.model_named(model)
@@ -449,7 +450,7 @@ def wrong_type(argument: str, needed: str, value: object) -> TypeError:
 def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
     if hasattr(value, "columns"):  # whose names a table yields
-        raise TypeError(f"{argument} must be a column, not a table: as frame['text'] is")
+        raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise wrong_type(argument, "a collection, such as a list", value)
 

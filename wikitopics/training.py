@@ -1,4 +1,4 @@
-"""`wikitopics.train`: the topics of texts in memory, learnt by a trainer in a process of its own."""
+"""`wikitopics.train`: the topics of texts in memory, learnt by a trainer in a separate process."""
 
 from __future__ import annotations
 
@@ -98,42 +98,43 @@ def train(
     """Learn the topics of texts, such as a pandas column, and return the session.
 
     None, NaN and empty texts are skipped and counted, but keep their numbers: a document's `page_id` is its
-    place among the texts, from 1.
+    position among the texts, from 1.
 
-    titles, ids: one for each text; without ids, a pandas Series gives its index. `proportions(frame=True)`
-        has that index, or ids that are a pandas Series or Index, with their type; other ids are text
+    titles, ids: one for each text; without ids, the index of a pandas Series is used.
+        `proportions(frame=True)` has that index, or ids from a pandas Series or Index, with their type; other
+        ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
-        as the next arguments, up to phrases, say; lang and digits also say how a list of words is read
-    lang: the code of the texts' language, such as "de"; None: as for English
+        according to the next arguments, up to phrases; lang and digits also determine how a list of words is
+        read
+    lang: the code of the texts' language, such as "de"; None: treat them as English
     stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none; "auto":
-        those of the language, if it is English
-    min_df, max_df: the fewest and the most texts that a word may be in: a whole number of texts, or a float
-        for a share of them; None: two, and one in 2,500; 0.2, or 0.1 without stop words
-    min_letters: the fewest letters of a word; 2 lets in AI and EU
-    digits: whether words may hold digits beside a letter, such as 5G
-    phrases: whether frequent pairs of words become words, such as "new york"
-    seeds: words that topics should be about, by name: the first topics are about these and have these names;
+        the English ones if the language is English
+    min_df, max_df: the fewest and the most texts in which a word may occur: a whole number of texts, or a
+        float for a share of them; None: two, and one in 2,500; 0.2, or 0.1 without stop words
+    min_letters: the fewest letters of a word; 2 keeps AI and EU
+    digits: whether words that also have a letter may have digits, such as 5G
+    phrases: whether frequent pairs of words, such as "new york", count as words
+    seeds: words that topics should be about, by name: the first topics are about these and get these names;
         the others are free
     markup: "wikitext" or "html", which is removed before words are counted
-    replace: whether a session of this name is deleted and begun anew; nothing is deleted before the arguments
-        have been checked and the texts read
+    replace: whether an existing session of this name is deleted and begun anew; nothing is deleted before the
+        arguments have been checked and the texts read
     add: whether a finished session learns these texts in addition to its own: once, without those whose ids
-        it has. Numbers go on after those of the texts before
+        it already has. Their numbers follow those of the earlier texts
     progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is installed
 
-    A trainer learns in a process of its own, as with `wikitopics train --source texts`. Meanwhile the texts
-    are in a file beside the session that only you may read. If the session exists and has the same texts and
+    A trainer learns in a separate process, as with `wikitopics train --source texts`. Meanwhile, the texts
+    are in a file beside the session that only you can read. If the session exists and has the same texts and
     options, training continues; a finished session is returned at once.
 
-    Ctrl+C saves the session, stops the trainer and raises KeyboardInterrupt; the same call continues later.
-    If this process ends, the trainer still finishes. Two calls at once need two sessions.
+    Ctrl+C saves the session, stops the trainer and raises KeyboardInterrupt; the same call resumes later.
+    If this process ends, the trainer still finishes. Two concurrent calls need two sessions.
 
-    Raises ValueError or TypeError for an argument that is wrong, and `SessionError` if the session has other
-    texts or options, is in use, or cannot be written, or if the trainer failed. Warns of ids that are
-    repeated, of texts that are short or seem to hold markup, and of an index or ids that can only be kept as
-    text.
+    Raises ValueError or TypeError for a wrong argument, and `SessionError` if the session has other texts or
+    options, is in use, or cannot be written, or if the trainer fails. Warns of repeated ids, of texts that
+    are short or seem to contain markup, and of an index or ids that can only be kept as text.
     """
     if add and replace:
         raise ValueError("add and replace contradict each other: give one")
@@ -152,15 +153,15 @@ def train(
     of_list = VocabularyRecipe.of_language(language, digits=digits)
     if words is not None and recipe != (usual if has_rule else of_list):
         raise ValueError(
-            "vocabulary: its words are chosen; leave out stop_words and what else chooses them (lang and "
-            "digits go with a list of words)"
+            "vocabulary: its words are already chosen; leave out stop_words and the other arguments that "
+            "choose words (only lang and digits go with a list of words)"
         )
     seeded = _seeds(seeds) if seeds else None
     labels, notes = _labels(texts, ids, None if add else path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
     index = None if labels is None or has_gaps else as_kept(labels)
     if has_gaps:
-        notes.append("ids: some are missing, so a table of documents has their numbers instead")
+        notes.append("ids: some are missing, so tables of documents show numbers instead")
     elif labels is not None and index is None:
         subject = "the index of the texts is" if ids is None else "ids are"
         notes.append(f"{subject} of a type that can only be kept as text")
@@ -197,7 +198,7 @@ def train(
                 warnings.warn(_in_python(note), stacklevel=2)
             if not is_new:
                 is_finished = _is_finished(path, files, request, words, add)
-                if not add:  # the index of the first texts stays
+                if not add:  # the index of the first texts is kept
                     _store_index(path, index)
                 if is_finished:
                     return StoredSession(path)
@@ -205,7 +206,7 @@ def train(
                 with suppress(NoSession):
                     remove(path, texts=False)
             command = ["train", "--session", str(path), *_arguments(request, files)]
-            with acting_later():  # in the middle of a start no process is known that could be ended
+            with acting_later():  # during a start, no process is known yet that could be ended
                 process = start_trainer(path, command, [descriptor])
             known = 0 if is_new else _known(path)
             with _progress_bar(path, number, progress, settings) as look:
@@ -245,20 +246,20 @@ def train(
             )
         if known := _known(path) - known:
             warnings.warn(
-                f"{known:,} of {number:,} texts are skipped, since the session has their ids already",
+                f"{known:,} of {number:,} texts are skipped, because the session already has their ids",
                 stacklevel=2,
             )
         with SessionReader(path) as reader:
             if (status := reader.status()).state != "finished":
                 warnings.warn(
-                    f"the trainer was stopped after {status.documents:,} documents; the same call continues",
+                    f"the trainer was stopped after {status.documents:,} documents; the same call resumes it",
                     stacklevel=2,
                 )
     return StoredSession(path)
 
 
 def _vocabulary(argument: object, rule: Rule) -> Vocabulary | None:
-    """The vocabulary that an argument of `train` means; ``rule``: of a list of words.
+    """The vocabulary meant by an argument of `train`; ``rule``: for a list of words.
 
     Raises `VocabularyError`, and TypeError.
     """
@@ -284,7 +285,7 @@ def _words(argument: str, needed: str, value: object) -> list[str]:
 
 
 def _language(lang: object) -> str | None:
-    """The language that an argument of `train` means. Raises ValueError or TypeError."""
+    """The language meant by an argument of `train`. Raises ValueError or TypeError."""
     if not isinstance(lang, str | None):
         raise wrong_type("lang", "the code of a language", lang)
     try:
@@ -409,12 +410,12 @@ def _is_finished(
         counter = None if vocabulary is None else reader.counter()
     over = ", or replace=True to start over"
     other = (
-        f"session {session_name(path)} was made from other texts: give those again, or another session{over}"
+        f"session {session_name(path)} was made from other texts: pass those again, or another session{over}"
     )
     adds = add and state == "finished" and settings.source == request[SOURCE]
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
     if state == "finished" and settings.source == request[SOURCE]:
-        other += "; add=True learns these, too"
+        other += "; add=True adds these"
     if not is_the_same and not adds:
         raise SessionError(other)
     try:
@@ -430,8 +431,8 @@ def _is_finished(
         is_the_same = False
     if vocabulary != counter:
         raise SessionError(
-            "vocabulary: this session counts other words; leave vocabulary out, or what chooses its words, "
-            f"to resume it, or give another session{over}"
+            "vocabulary: this session counts other words; to resume it, leave out vocabulary and the "
+            f"arguments that choose its words, or give another session{over}"
         )
     return state == "finished" and is_the_same
 
@@ -479,7 +480,7 @@ def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterat
                 text, title, external_id = (_cell(row.get(name)) for name in ("texts", "titles", "ids"))
                 if text is not None and not isinstance(text, str):
                     raise TypeError(
-                        f"texts: number {number - 1} is of type {type(text).__name__}, not a text"
+                        f"texts: number {number - 1} is of type {type(text).__name__}, not a string"
                     )
                 some += bool(text and text.strip())
                 label = None if external_id is None else str(external_id)

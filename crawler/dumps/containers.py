@@ -1,4 +1,4 @@
-"""Compressed files: unpacked in blocks of bounded size, and places where reading can begin."""
+"""Compressed files: unpacking in blocks of bounded size, and the places where reading can begin."""
 
 import asyncio
 import bz2
@@ -17,19 +17,19 @@ from wikitopics.crawler.source import ZST, BadSource, CutOff, Lacking
 # Compressed files to bytes, in blocks of bounded size, with the places where reading can begin.
 
 Read = Callable[[int], bytes]
-"""Reads on: ``read(n)`` gives 1 to n bytes, none only at the end of the file."""
+"""Continues reading: ``read(n)`` gives 1 to n bytes, and none only at the end of the file."""
 _READ = 256 * 1024
 _MOST_UNPACKED = 1024 * 1024
 """The most bytes in one block, however much a file unpacks to."""
 _ZSTD_PIECE = 1024
-"""Bytes given to Zstandard at once: it unpacks all of them, to at most 32 MiB."""
+"""The bytes given to Zstandard at a time: it unpacks all of them, to at most 32 MiB."""
 _MOST_MEMORY = 128 * 1024 * 1024
 """The memory limit of a decompressor, which the file's header requests; `xz -9` needs 65 MiB. Zstandard's
 own limit is the same."""
 _REFUSALS = ("Memory usage limit", "too much memory")
 """How liblzma and libzstd report a file that requests more."""
 ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
-"""The first bytes of a frame, also of one without data (RFC 8878, 3.1.2): `pzstd` begins with one."""
+"""The first bytes of a frame, or of a frame without data (RFC 8878, 3.1.2), with which `pzstd` begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class DataBlock:
 
 
 def data_blocks(read: Read, name: str, offset: int = 0) -> Iterator[DataBlock]:
-    """The contents of a file from ``offset`` on, where ``read`` begins.
+    """The contents of a file from ``offset``, where ``read`` begins.
 
     An ``offset`` other than 0 must be an earlier ``start``.
-    The file may be plain, or compressed by bzip2, gzip, xz or Zstandard, told apart by the first bytes.
+    The file may be plain, or compressed by bzip2, gzip, xz or Zstandard, recognised by its first bytes.
     Raises CutOff, and BadSource for a file that cannot be unpacked here.
     """
     first = b""
@@ -161,7 +161,7 @@ class _Zstandard:
 # bzip2 by blocks: reading can begin anywhere in a file, however its streams are divided.
 #
 # A stream is a header of four bytes, blocks of at most 900 kB of data, and an end. A block begins, at any
-# bit, with a mark of 48 bits and its checksum. Put between a header and an end, it is a stream of its own.
+# bit, with a mark of 48 bits and its checksum. A block placed between a header and an end is a valid stream.
 
 _BLOCK, _END = 0x314159265359, 0x177245385090
 _MARK_BITS, _CHECKSUM_BITS = 48, 32
@@ -174,9 +174,9 @@ _PATTERNS = [
 _LONGEST = 2 << 20
 """The most bytes of a compressed block: even noise takes about 900 kB."""
 _END_BYTES = 16
-"""The bytes of a stream's end and a little padding; an end has a mark, unless reading began after it."""
+"""The bytes of a stream's end, with some padding; an end has a mark, unless reading began after it."""
 _MOST_SEARCHED = 1 << 20
-"""Bytes returned at a time, however much a block unpacks to."""
+"""The bytes returned at a time, however much a block unpacks to."""
 
 
 def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
@@ -217,7 +217,7 @@ def has_blocks(read: Read) -> bool:
 
 
 def _marks(data: bytes, start: int) -> list[tuple[int, int]]:
-    """(the bit where it begins, which mark) for all marks that begin in byte ``start`` or later."""
+    """(first bit, which mark) of all marks that begin in byte ``start`` or later."""
     marks = []
     for pattern, shift in _PATTERNS:
         at = data.find(pattern, start + 1)
@@ -258,7 +258,7 @@ def _unpacked(data: bytes, start: int, stop: int) -> Iterator[bytes]:
             raise CutOff("damaged")
 
 
-# The files of a dump, read by ranges: on this machine, or as some bytes of a file that are sent along.
+# The files of a dump, read by ranges: on this machine, or as part of a file, sent along with a job.
 
 HEAD = 16
 """Bytes by which the format of a file is recognised."""
@@ -276,14 +276,14 @@ class RangedFile(Protocol):
         """In bytes."""
 
     def read(self, start: int, stop: int) -> bytes:
-        """Bytes ``start`` to before ``stop``; at least one, fewer than all only if those behind are missing.
+        """Bytes ``start`` to before ``stop``; at least one, fewer than all only if later ones are missing.
 
-        None at all only at the file's end. Raises a `CrawlerError` or `Lacking`.
+        Nothing only at the file's end. Raises a `CrawlerError` or `Lacking`.
         """
 
 
 def reading(file: RangedFile, start: int, stop: int | None = None) -> Read:
-    """Reads on from byte ``start`` of the file to before ``stop`` (None: its end)."""
+    """Reads from byte ``start`` of the file to before ``stop`` (None: its end)."""
 
     def read(size: int) -> bytes:
         nonlocal start
@@ -310,7 +310,7 @@ class LocalFile:
 
     def read(self, start: int, stop: int) -> bytes:
         try:
-            descriptor = os.open(self.name, os.O_RDONLY)  # opened for each read: that takes microseconds
+            descriptor = os.open(self.name, os.O_RDONLY)  # opened for each read, which takes microseconds
             try:
                 return os.pread(descriptor, stop - start, start)
             finally:
@@ -319,11 +319,11 @@ class LocalFile:
             raise _unreadable(self.name, error) from error
 
     async def bytes_from(self, start: int, stop: int) -> bytes:
-        """The same, read in a thread."""
+        """The same as `read`, in a thread."""
         return await asyncio.to_thread(self.read, start, stop)
 
     async def fresh_bytes(self, start: int, stop: int) -> None:
-        """A disk gives no other bytes when it is asked again."""
+        """None: reading a disk again gives the same bytes."""
 
 
 def _unreadable(path: str, error: OSError) -> BadSource:
@@ -332,13 +332,13 @@ def _unreadable(path: str, error: OSError) -> BadSource:
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
-    """Some bytes of a file stored elsewhere. It is sent pickled, and reads like that file."""
+    """Some bytes of a file stored elsewhere. It can be pickled, and is read like that file."""
 
     name: str
     size: int
     """The size of the whole file in bytes."""
     head: bytes
-    """Its first few bytes, by which its format is recognised."""
+    """The first bytes of the file, by which its format is recognised."""
     start: int
     """Where ``data`` begins in the file."""
     data: bytes
@@ -349,7 +349,7 @@ class HeldFile:
         return self.start + len(self.data)
 
     def read(self, start: int, stop: int) -> bytes:
-        """As of the whole file; where none of the bytes held begins, `Lacking` is raised."""
+        """As for the whole file; raises `Lacking` if byte ``start`` is not held."""
         stop = min(stop, self.size)
         if stop <= max(start, len(self.head)):
             return self.head[start:stop]
@@ -364,10 +364,10 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", _ZSTD)
 """The first bytes of a frame of gzip, xz and Zstandard."""
 LARGEST = 16 << 20
-"""The most compressed bytes of a frame that one process should unpack at a time."""
+"""The most compressed bytes of a frame that a process should unpack at a time."""
 _MOST_FALSE = 1000
-"""False marks to try before giving up. By chance gzip's three bytes occur once in 16 MB, the longer marks
-hardly ever. Testing one takes 0.1 ms."""
+"""The number of false marks tried before giving up. By chance, gzip's three bytes occur once in 16 MB, the
+longer marks hardly ever. Testing a mark takes 0.1 ms."""
 
 
 def magic_of(head: bytes) -> bytes | None:
@@ -380,7 +380,7 @@ def magic_of(head: bytes) -> bytes | None:
 def has_frames(file: RangedFile, magic: bytes, most: int | None = None) -> bool:
     """Whether there are several frames, and one begins in each LARGEST bytes of the file.
 
-    Only the first ``most`` times LARGEST bytes are looked at (None: all).
+    Only the first ``most`` times LARGEST bytes are examined (None: all).
     """
     places = range(1, max(2, file.size - LARGEST), LARGEST)
     try:
@@ -402,9 +402,9 @@ def frames(file: RangedFile, magic: bytes, offset: int, within: int) -> Iterator
 
 
 def _starts(file: RangedFile, magic: bytes, offset: int, within: int | None = None) -> Iterator[int]:
-    """Where frames begin. The few bytes of a mark may also occur as data, which then does not unpack.
+    """Where frames begin. The few bytes of a mark may also occur in data, which then does not unpack.
 
-    Raises CutOff if there is hardly anything but such marks.
+    Raises CutOff if there are too many such false marks.
     """
     false = 0
     last = None if within is None else offset + within
@@ -429,10 +429,10 @@ def _unpacks(file: RangedFile, start: int) -> bool:
         return False
 
 
-# Any file that can be read from its middle, whatever its format.
+# Any file in which reading can begin in the middle, whatever its format.
 
 _LITTLE = 32 << 10
-"""Bytes of a piece behind the end of a part, where only the end of a page has to be found."""
+"""The bytes of a piece after the end of a part, where only the end of a page has to be found."""
 
 
 def can_be_parted(file: RangedFile, most: int | None = None) -> bool:
@@ -448,7 +448,7 @@ def blocks(file: RangedFile, start: int, stop: int) -> Iterator[tuple[int, Itera
     """Yield (byte at which reading can begin, the data from there in pieces), from ``start`` to the file's
     end.
 
-    There are none if none begins before ``stop``; what begins behind it comes in small pieces.
+    There are none if none begins before ``stop``; data that begins after it comes in small pieces.
     """
     head, read = file.read(0, HEAD), reading(file, start)
     if (magic := magic_of(head)) is not None:

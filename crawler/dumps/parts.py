@@ -1,7 +1,7 @@
 """Parts of dump files that can be read independently, in any process and in any order.
 
-A part is a range of bytes of a file as stored on disk. Its pages are those whose first byte is in data
-whose unpacking begins there: a block, a frame, or for a plain file the byte itself. So each page is in
+A part is a range of bytes of a file as stored on disk. Its pages are those whose first byte is in data that
+begins to be unpacked in that range: a block, a frame or, in a plain file, the byte itself. So each page is in
 exactly one part, wherever files are divided.
 """
 
@@ -19,16 +19,15 @@ from wikitopics.crawler.source import BadSource, CutOff, Lack, Lacking, Page, Sk
 T = TypeVar("T")
 
 BEYOND = 512 << 10
-"""Bytes held behind the end of a part: the block of its last page hardly ever ends later."""
+"""The bytes held after the end of a part: the block of its last page hardly ever ends later."""
 MOST_HELD = 64 << 20
 """The most bytes that one part is given."""
 _MOST_UNPACKED = 256 << 20
 """The most bytes of a part's data; a dump unpacks to five or twenty times its size."""
 MOST_ARTICLES = 50_000
-"""The most articles of a part; the shortest ones of a real dump, in large numbers, take a hundred bytes
-each."""
+"""The most articles of a part; even the shortest articles in a real dump take a hundred bytes each."""
 _TRIES = 8
-"""The most attempts to read one place better than before."""
+"""The most attempts to read more of one place than before."""
 _PAGE = re.compile(rb"<page[\s>]")
 
 
@@ -47,23 +46,23 @@ class DumpFile(Protocol):
         """Bytes ``start`` to before ``stop``, fewer only at the file's end. Raises a `CrawlerError`."""
 
     async def fresh_bytes(self, start: int, stop: int) -> bytes | None:
-        """The same, as the place where the file is stored now gives them; None if that would not differ."""
+        """The same bytes, requested again from where the file is stored; None if they would not differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class DumpPart:
-    """The pages that begin in the bytes before ``stop`` of those that are ``held``.
+    """The pages that begin before ``stop`` in the bytes ``held``.
 
-    The articles of the numbers ``held_out`` are held out.
+    The articles with the numbers ``held_out`` are held out.
     """
 
     held: HeldFile
     stop: int
     held_out: frozenset[int] = frozenset()
     is_place: bool = False
-    """Whether it gives the articles that are held out, and nothing else, or all the others."""
+    """Whether it gives only the held-out articles; otherwise it gives all the others."""
     file: DumpFile | None = field(default=None, compare=False)
-    """Where more of it can be read; not in another process."""
+    """The file from which more can be read; None in another process."""
     articles: ClassVar = 0
     """Unknown."""
 
@@ -77,7 +76,7 @@ class DumpPart:
     ) -> "DumpPart":
         """The part of ``file`` from ``start`` to ``stop``. Raises a `CrawlerError`.
 
-        ``bytes_from``: what has its bytes already; by default the file is asked for them.
+        ``bytes_from``: where its bytes come from, by default the file.
         """
         data = await (bytes_from or file.bytes_from)(start, min(stop + BEYOND, file.size))
         if len(data) < stop - start:
@@ -112,7 +111,7 @@ class DumpPart:
         return replace(self, held=replace(held, data=data))
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
-        """Its articles in their order, and, unless it is a place, why others were skipped.
+        """Its articles in order and, unless only held-out articles are wanted, why others were skipped.
 
         Raises CutOff after the last page that can be read, Lacking, BadSource.
         """
@@ -134,7 +133,7 @@ class DumpPart:
         is_first = self.held.start == 0
         reader = DumpReader(self.held.name, info, continued=not is_first)
         has_begun, before, unpacked = is_first, b"", 0
-        fed, inside = 0, 1  # bytes given to the reader, and how many of them are the part's own
+        fed, inside = 0, 1  # bytes given to the reader, and how many of these belong to the part
         with reader:
             for start, pieces in blocks(self.held, self.held.start, self.stop):
                 is_behind = start >= self.stop
@@ -196,7 +195,7 @@ async def look(file: DumpFile, name: str) -> SourceInfo:
 
 
 async def read_well(part: DumpPart, work: Callable[[DumpPart], T]) -> T:
-    """What ``work`` finds in a part, which is given more or fresh bytes as long as these help.
+    """The result of ``work`` on a part, which gets more or fresh bytes as long as that helps.
 
     Raises what ``work`` raises.
     """

@@ -1,4 +1,4 @@
-"""Dump files on a server: their bytes are requested by ranges, a little ahead, and nothing is stored."""
+"""Dump files on a server: bytes are requested by ranges, a little ahead, and nothing is stored."""
 
 import asyncio
 import json
@@ -34,9 +34,9 @@ from wikitopics.crawler.source import (
 # Requests for ranges of a server's files, one at a time, and the possible faults of its replies.
 
 SMALLEST, LARGEST = 256 << 10, 32 << 20
-"""Bytes of one request: fewer if replies are incomplete or late."""
+"""The bytes of one request: fewer if replies are incomplete or late."""
 LIMITS = RequestBounds(most_bytes=LARGEST, total_seconds=600.0)
-"""Bounds on one request: over a slow line a large range takes minutes."""
+"""The bounds of one request: over a slow line, a large range takes minutes."""
 _QUICK = 60.0
 """Seconds: after a reply that took longer, the next request is not larger."""
 MOST_SIZE = 1 << 44
@@ -51,7 +51,7 @@ class RangeServer:
 
     def __init__(self, client: Client) -> None:
         self.room = MOST_CACHED
-        """Further bytes of its files that may be cached."""
+        """How many more bytes of its files may be cached."""
         self._client = client
         self._most = LARGEST
         self._found_at: dict[URL, URL] = {}
@@ -59,7 +59,7 @@ class RangeServer:
         self._turn = asyncio.Lock()
 
     async def look(self, url: URL, first: int) -> tuple["RemoteFile", bytes]:
-        """A file that is not known yet, and its ``first`` bytes. Raises a CrawlerError."""
+        """A new file, and its ``first`` bytes. Raises a CrawlerError."""
 
         def check(reply: Reply) -> None:
             if reply.status == 200:
@@ -81,7 +81,7 @@ class RangeServer:
     async def read(self, file: "RemoteFile", start: int, stop: int) -> bytes:
         """These bytes of the file, retried for as long as the client allows.
 
-        Raises CrawlerError, also if it is a different file now.
+        Raises CrawlerError, also if the file has changed.
         """
         parts: list[bytes] = []
         tries = 0
@@ -156,7 +156,7 @@ def _range(start: int, stop: int) -> dict[str, str]:
 
 
 def _check_encoding(reply: Reply, url: URL) -> None:
-    """Raise BadSource if the ranges are not of the file itself."""
+    """Raise BadSource if ranges do not refer to the file itself."""
     encoding = reply.headers.get("Content-Encoding", "identity").strip().lower()
     if reply.status == 206 and encoding not in ("", "identity"):
         raise BadSource(f"{url}: this server compresses what it sends, so ranges are not of the file itself")
@@ -186,16 +186,16 @@ def _changed(url: URL) -> CrawlerError:
 # A dump's files on a server, whose first bytes are cached, and the chunks requested ahead.
 
 FIRST = 768 << 10
-"""The bytes requested of a file that is not known yet, and the most of a read that is cached."""
+"""The bytes requested of a new file, and the most bytes of one read that are cached."""
 MOST_CACHED = 64 << 20
-"""Bytes cached of all files of a dump. A dump of this size is requested once, as a whole."""
+"""The bytes cached of all files of a dump. A dump of at most this size is requested once, as a whole."""
 ROUNDS_AHEAD = 2
-"""Rounds whose chunks are requested while an earlier one is read."""
+"""The number of rounds whose chunks are requested while an earlier round is read."""
 
 
 @dataclass(eq=False)
 class RemoteFile:
-    """A file on a server, as far as the server states: one of a dump's."""
+    """One file of a dump on a server, as the server describes it."""
 
     url: URL
     size: int
@@ -203,7 +203,7 @@ class RemoteFile:
     """Its ETag, or the time of its last change; "" if neither is given."""
     server: RangeServer
     cached: dict[int, bytes] = field(default_factory=dict)
-    """Bytes that are needed more than once, by their place: at the beginnings of the file and of chunks."""
+    """Bytes needed more than once, by their position: at the beginnings of the file and of chunks."""
 
     @property
     def name(self) -> str:
@@ -239,7 +239,7 @@ class RemoteFile:
             self.cached[start] = data
 
     def drop(self, start: int, stop: int) -> None:
-        """Drop whatever cached bytes hold one of these."""
+        """Drop all cached pieces that contain one of these bytes."""
         for at in [at for at, data in self.cached.items() if at < stop and start < at + len(data)]:
             self.server.room += len(self.cached.pop(at))
 
@@ -247,8 +247,8 @@ class RemoteFile:
 class Segment:
     """Consecutive bytes of a file that are requested ahead, and read once from first to last.
 
-    They are kept in separately mapped memory: in the heap, long-lived ones would keep the memory between them
-    from being released.
+    They are kept in separately mapped memory: long-lived segments in the heap would keep the memory between
+    them from being released.
     """
 
     def __init__(self, file: DumpFile, start: int, stop: int) -> None:
@@ -294,13 +294,13 @@ _JOBS = (
 _MOST_FILES = 5_000
 """The most files: each is checked before the first is read, and the largest dumps have a few hundred."""
 _MOST_TRIED = 6
-"""The number of dates tried per layout: older dumps have been abandoned."""
+"""The number of dates tried per layout: older incomplete dumps have been abandoned."""
 _DAY = 24 * 3600
 """How far this machine's clock may be behind the server's."""
 
 
 def database(api: str) -> str:
-    """The name of the Wikipedia with this api.php in the dumps: "dewiki"."""
+    """The name in the dumps of the Wikipedia with this api.php, such as "dewiki"."""
     return (URL(api).host or "").partition(".")[0].replace("-", "_") + "wiki"
 
 
@@ -308,8 +308,8 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequen
     """The date and files of the newest complete dump of ``wiki``; of two with the same date, the one in the
     new layout.
 
-    ``home`` may itself be the folder of one dump. Raises BadSource if there is none, or only dumps whose
-    files do not belong together.
+    ``home`` may itself be the folder of one dump. Raises BadSource if there is no dump, or if the files of
+    each do not belong together.
     """
     for files in (_new_files, _old_files):
         if urls := await files(client, home):
@@ -363,17 +363,17 @@ def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple
 
 
 def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
-    """Raise BadSource if two files hold the same pages, as when a part was made again: they would count
+    """Raise BadSource if two files hold the same pages, as after a part was made again: they would count
     twice.
 
-    Which file belongs to the dump cannot be guessed. One file may end where the next begins, since dumps
+    There is no way to tell which file belongs to the dump. A file may end where the next begins, since dumps
     differ in whether the last page is included.
     """
     for one, other in pairwise(files):
         if int(other[1]) < int(one[2]):
             raise BadSource(
                 f"{folder}: {one[0]} and {other[0]} hold the same pages; "
-                "give the files of one dump, or the folder of another, with --dump"
+                "give the files of one dump, or another folder, with --dump"
             )
 
 
@@ -389,7 +389,7 @@ def _listed(reply: Reply) -> frozenset[str]:
 
 
 def _name(folder: URL, link: str) -> str:
-    """The name of the entry that a link in a folder's page leads to; "" if it leads elsewhere."""
+    """The name of the entry to which a link in a folder's page leads; "" if it leads elsewhere."""
     try:
         there = folder.join(URL(link))
         is_there = there.origin() == folder.origin()
@@ -467,7 +467,7 @@ class RemoteDump(ShuffledDump):
         self._agreed = agreed
         self._names_somebody = contact is not None
         self._segments: dict[tuple[Chunk, int], Segment] = {}
-        """What holds a part of a chunk."""
+        """The segment that holds a part of a chunk."""
         self._requested = -1
         """The last round whose chunks are requested."""
 
@@ -513,7 +513,7 @@ class RemoteDump(ShuffledDump):
                 files.append(RemoteFile(url, size, version, server))
         size = sum(file.size for file in files)
         if size > MOST_SIZE:
-            raise BadSource(f"{self.name}: its server says that it has over {format_size(MOST_SIZE)}")
+            raise BadSource(f"{self.name}: its server reports over {format_size(MOST_SIZE)}")
         if size <= MOST_CACHED:
             for file in files:
                 data = await file.bytes_from(0, file.size)
@@ -540,11 +540,11 @@ class RemoteDump(ShuffledDump):
                 self._request(schedule, one, 0, schedule.last_part(self._requested, 0))
         segment = self._segments[chunk, part]
         read = await DumpPart.read(self.files[chunk.file], *schedule.bounds(chunk, part), segment.bytes_from)
-        del self._segments[chunk, part]  # only now: `close` ends the requests of those that are here
+        del self._segments[chunk, part]  # only now: `close` ends the requests of those listed
         return read
 
     def _request(self, schedule: Schedule, chunk: Chunk, first: int, last: int) -> None:
-        """Have these parts of a chunk requested, at once."""
+        """Request these parts of a chunk, all at once."""
         file = self.files[chunk.file]
         if first <= last:
             start, stop = schedule.bounds(chunk, first)[0], schedule.bounds(chunk, last)[1]

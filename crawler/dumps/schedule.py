@@ -1,10 +1,11 @@
 """The random order in which a dump is read, as stochastic inference requires of its documents.
 
 A dump is ordered by age. Its files are divided into *chunks*, which are shuffled; each chunk is divided into
-parts. A round begins with the first parts of some chunks, and reads the second parts of those before, the
-third parts of those before these, and so on; its articles are mixed. The last chunks end in the first rounds,
-so all rounds are of the same size. What a round reads follows from numbers alone. Before all rounds come the
-articles to hold out: a few from the beginning of each of several chunks, spread evenly over the dump.
+parts. A round reads the first parts of some new chunks, the second parts of those begun a round earlier, the
+third parts of those begun two rounds earlier, and so on; its articles are mixed. Chunks begun in the last
+rounds end in the first ones, so all rounds have the same size. What a round reads depends only on numbers.
+Before all rounds come the articles to hold out: a few from the beginning of each of several chunks, spread
+evenly over the dump.
 """
 
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ PART = 1 << 20
 """The most bytes of a part. Its last page may end in a further block of 900 kB, which is unpacked only for
 that."""
 LANES = 16
-"""About the number of parts of a round."""
+"""The approximate number of parts in a round."""
 _MOST_CHUNKS = 1_000_000
 Natural = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 _Few = Annotated[int, Meta(ge=1, le=1000)]
@@ -42,7 +43,7 @@ class Chunk(NamedTuple):
 
 
 class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """What is read in which round of one dump; a session stores its fields."""
+    """What each round of a dump reads; a session stores the fields."""
 
     seed: Natural
     sizes: list[Natural]
@@ -50,13 +51,13 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     chunk: Annotated[int, Meta(ge=SMALLEST, lt=1 << 40)]
     """The most bytes of a chunk."""
     parts: _Few
-    """The parts of a chunk."""
+    """The number of parts of a chunk."""
     together: _Few
-    """The chunks that begin in one round; a few rounds may have one more."""
+    """The number of chunks that begin in a round; a few rounds may have one more."""
     n_places: Annotated[int, Meta(ge=0, le=1000)]
-    """Places where articles are held out."""
+    """The number of places where articles are held out."""
     each: Natural
-    """Articles held out from each place, if it has that many."""
+    """The number of articles held out from each place, if it has that many."""
     first: Annotated[int, Meta(ge=0, le=MOST_ARTICLES)]
     """How many of its first articles these are drawn from: neighbours in a dump are alike."""
     articles: Natural
@@ -68,7 +69,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
 
     @classmethod
     def of_sizes(cls, seed: int, sizes: list[int]) -> "Schedule":
-        """The schedule of a dump of which nothing but the sizes of its files is known."""
+        """The schedule of a dump of which only the sizes of its files are known."""
         size = sum(sizes)
         chunk = max(min(CHUNK, max(SMALLEST, -(-size // PLACES))), 2 * size // _MOST_CHUNKS)
         parts = -(-chunk // PART)
@@ -100,7 +101,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
 
     @cached_property
     def rounds(self) -> int:
-        """The rounds that follow after the articles to hold out."""
+        """The number of rounds that follow the articles to hold out."""
         chunks = sum(-(-size // self.chunk) for size in self.sizes)
         return max(1, chunks // self.together)
 
@@ -128,8 +129,8 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
                 yield chunk, part
 
     def last_part(self, number: int, part: int) -> int:
-        """The last part that is read of a chunk in the rounds from this one on, which reads ``part``: the
-        chunks that begin in the last rounds end in the first ones."""
+        """The last part of a chunk that is read from this round on, which reads ``part``: chunks that begin
+        in the last rounds end in the first ones."""
         begun = number - part
         return self.parts - 1 if begun < 0 else min(self.parts, self.rounds - begun) - 1
 

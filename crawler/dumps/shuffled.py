@@ -1,4 +1,4 @@
-"""A dump whose articles are read in random order, by nothing but byte ranges."""
+"""A dump whose articles are read in random order, using only byte ranges."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -34,29 +34,29 @@ from wikitopics.crawler.source import (
 )
 
 BLOCK = 512
-"""Articles handed out at a time."""
+"""The number of articles handed out at a time."""
 _SMALL = 4 << 20
-"""The most bytes of a dump of which all places are looked at to count articles."""
+"""The most bytes of a dump in which all places are examined to count articles."""
 _SAMPLED, _ENOUGH = 8, 100
-"""The places looked at in a larger dump, unless these have fewer articles than that."""
+"""The places examined in a larger dump, and the articles that they must have; otherwise all are examined."""
 _SPARED = 3
 """The articles to hold out are drawn from a third of each place: the places of a small dump are all of it, so
 it would be unpacked twice."""
 _COUNTED_TOGETHER = 4
-"""Places counted at a time: a place may be given up to 64 MB."""
+"""The number of places counted at a time: each may take up to 64 MB."""
 _COUNTED = 256 << 10
 """The most bytes of a place in which articles are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Parts that are read together: the stretch that `ShuffledDump` yields."""
+    """Parts that are read together: a stretch of a `ShuffledDump`."""
 
     number: int
     rounds: int
     jobs: Sequence[Callable[[], Awaitable[DumpPart]]]
     done: int
-    """Articles that were handed out before a stop."""
+    """The number of articles handed out before a stop."""
     seed: int | None
     """How its articles are mixed; None: one of each part in turn."""
     skips: Skips = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Round:
 class ShuffledDump(ABC):
     """The articles of dump files in which reading can begin anywhere.
 
-    If the ``identity`` that a session stores contains no schedule, one is made on opening.
+    If the stored ``identity`` contains no schedule, one is made on opening.
     """
 
     name: str
@@ -132,7 +132,7 @@ class ShuffledDump(ABC):
         return replace(info, articles=self.schedule.articles or None, identity=identity)
 
     async def check(self, file: DumpFile) -> None:
-        """Report now, not in the middle of training, that a file is not a dump or cannot be read in parts."""
+        """Report at the start, not during training, a file that is not a dump or cannot be read in parts."""
         await look(file, file.name)
         if file.size > LARGEST:
             start = await DumpPart.read(file, 0, 0)
@@ -249,5 +249,5 @@ async def survey(
 
 
 async def read_place(file: DumpFile, start: int, stop: int) -> DumpPart:
-    """The part that has these bytes, with the first of them only: hardly ever more are needed."""
+    """The part with these bytes, given only the first of them: more are hardly ever needed."""
     return replace(await DumpPart.read(file, start, min(stop, start + _COUNTED)), stop=stop)

@@ -38,12 +38,12 @@ DUMP: Option[tuple[str, ...]] = Option(
 YES = Option(
     bool,
     "yes",
-    "Do not ask before reading a dump from a server: agree to its size, and to where your contact is sent.",
+    "Do not ask before reading a dump from a server: agree to its size and to sending it your contact.",
     scope="outside",
 )
 DUMPS = "https://dumps.wikimedia.org/"
 HOME = "home"
-"""The key of the address of a folder of dumps."""
+"""The key for the address of a folder of dumps."""
 
 
 class Dump(PageKind):
@@ -81,7 +81,7 @@ class Dump(PageKind):
         return re.sub(r"[^a-z0-9]+", "-", Path(names[0]).name.lower().partition(".")[0]).strip("-") or "dump"
 
     def builds_words(self, asked: Asked) -> bool:
-        """False for standard input: it can be read only once, so nothing is left of it when the words are
+        """False for standard input, which can be read only once: nothing is left of it when the words are
         chosen."""
         return "-" not in (asked.get(DUMP) or ())
 
@@ -115,10 +115,10 @@ class Dump(PageKind):
         if not _addresses(identity):
             return ""
         size = format_size(sum(identity[SCHEDULE]["sizes"]))
-        return f"{size}, of which nothing is stored; --max-mb, --articles and --hours limit it"
+        return f"{size}, none of which is stored; --max-mb, --articles and --hours limit it"
 
     def repeatable(self, identity: Identity) -> bool:
-        """Whether it is in files, which standard input is not."""
+        """Whether the dump is in files, not on standard input."""
         return not _addresses(identity) and "-" not in identity[DUMP_FILES]
 
     def wiki(self, identity: Identity) -> str:
@@ -148,8 +148,8 @@ class Dump(PageKind):
 
         if OLD_ORDER in identity:
             raise BadSource(
-                "this session reads its dump in the order of wikitopics 1.1, and only that can finish it: "
-                "pip install 'wikitopics<1.2'"
+                "this session reads its dump in the order of wikitopics 1.1, and only that version can "
+                "finish it: pip install 'wikitopics<1.2'"
             )
         if urls := _addresses(identity):
             return RemoteDump(
@@ -162,7 +162,7 @@ class Dump(PageKind):
             )
         paths = identity[DUMP_FILES]
         files = DumpFiles(paths)
-        # A session begun in the order of the files continues in it.
+        # A session that began in the order of the files continues in that order.
         is_new = not asked.resuming and files.is_repeatable
         if SCHEDULE in identity or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
             return LocalDump(identity, asked)

@@ -28,13 +28,13 @@ from wikitopics.crawler.source import (
 
 _ROOT = b"<mediawiki>"
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
-"""MediaWiki writes UTF-8. For any other name, Python would search its codecs."""
+"""MediaWiki writes UTF-8. Python would search its codecs for any other name."""
 _LONGEST_FIELD = 1024
 """The most characters of a title, an id or a name."""
 _DEEPEST = 64
 """The deepest nesting of elements; a dump has 6 levels."""
 _MOST_TAGS = 1000
-"""The most names of elements and attributes, which the parser keeps; a dump has about 50."""
+"""The most names of elements and attributes, all of which the parser keeps; a dump has about 50."""
 _LONGEST_TAG = 200
 _FILES, _CATEGORIES, _ARTICLES = "6", "14", "0"
 """The keys of some namespaces."""
@@ -59,10 +59,10 @@ class DumpEntry:
 
 
 class DumpReader:
-    """Feed it bytes within a `with` block, and take out the pages that are complete.
+    """Takes bytes within a `with` block, and yields the pages that are complete.
 
     ``continued``: the input begins after a page, not at the beginning of a dump, and so does not contain the
-    facts in ``known``. Several dumps one after another are read as one.
+    facts in ``known``. Several concatenated dumps are read as one.
     """
 
     def __init__(self, name: str, known: SourceInfo | None = None, *, continued: bool = False) -> None:
@@ -136,7 +136,7 @@ class DumpReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Drop the parser: it refers back to this reader, so both would keep a megabyte for a while."""
+        """Drop the parser: it refers to this reader, and together they would keep a megabyte for a while."""
         del self._parser
 
     def close(self) -> None:
@@ -289,7 +289,7 @@ class DumpReader:
             )
 
     def _doctype(self, *_: object) -> None:
-        # No dump has one, and a file that has one may declare entities that grow without bound.
+        # No dump has a document type, and one may declare entities that grow without bound.
         raise BadSource(f"{self._name}: not a MediaWiki dump: it declares a document type")
 
 
@@ -335,7 +335,7 @@ class DumpFiles(PageFiles):
         return self._reader.info if self._reader else SourceInfo(self.name, None)
 
     def mark(self, before: Place = START) -> dict[str, int]:
-        """The size: a dump is written once, and only ever replaced by another."""
+        """The size: a dump is written once, and can only be replaced by another one."""
         size = self.size
         if before.get("size", size) != size:
             raise BadSource(f"{self.name}: the dump has changed since this session began to read it")

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 WIKI_SIZE = Option(
     int,
     "wiki_size",
-    "Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those it adds "
-    "copies, resampled from their words.",
+    "Articles in the embedded wiki (default: its 20,000 texts, each once). Beyond those, it adds "
+    "copies resampled from their words.",
     metavar="N",
     least=1,
     most=10**12,
@@ -44,7 +44,7 @@ WIKI_SIZE = Option(
 PACE = Option(
     float,
     "pace",
-    "Spread the articles over about S seconds, so that people can follow (default: 90 on the screen, where f "
+    "Spread the articles over about S seconds so that people can follow (default: 90 on the screen, where f "
     "ends it; 0 with --headless).",
     metavar="S",
     least=0,
@@ -52,10 +52,10 @@ PACE = Option(
     scope="outside",
 )
 HURRY = 0.1
-"""The most seconds until no article is held back any more."""
+"""The most seconds for which articles are held back."""
 GAIT = 2 / 3
-"""A share of the articles takes that share to this power of the time: topics form early, so the first
-articles come more slowly than the later ones."""
+"""A share s of the articles takes the share s to this power of the time: topics form early, so the first
+articles come more slowly than later ones."""
 
 
 class Demo(PageKind):
@@ -147,11 +147,11 @@ class DemoSource:
             self._source = ApiSource(Wiki(self._wiki.url, version=self._version))
             self.activity = self._source.activity
             self.activity.pace = self._pace
-        # The port differs the next time: nothing to store.
+        # The port will be a different one next time, so it is not stored.
         return replace(await self._source.open(), name="embedded sample", identity={})
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
-        """Its lap, as for any wiki. Only after `open`."""
+        """The lap through the wiki, as for any wiki; call `open` first."""
         assert self._source is not None
         before = 1.0  # the first batch of a run need not wait
         async with contextlib.aclosing(self._source.batches(position)) as batches:

@@ -1,4 +1,4 @@
-"""`python -m wikitopics.crawler.embedded`: the embedded wiki as a process of its own.
+"""`python -m wikitopics.crawler.embedded`: the embedded wiki as a separate process.
 
 Prints the address of its api.php on standard output. Ends on SIGTERM, and when its standard input does, so
 that it never outlives the process that started it; a file or /dev/null as standard input does not end it.
@@ -19,7 +19,7 @@ from wikitopics.crawler.system import end_with_parent
 
 
 def main() -> None:
-    """Read the options, serve, and leave quietly."""
+    """Read the options, serve, and exit quietly."""
     end_with_parent()
     parser = argparse.ArgumentParser(prog="python -m wikitopics.crawler.embedded", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 async def serve(app: web.Application, port: int) -> None:
-    """Serve on loopback until told to end; the address goes to standard output."""
+    """Serve on loopback until told to end; print the address on standard output."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port)
@@ -50,9 +50,10 @@ async def serve(app: web.Application, port: int) -> None:
 
 
 def _asked_to_end() -> asyncio.Event:
-    """An event that the end of standard input, SIGTERM and SIGINT set.
+    """An event set by the end of standard input, SIGTERM or SIGINT.
 
-    A file and /dev/null, which a shell gives to commands run with ``&`` in a script, have no end to wait for.
+    The end of a file, or of /dev/null, which a shell gives to commands run with ``&`` in a script, does not
+    count.
     """
     over = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""The articles of the embedded wiki as word counts, in any number, none of them kept in memory."""
+"""The articles of the embedded wiki, made from word counts: any number, none kept in memory."""
 
 import json
 import lzma
@@ -161,13 +161,13 @@ REFERENCES = (
 
 @dataclass(frozen=True)
 class Slot:
-    """The place of one word: what stands around it."""
+    """The surroundings of one word."""
 
     before: str
     dress: int
-    """Which of `DRESSES` the word has."""
+    """Which of `DRESSES` surrounds the word."""
     end: str
-    """What follows it; "": the paragraph ends."""
+    """What follows the word; "": the paragraph ends."""
     heading: str | None
     """The heading after the paragraph."""
     reference: int | None
@@ -221,7 +221,7 @@ class Writer:
         return frame.replace("$words", self.prose(article, self._wiki))
 
     def prose(self, article: SampleArticle, around: Sequence[tuple[str, str]]) -> str:
-        """The words, and what is ``around`` each of a pattern that stands there twice."""
+        """The words, each with what is ``around`` it; that pattern is given twice in a row."""
         begin = article.index * 31 % _PATTERN
         ids = article.word_ids.tolist()
         words, capital = self._words, self._capital
@@ -239,7 +239,7 @@ class Writer:
 
 
 def _in_wikitext(number: int, slot: Slot) -> tuple[str, str]:
-    """What stands before and after the word of a slot."""
+    """The text before and after the word of a slot."""
     begin, close = DRESSES[slot.dress]
     end = slot.end or (".\n\n" + (f"== {slot.heading} ==\n\n" if slot.heading else ""))
     if slot.reference is not None:

@@ -1,1 +1,1 @@
-"""Requests to servers: their limits, their replies, and what may be repeated of them."""
+"""Requests to servers: their limits, their replies, and what messages may quote of them."""

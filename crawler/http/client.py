@@ -76,21 +76,21 @@ class Client:
         self.activity = activity
         self.clock = clock or Clock()
         self.quote = Quoting(contact)
-        """Quotes whatever a server says in a message."""
+        """Quotes a server's text in messages."""
         self._wire = Wire(user_agent(version, contact), bounds or RequestBounds(), activity, self.quote)
         self._elsewhere = elsewhere
         self._paces: dict[RateLimits, OwnPace | SharedPace] = {}
-        self._rng = random.Random()  # used only to vary waits
+        self._rng = random.Random()  # used only to vary waiting times
         self._starts: deque[float] = deque()
         self._under_way = 0
         self._first_request: float | None = None
         self._last_answer: float | None = None
         self._answered_under: set[RateLimits] = set()
         self.opening = False
-        """Whether the source is still being opened, when nobody should have to wait for minutes."""
+        """Whether the source is still being opened; nobody should have to wait for minutes then."""
         activity.allowed_per_minute = limits.rpm
 
-    # -- what the sources call -------------------------------------------------
+    # -- for the sources -------------------------------------------------
 
     async def fetch(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
         """GET until ``read`` accepts the reply.
@@ -106,9 +106,9 @@ class Client:
                 await self.backoff(error, tries)
 
     async def once(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
-        """GET once, in its turn; each redirect takes a turn of its own.
+        """GET once, in its turn; each redirect takes its own turn.
 
-        Raises `TransientError` too.
+        Raises what ``read`` raises, and `TransientError`.
         """
         for _hop in range(_MOST_HOPS):
             limits = self._limits_of(url)
@@ -161,7 +161,7 @@ class Client:
     async def _get(self, url: URL, turn: Turn, limits: RateLimits, wanted: Wanted) -> Reply:
         first, left = self._first_request, None
         began = self._begin(limits)
-        if self._last_answer is None:  # of the seconds at the start
+        if self._last_answer is None:  # what remains of the seconds at the start
             left = max(0.1, (began if first is None else first) + START_SECONDS - began)
         self._under_way += 1
         try:
@@ -238,7 +238,7 @@ class Client:
         while self._starts and self._starts[0] <= now - 60.0:
             self._starts.popleft()
         since = now - (self._first_request or now)
-        if 0 < since < 60.0:  # the time there was; the first request only begins it
+        if 0 < since < 60.0:  # the time since the first request, which only begins it
             self.activity.requests_last_minute = round((len(self._starts) - 1) * 60.0 / max(since, 1.0))
         else:
             self.activity.requests_last_minute = len(self._starts)
@@ -253,8 +253,8 @@ class Client:
     def _check_start(self, limits: RateLimits, seconds: float, text: str) -> None:
         """Raise `WikiUnreachable` for a long pause at the start.
 
-        That is a pause before the server has ever answered, or while the source is being opened. It concerns
-        only servers that want long ones: a wiki's 429 is waited out.
+        That is a pause before the server has ever answered, or while the source is being opened. It matters
+        only for servers that ask for long pauses; after a wiki's 429, the client waits.
         """
         starting = self.opening or limits not in self._answered_under
         if starting and limits.error_pause and seconds > START_SECONDS:

@@ -1,7 +1,7 @@
 """The contact that Wikimedia asks for, and the User-Agent made from it.
 
-Wikimedia's servers count requests by the contact that they find in the User-Agent, so what is sent must be
-found whole there, or several users share one budget. Their patterns are from
+Wikimedia's servers count requests by the contact that they find in the User-Agent, so they must find
+all of it there; otherwise several users would share one budget. Their patterns are from
 ``modules/profile/files/cache/contact_info.lua`` of their operations/puppet repository, as of 2026.
 """
 
@@ -20,7 +20,7 @@ from wikitopics.crawler.source import BadSource, ContactMissing
 # Makes text from a server safe to print in a message.
 
 _MOST_READ = 20_000
-"""The most characters of a text that are looked at."""
+"""The most characters of a text that are examined."""
 _TAG = re.compile(
     r"<(?:script|style)\b[^>]*+>[^<]*+(?:<(?!/)[^<]*+)*+</|<[^>]{0,1000}>", re.DOTALL | re.IGNORECASE
 )
@@ -109,8 +109,8 @@ def _plain(text: str) -> str:
 
 
 def _parts(contact: str) -> list[str]:
-    """The contact, and the two sides of an e-mail address, or the name of a user or page without what leads
-    there."""
+    """The contact, and both sides of an e-mail address, or the name of a user or page without the path to
+    it."""
     user, at, host = contact.partition("@")
     if at and "/" not in contact:
         return [contact, user + at, host]
@@ -118,8 +118,8 @@ def _parts(contact: str) -> list[str]:
 
 
 def _in_any_spelling(part: str) -> re.Pattern[str]:
-    """A pattern that finds ``part``, also with its labels in IDNA, or a space in place of a tag or line
-    break; a mere word only where it stands alone."""
+    """A pattern that finds ``part``, also with its labels in IDNA, or with a space for a tag or line break; a
+    mere word is found only where it stands alone."""
     pieces = []
     for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*|[ _])", part):
         spelt = " ?".join(map(re.escape, piece.strip(" _")))
@@ -147,7 +147,7 @@ _FOUND_NAMES = (
 
 _USER = re.compile(r"(?:[\w-]{1,12}:){0,2}User(?:[ _]talk)?:[\s_]*([^\s_<>|\[\]{}#:@][^<>|\[\]{}#:@]*)", re.I)
 _PLAIN_NAME = re.compile(r"[\w .-]+", re.ASCII)
-"""Parentheses would be found too, but must not be nested in those of the User-Agent."""
+"""Servers would find parentheses too, but these must not be nested in those of the User-Agent."""
 _NOBODYS = re.compile(r"/|/wiki|/wiki/([^:]*|[^:]*:[ _]*|Special:.*)|/w/.*")
 """Paths of wiki pages outside the user namespace."""
 _PLACEHOLDER = re.compile(r"(^|[@/.])example\.(com|org|net|edu)\b", re.IGNORECASE)
@@ -156,7 +156,7 @@ _HOW = "give your e-mail address, your page's URL or User:Name with --contact"
 
 
 def recognised(agent: str) -> str | None:
-    """Whom Wikimedia's servers take for the sender of this User-Agent; None: nobody, so 10 requests a
+    """The sender that Wikimedia's servers find in this User-Agent; None: nobody, which means 10 requests a
     minute."""
     if len(agent) > _MOST_SEARCHED:
         return None
@@ -171,17 +171,17 @@ def recognised(agent: str) -> str | None:
 
 
 def check_contact(text: str) -> str:
-    """The contact in the form in which it is sent to Wikimedia's servers, which find the whole of it.
+    """The contact as it is sent to Wikimedia's servers, which find all of it.
 
-    The result is accepted again, and by `sendable`. Raises `ContactMissing` if it names nobody who can be
+    The result is accepted again, also by `sendable`. Raises `ContactMissing` if it names nobody who can be
     reached, or would be found only in part; the message never repeats the contact.
     """
     contact = _one_line(text)
     if placeholder := _PLACEHOLDER.search(contact):
-        raise ContactMissing(f"{placeholder[0].lstrip('@/.').lower()} reaches nobody: {_HOW}")
+        raise ContactMissing(f"nobody can be reached at {placeholder[0].lstrip('@/.').lower()}: {_HOW}")
     if match := _USER.fullmatch(unquote(contact).strip("[:]")):
         name = " ".join(match[1].replace("_", " ").split())
-        page = f"/wiki/User:{name.replace(' ', '_')}"  # the account is the same on all of Wikimedia's wikis
+        page = f"/wiki/User:{name.replace(' ', '_')}"  # an account is the same on all of Wikimedia's wikis
         sent = f"[[User:{name}]]"
         if not _PLAIN_NAME.fullmatch(name):
             sent = _coded(URL.build(scheme="https", host="meta.wikimedia.org", path=page))
@@ -195,7 +195,7 @@ def check_contact(text: str) -> str:
 
 
 def _web_page(text: str) -> str:
-    """The same page's address, in characters that the servers read; they stop at all others."""
+    """The same page's address in the characters that the servers read; they stop at any other."""
     try:
         url = wiki_address(text)
         host = url.host or ""

@@ -1,4 +1,4 @@
-"""A server's address, and what it allows: its robots.txt, and limits on the rate of requests."""
+"""A server's address, and what the server allows: robots.txt, and limits on the rate of requests."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def _oldid(sign: str, revision_id: int) -> str:
 # robots.txt as in RFC 9309: the group for us applies, the longest rule decides, ``*`` and ``$`` are
 # supported.
 #
-# Not by Protego: for 127 kB of user agents and rules its 0.7.0 takes 2.2 GB and three minutes, and it counts
-# a group for "wiki" as one for "wikitopics".
+# Protego is not used: its version 0.7.0 takes 2.2 GB and three minutes for 127 kB of user agents and rules,
+# and it treats a group for "wiki" as one for "wikitopics".
 
 _MOST_BYTES = 500 * 1024
 _MOST_RULES = 20_000
@@ -112,7 +112,7 @@ class _Rule:
     pieces: tuple[str, ...]
     """The pieces between the stars."""
     anchored: bool
-    """The path must end where the rule does."""
+    """Whether the path must end where the rule does."""
     allow: bool
     length: int
 
@@ -237,7 +237,7 @@ class RateLimits:
     """A reply slower than this many seconds is followed by a wait of ``slow_wait``."""
     slow_wait: float = 0.0
     at_once: int = 10
-    """Requests in parallel. The sources ask the Action API one request at a time anyway."""
+    """Requests in parallel. Requests to the Action API are made one at a time anyway."""
     server: str = "the wiki"
     """The server's name in messages."""
     lock: str = "wikimedia.lock"
@@ -261,8 +261,8 @@ def limits_for(host: str, rpm: int | None = None) -> RateLimits:
 
 
 def wikimedia_limits(rpm: int | None = None) -> RateLimits:
-    """Wikimedia's rules: 200 requests a minute, under 5 a second, 5 s of rest after a reply slower than 1
-    s."""
+    """Wikimedia's rules: 200 requests a minute, under 5 a second, and 5 s of rest after a reply slower than
+    1 s."""
     rpm = rpm or WIKIMEDIA_RPM
     return RateLimits(rpm, wikimedia=True, shortest_gap=0.21, slow_reply=1.0, slow_wait=5.0, at_once=1)
 
@@ -272,7 +272,7 @@ def wikimedia_page_limits(rpm: int | None = None) -> RateLimits:
     return replace(
         wikimedia_limits(),
         rpm=min(rpm or PAGES_RPM, PAGES_RPM),
-        shortest_gap=0.135,  # 8 a second would be 0.125, but they do not arrive as evenly as they leave
+        shortest_gap=0.135,  # 8 a second would be 0.125, but requests do not arrive as evenly as they leave
         at_once=4,
         lock="wikimedia-pages.lock",
     )
@@ -291,7 +291,7 @@ def dump_limits(host: str) -> RateLimits:
 def wikimedia_service_limits(host: str, server: str) -> RateLimits:
     """Wikimedia's rules for its servers besides the wikis, such as those of dumps and of streams.
 
-    One request at a time, a second between two, a quarter of an hour after a 5xx, for each server by itself:
+    One request at a time, a second between two, a quarter of an hour after a 5xx, for each server separately:
     https://wikitech.wikimedia.org/wiki/Robot_policy, "Rules for other resources".
     """
     lock = re.sub(r"[^a-z0-9.-]", "_", host.lower().rstrip(".")) + ".lock"

@@ -49,19 +49,19 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A request's requirements besides its address."""
+    """What a request needs besides its address."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers besides the usual ones."""
+    """Additional headers."""
     most_bytes: int | None = None
-    """The most bytes of the body, if that is less than usual."""
+    """The most bytes of the body, if less than the default."""
     check: Callable[[Reply], None] | None = None
     """Receives the reply before its body is read, and may refuse it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBounds:
-    """Bounds on one request."""
+    """The bounds of one request."""
 
     most_bytes: int = 16 << 20
     """The most bytes of a decompressed body: twice the 8 MiB at which MediaWiki cuts its replies, since
@@ -87,7 +87,7 @@ def proxy_for(url: URL) -> URL | None:
         return None
     try:
         proxy = URL(named if "://" in named else f"http://{named}")
-        if not proxy.host:  # which raises, too, if it is not valid IDNA
+        if not proxy.host:  # which also raises if it is not valid IDNA
             raise ValueError
     except ValueError:
         raise BadSource("the proxy named in the environment is not an address") from None
@@ -99,7 +99,7 @@ def proxy_for(url: URL) -> URL | None:
 class Wire:
     """Sends requests, each once, over connections that are kept open.
 
-    ``activity`` counts the bytes transferred. ``quote`` is handed on with each reply.
+    ``activity`` counts the bytes transferred. ``quote`` is passed on with each reply.
     """
 
     def __init__(self, user_agent: str, bounds: RequestBounds, activity: Activity, quote: Quoting) -> None:
@@ -126,9 +126,9 @@ class Wire:
     async def stream(
         self, url: URL, headers: Mapping[str, str], stall_seconds: float
     ) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
-        """GET ``url`` and yield its body in parts as they come; a complete `Reply` if it fails.
+        """GET ``url`` and yield its body in parts as they arrive; if it fails, a complete `Reply`.
 
-        Raises `TransientError`, while the parts are read as well.
+        Raises `TransientError`, also while the parts are read.
         """
         timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=self._bounds.connect_seconds, sock_read=stall_seconds
@@ -149,7 +149,7 @@ class Wire:
     async def _response(
         self, url: URL, headers: Mapping[str, str], timeout: aiohttp.ClientTimeout, slow: str
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """The reply's beginning; ``slow`` says what it means if nothing comes for too long."""
+        """The beginning of the reply; ``slow`` is the message if nothing comes for too long."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
@@ -184,14 +184,14 @@ class Wire:
         except (aiohttp.ClientError, OSError, zlib.error, TransientError):
             if response.status < 400:
                 raise
-            parts = []  # "wait" and "go away" are valid without their explanation
+            parts = []  # an error status is valid without its explanation
         return Reply(response.status, url, response.headers, b"".join(parts), self._quote)
 
 
 async def _sent_once(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """Session middleware: aiohttp must not repeat a cut request by itself, outside the request budget."""
+    """Session middleware that keeps aiohttp from repeating a cut request outside the request budget."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
@@ -201,7 +201,7 @@ async def _sent_once(
 
 
 Elsewhere = Callable[[Reply, URL], None]
-"""Raises the error for a redirect to another host; returns if it is followed."""
+"""Raises the error for a redirect to another host, or returns if the redirect is to be followed."""
 
 
 def not_followed(reply: Reply, there: URL) -> None:
@@ -221,7 +221,7 @@ def redirected(reply: Reply, elsewhere: Elsewhere) -> URL | None:
         return None
     try:
         there = url.join(URL(target)).with_fragment(None)
-        there.host  # noqa: B018 (raises for what is no valid IDNA)
+        there.host  # noqa: B018 (raises if it is not valid IDNA)
     except ValueError:
         raise TransientError(f"{url.host} redirects to an invalid address") from None
     if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
@@ -234,10 +234,10 @@ def redirected(reply: Reply, elsewhere: Elsewhere) -> URL | None:
 
 
 async def decompressed(response: aiohttp.ClientResponse, activity: Activity) -> AsyncGenerator[bytes]:
-    """The body in parts of bounded size, however large a compressed one becomes.
+    """The body in parts of bounded size, however large a compressed body becomes.
 
     Other tasks run after each part, since a small compressed body can take long to read. Raises
-    ``zlib.error`` for a body that contradicts its Content-Encoding, or that is cut.
+    ``zlib.error`` for a body that contradicts its Content-Encoding, or is cut short.
     """
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
@@ -259,8 +259,8 @@ async def decompressed(response: aiohttp.ClientResponse, activity: Activity) -> 
 
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
-    """Whole lines without their ends; raises `TransientError` for one above ``longest`` bytes."""
-    begun: list[bytes] = []  # the beginning of a line whose end has not come
+    """Complete lines without their endings; raises `TransientError` for one of over ``longest`` bytes."""
+    begun: list[bytes] = []  # the beginning of an incomplete line
     size = 0
     async with aclosing(parts):
         async for part in parts:
@@ -278,7 +278,7 @@ async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenera
 
 
 def transient_error(error: Exception, host: str) -> TransientError:
-    """What went wrong on the way to ``host``, in one line for people."""
+    """What went wrong between here and ``host``, in one line for people."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return TransientError(_describe_certificate(error.certificate_error, host), lasting=True)
     if isinstance(error, aiohttp.ClientHttpProxyError):
@@ -312,17 +312,17 @@ def _describe_certificate(error: Exception, host: str) -> str:
     return f"the certificate of {host} is not valid (TLS: {reason.rstrip('.')}): {advice}"
 
 
-# What a reply's status and headers ask of a client: to wait, to leave, or to try again and when.
+# What a reply's status and headers ask of a client: to wait, to leave, or to retry, and when.
 
 LONGEST_TOLD_WAIT = 3600.0
-"""Longer values of Retry-After count as this: after an hour it is fair to ask again."""
+"""The longest Retry-After observed: after an hour it is fair to ask again."""
 SHORTEST_TOLD_WAIT = 1.0
 THROTTLED_FIRST = 5.0
 THROTTLED_MOST = 300.0
 FAILED_FIRST = 1.0
 FAILED_MOST = 60.0
 REASON_BYTES = 20_000
-"""The most bytes of an error page that are looked at."""
+"""The most bytes examined of an error page."""
 
 
 def plain_reason(reply: Reply) -> str:
@@ -331,7 +331,7 @@ def plain_reason(reply: Reply) -> str:
 
 
 def judge_status(reply: Reply) -> None:
-    """Raise the error of an unsuccessful status; statuses like 404 are left to the reader."""
+    """Raise the error for an unsuccessful status; statuses like 404 are left to the caller's reader."""
     status, host = reply.status, reply.url.host
     if status in (401, 403):
         reason = plain_reason(reply)
@@ -343,10 +343,10 @@ def judge_status(reply: Reply) -> None:
 
 
 def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:
-    """Seconds requested by a Retry-After header, None if it is not usable.
+    """The seconds requested by a Retry-After header; None if it is not usable.
 
-    A date is read against the reply's own ``Date`` header, so that a wrong clock on either side
-    does no harm; ``wall`` (seconds since the epoch) is used if that is missing.
+    A date is compared with the reply's own ``Date`` header, so that a wrong clock on either side does no
+    harm; if that is missing, with ``wall`` (seconds since the epoch).
     """
     if value is None:
         return None
@@ -375,8 +375,8 @@ def _seconds_of_date(text: str) -> float | None:
 def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rng: random.Random) -> float:
     """Seconds to wait after the ``tries``-th failure in a row (counted from 1).
 
-    A wait requested by the wiki is observed, plus up to a tenth, so that several clients do not return in
-    step. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s (broken connections and
+    A wait requested by the wiki is observed, plus up to a tenth, so that several clients do not return at the
+    same time. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s (broken connections and
     replies), with jitter that only lengthens it.
     """
     if retry_after is not None:
@@ -385,12 +385,12 @@ def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rn
     return min(first * 2.0 ** min(tries - 1, 30), most) * (1 + 0.25 * rng.random())
 
 
-# The request rate: no request is sent before its turn, in this process or among several.
+# The request rate: no request is sent before its turn, within this process or among several.
 
 WaitUntil = Callable[[float, str], Awaitable[None]]
 """Waits until a moment of the monotonic clock, reporting the reason meanwhile."""
 _MARGIN = 1.01
-"""Requests leave evenly but arrive with jitter: this margin keeps the budget at the server too."""
+"""Requests leave evenly but arrive with jitter: this margin keeps within the budget at the server too."""
 _POLL_SECONDS = 0.02
 _OTHERS = "another trainer's request"
 _FILE_BYTES = 80
@@ -421,12 +421,12 @@ def interval(limits: RateLimits) -> float:
 
 @dataclass(slots=True)
 class Turn:
-    """One request's turn, and what it found for those after it."""
+    """One request's turn, and what later turns need to know about it."""
 
     latency: float = 0.0
     """Seconds from the request to the end of its reply."""
     told_to_wait: float = 0.0
-    """Seconds for which the wiki asked to wait."""
+    """The seconds that the wiki asked us to wait."""
 
     def rest(self, limits: RateLimits) -> float:
         """Seconds to leave the wiki alone after this turn."""
@@ -462,12 +462,12 @@ class OwnPace:
 
 
 class SharedPace:
-    """The same with one budget for all of this user's trainers on this machine.
+    """A budget shared by all of this user's trainers on this machine.
 
-    Files in ``folder`` carry the kernel's locks, which are released if a process is killed. One holds the
-    time of writing, then the earliest time of the next request (both monotonic, by the clock that all share).
-    Its lock is held for a whole turn. If turns may overlap, it is held only to read or write the file, and
-    each turn holds the lock of a further file. Raises `CrawlerError` if the files cannot be written.
+    Files in ``folder`` carry kernel locks, which are released if a process is killed. One file holds the time
+    of writing, then the earliest time of the next request (both monotonic, by the clock that all share). Its
+    lock is held for a whole turn. If turns may overlap, it is held only to read or write the file, and each
+    turn holds the lock of another file. Raises `CrawlerError` if the files cannot be written.
     """
 
     def __init__(self, limits: RateLimits, clock: Clock, folder: Path) -> None:
@@ -499,7 +499,7 @@ class SharedPace:
                     yield turn
                 finally:
                     if self._overlap:
-                        fcntl.flock(file, fcntl.LOCK_EX)  # nobody holds it for longer than a moment
+                        fcntl.flock(file, fcntl.LOCK_EX)  # nobody holds this lock for more than a moment
                     now = self._clock.monotonic()
                     rested = now + turn.rest(self._limits)
                     _write_moment(file, now, max(_read_moment(file, now), rested))
@@ -542,7 +542,7 @@ def _lock(file: int) -> bool:
 
 
 def _read_moment(file: int, now: float) -> float:
-    """The moment to wait for; a past one if the file holds none, or one from before a restart."""
+    """The moment to wait for; a past one if the file has none, or one from before the machine restarted."""
     try:
         written, moment = map(float, os.pread(file, _FILE_BYTES, 0).decode("ascii").split())
     except ValueError:
@@ -557,12 +557,12 @@ def _write_moment(file: int, now: float, moment: float) -> None:
 
 
 def usual(limits: RateLimits, seconds: float) -> bool:
-    """Whether the next request always waits up to so many seconds, even if nothing has gone wrong."""
+    """Whether a request may wait this many seconds even if nothing has gone wrong."""
     return seconds <= max(interval(limits), limits.slow_wait, limits.pause)
 
 
 def _reason(limits: RateLimits, seconds: float) -> str:
-    """What a wait of so many seconds is for."""
+    """The reason for a wait of this many seconds."""
     if not usual(limits, seconds):
         return f"{limits.server}, after an error or a request to wait"
     return f"the next request ({limits.rpm} a minute)" if limits.rpm else "the next request"

@@ -1,5 +1,4 @@
-"""Turns a rendered MediaWiki page into prose: BeautifulSoup over lxml, as one string of text instead of a
-tree."""
+"""Turns a rendered MediaWiki page into prose: BeautifulSoup over lxml, with one string instead of a tree."""
 
 import re
 from collections.abc import Iterator
@@ -21,13 +20,13 @@ _CHARSETS = words("""
 iso-8859-1 iso-8859-2 iso-8859-5 iso-8859-9 iso-8859-15 windows-1250 windows-1251 windows-1252 koi8-r koi8-u
 gb2312 gbk gb18030 big5 shift_jis euc-jp euc-kr
 """)
-"""Other names are not trusted: some of Python's decoders are not character sets."""
+"""Other names are not trusted, since some of Python's decoders are not character sets."""
 
 _ELSEWHERE = words("external extiw new image mw-file-description mw-selflink")
 """Classes of links that do not lead to an article."""
 _HOST = re.compile("^(?:https?:)?//[^/]*+")
 _RELATIVE = "./"
-"""The beginning of addresses in Parsoid's pages."""
+"""The beginning of links in Parsoid's pages."""
 
 _CONTENT = re.compile(r"""<[a-zA-Z]+\s[^<>]*?\bid=["']mw-content-text["']""")
 _PARSER_OUTPUT = re.compile(r"""<div\s[^<>]*?\bclass=["'][^"'<>]*?\bmw-parser-output\b""")
@@ -42,7 +41,7 @@ _ANY_TAG = re.compile(r"<[^<>]*+>")
 _OF_XML = re.compile(r"(?<!<)<+\?+")
 """The beginning of an XML declaration or processing instruction."""
 _MAX_DEPTH = 1000
-"""Deeper pages are not articles, and libxml2 would search all open elements for each stray closing tag."""
+"""Pages that nest deeper are not articles; libxml2 searches all open elements for each stray closing tag."""
 _CHUNK = 32_768
 
 
@@ -74,7 +73,7 @@ def html_links(page: bytes | str, article_path: str) -> list[str]:
     """The targets of the links in the prose of a rendered page to other pages of its wiki, in order.
 
     ``article_path``: the path of pages, with ``$1`` for the title. Links to pages that do not exist are left
-    out. What is prose is decided as by `extract_html`.
+    out. Prose is what `extract_html` returns.
     """
     hrefs: list[str] = []
     text = _article(page)
@@ -87,7 +86,7 @@ def html_links(page: bytes | str, article_path: str) -> list[str]:
 
 
 def _target(href: str, before: str, after: str) -> str:
-    """The target in a link's address, which a saved page may hold in full; "" for one to another place."""
+    """The target in a link's address, which may be absolute in a saved page; "" if it leads elsewhere."""
     path = href if href.startswith(before) else _HOST.sub("", href)
     start = before if path.startswith(before) else _RELATIVE
     if not path.startswith(start):
@@ -107,12 +106,12 @@ def _article(page: bytes | str) -> str:
     if begin := _CONTENT.search(text) or _PARSER_OUTPUT.search(text):  # the rest need not be parsed
         end = _END_OF_CONTENT.search(text, begin.end())
         text = text[begin.start() : end.start() if end else len(text)]
-    # MediaWiki writes no declarations of XML, and BeautifulSoup would warn about them.
+    # MediaWiki writes no XML declarations, and BeautifulSoup would warn about them.
     return _OF_XML.sub("", text)
 
 
 def _kept(text: str, hrefs: list[str] | None = None) -> Iterator[str]:
-    """The lines of prose; ``hrefs`` takes the addresses of links, whose numbers are then marked in the lines.
+    """The lines of prose; ``hrefs`` collects the addresses of links, whose numbers are marked in the lines.
 
     Raises `_TooDeep`.
     """
@@ -132,15 +131,15 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 @cache
 def _pruning_builder() -> "type[TreeBuilder]":
-    """The class, made at the first call, since importing BeautifulSoup is slow and not always needed."""
+    """The class, created on the first call, since importing BeautifulSoup is slow and not always needed."""
     from bs4.builder._lxml import LXMLTreeBuilder
     from lxml.etree import HTMLParser
 
     class PruningBuilder(LXMLTreeBuilder):
         """Passes on only the text that is prose; blocks become lines, headings and items become marked lines.
 
-        No tag reaches the soup: one object per element would take most of the time, and a page of nothing but
-        ``<br>`` would take minutes.
+        No tag reaches the soup: creating an object per element would take most of the time, and minutes for a
+        page of nothing but ``<br>``.
         """
 
         def __init__(self, hrefs: list[str] | None) -> None:
@@ -152,7 +151,7 @@ def _pruning_builder() -> "type[TreeBuilder]":
             self._is_muted = False
 
         def feed(self, markup: Any) -> None:
-            # In pieces, since an exception in our methods stops the parser only at the end of a piece.
+            # In pieces, since an exception in our methods only stops the parser at the end of a piece.
             self.parser: Any = HTMLParser(target=self, encoding="utf-8")
             for start in range(0, len(markup), _CHUNK):
                 self.parser.feed(markup[start : start + _CHUNK])
@@ -227,7 +226,7 @@ def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
 
 
 def _leads_on(attributes: dict[str, str]) -> bool:
-    """Whether a link with these attributes may lead to a page of the wiki that exists."""
+    """Whether a link with these attributes may lead to an existing page of the wiki."""
     classes = attributes.get("class")
     return "href" in attributes and (classes is None or _ELSEWHERE.isdisjoint(classes.split()))
 

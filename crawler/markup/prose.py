@@ -1,4 +1,4 @@
-"""Shared by both extractors: which sections are not prose, and how the remaining text is tidied."""
+"""What both extractors need: which sections are not prose, and how the remaining text is tidied."""
 
 import html
 import re
@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 ITEM = -1
-"""The value for a line of a list in place of a heading's level; 0 stands for a paragraph."""
+"""The level given to a list item; headings have their own level, and paragraphs 0."""
 
 LINK = "\x03"
-"""Stands before and after the number of a link, beside the words that the link shows."""
+"""Encloses the number of a link, next to the words that the link shows."""
 _NUMBERED = re.compile(f"{LINK}([0-9]{{1,9}}){LINK}")
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a table in the code."""
+    """The words in a string of the source code."""
     return frozenset(text.split())
 
 
@@ -26,20 +26,20 @@ def _tables() -> Iterator[tuple[str, frozenset[str]]]:
 
 
 NAMES = dict(_tables())
-"""What wikis call things: the tables of `crawler/data/names.txt`."""
+"""The names that wikis use: the tables of `crawler/data/names.txt`."""
 _LEAST_WORDS = {
     **dict.fromkeys(NAMES["links"], None),
     **dict.fromkeys(NAMES["references"], 12),
     **dict.fromkeys(NAMES["subjects"], 5),
 }
-"""The least words of a paragraph under such a heading to count as prose; None: no paragraph does."""
+"""The fewest words with which a paragraph under such a heading counts as prose; None: none does."""
 
 _CITATION = re.compile(r"\b(?:ISBN|ISSN|OCLC)\b|\bdoi:|\bpp?\.\s?\d|^\W*[^\W\d_]+, [^\W\d_]\.")
 _WORD = re.compile(r"\w+")
 _ENDS_OF_SENTENCES = (".", "!", "?", "…")
 _CLOSING_MARKS = " \"'”’»)"
 _LEAST_LOWER_CASE = 0.45
-"""The share of lower-case words that 99 in 100 paragraphs of English articles reach, and most citations do
+"""A share of lower-case words that 99 in 100 paragraphs of English articles reach, but most citations do
 not."""
 
 _URL = re.compile(r"(?:\b(?:https?|ftp)://|\bwww\.)[^\s\[\]{}<>\"|]*+", re.IGNORECASE)
@@ -49,24 +49,24 @@ _RULES = re.compile("={2,}+|_{2,}+")
 _MARKUP = r"{}\[\]|<>\x00-\x08\x0b-\x1f\x7f\ud800-\udfff"
 """Control characters, and lone surrogates, which UTF-8 cannot encode."""
 _BLANKS = r"\t\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""Other characters that match ``\\s``, except space and newline; naming them is three times as fast."""
+"""The characters that match ``\\s``, except space and newline; listing them is three times as fast."""
 _SEVERAL_BLANKS = re.compile("  +")
 _UNSEEN = r"\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
-"""Characters that say where a line may break, or in which direction to write, and are no part of a word: soft
-hyphen, zero-width space, word joiner, byte order mark, marks of direction. Joiners that scripts need stay."""
+"""Characters that control line breaks or writing direction and are no part of a word: soft hyphen, zero-width
+space, word joiner, byte order mark, direction marks. Joiners that scripts need are kept."""
 _INVISIBLE = re.compile(f"[{_UNSEEN}]")
 EDGES = " \t\r\v\f\xa0\xad\u200b\u200e\u200f\u202a\u202b\u202c\u2060\ufeff"
-"""What may stand unseen around a line, or the name of a namespace."""
+"""Invisible characters that may surround a line, or the name of a namespace."""
 _NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}{_UNSEEN}]")
 _SPACELESS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
 _WORDS_END = re.compile(f"(?<={_SPACELESS})\u200b|\u200b(?={_SPACELESS})")
-"""In the scripts of Thai, Lao, Burmese and Khmer a zero-width space is what stands between words."""
+"""In the scripts of Thai, Lao, Burmese and Khmer, words are separated by zero-width spaces."""
 
 
 def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
     """The texts of ``(level, text)`` pairs that are prose; level: of a heading, 0 for a paragraph, or ITEM.
 
-    In sections of references and literature only paragraphs that read like prose count, in those of links
+    In sections of references and literature, only paragraphs that read like prose count; in those of links,
     none. The heading of a section without text is dropped too: its table, gallery or literature was left out.
     """
     reference_level = 0
@@ -103,7 +103,7 @@ def _without_marks(text: str) -> str:
 
 
 def _is_prose(text: str, least_words: int | None) -> bool:
-    """Whether this paragraph consists of sentences, and not of names, titles and numbers like a citation."""
+    """Whether this paragraph consists of sentences, not of names, titles and numbers like a citation."""
     if least_words is None or not text.rstrip(_CLOSING_MARKS).endswith(_ENDS_OF_SENTENCES):
         return False
     words: list[str] = _WORD.findall(text)
@@ -113,12 +113,12 @@ def _is_prose(text: str, least_words: int | None) -> bool:
 
 
 def without_invisible(text: str) -> str:
-    """The text without characters that would part a word, though nobody sees them."""
+    """The text without invisible characters that would split a word."""
     return _INVISIBLE.sub("", _between_words(text))
 
 
 def _between_words(text: str) -> str:
-    """The text with blanks for the zero-width spaces that part words."""
+    """The text with blanks in place of the zero-width spaces that separate words."""
     return _WORDS_END.sub(" ", text) if "\u200b" in text else text
 
 
@@ -130,7 +130,7 @@ def tidy(text: str) -> str:
     text = _between_words(text)
     if "://" in text or "www." in text:
         text = _URL.sub(" ", text)
-    # One character is found many times as fast as two.
+    # Searching for one character is many times as fast as for two.
     if ("=" in text and "==" in text) or ("_" in text and "__" in text):
         text = _RULES.sub(" ", text)
     return _SEVERAL_BLANKS.sub(

@@ -1,4 +1,4 @@
-"""What a page's text is made of: markup that nobody has named, links to other articles, disambiguation."""
+"""Examining a page's text: undeclared markup, links to other articles, disambiguation."""
 
 import html
 import re
@@ -16,7 +16,7 @@ from wikitopics.crawler.source import LONGEST_TITLE, Markup, Page, SourceInfo
 
 # The articles that a text links to: targets of links to titles, as MediaWiki reads them.
 #
-# After `MediaWikiTitleCodec::splitTitleString`, for the main namespace. On a wiki where articles have
+# Modelled on `MediaWikiTitleCodec::splitTitleString`, for the main namespace. On a wiki where articles have
 # subpages, ``[[/part]]`` names one of them; here it is the article "/part", as on Wikipedia.
 
 
@@ -35,8 +35,8 @@ _NO_CAPITALS = re.compile("[\u10d0-\u10ff]")
 
 
 def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[str]:
-    """The titles of the articles behind these targets, without the article called ``own``, in which they
-    are."""
+    """The titles of the articles to which these targets lead, without ``own``, the article that contains
+    them."""
     foreign, keeps_case = _foreign(info.namespaces), info.keeps_case
     dotted = info.language.partition("-")[0] in _DOTTED
     for target in targets:
@@ -54,12 +54,12 @@ def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[
 
 @lru_cache(maxsize=8)
 def _foreign(namespaces: tuple[str, ...]) -> frozenset[str]:
-    """Prefixes of all that is no article, in lower case with underscores."""
+    """The prefixes of everything that is not an article, in lower case with underscores."""
     return NAMES["namespaces"] | NAMES["elsewhere"] | {_BLANKS.sub("_", name).lower() for name in namespaces}
 
 
 def _title(target: str, foreign: frozenset[str]) -> str:
-    """The title of the article that the target names, its first letter as it is; "" if it names none."""
+    """The title of the article that the target names, its first letter unchanged; "" if it names none."""
     text = target.lstrip("[")  # a bracket before a link, as in "[[[Paris]]]"
     if "%" in text:
         text = unquote(text)
@@ -76,7 +76,7 @@ def _title(target: str, foreign: frozenset[str]) -> str:
 
 
 def page_links(page: Page, info: SourceInfo) -> list[str]:
-    """The titles of the articles that the page's prose links to, as often as it does."""
+    """The titles of the articles to which the page's prose links, each as often as it does."""
     if page.markup == "wikitext":
         targets = wikitext_links(page.text, file_names=info.file_names, category_names=info.category_names)
     else:
@@ -84,7 +84,7 @@ def page_links(page: Page, info: SourceInfo) -> list[str]:
     return list(titles(targets, info, page.title))
 
 
-# Recognize disambiguation pages in a dump. The API marks them itself; in a dump only their templates do.
+# Recognising disambiguation pages in a dump. The API marks them; in a dump, only their templates do.
 
 _NAMES = r"""
 disambig(?:uation)?(?:[ _](?:page|cleanup))?|disambi?|disam|[\w ]{1,60}[ _]disambig(?:uation)?|hndis|geodis
@@ -101,7 +101,7 @@ _ABBREVIATIONS = {"en": "dab", "simple": "dab", "es": "des", "nl": "dp", "sv": "
 def is_disambiguation(text: str, language: str) -> bool:
     """Whether this wikitext is a disambiguation page of a wiki in ``language`` (a code, "" if unknown).
 
-    The template must begin a line, or follow only other templates there: within a sentence or a comment it
+    The template must begin a line, or follow only other templates on it: within a sentence or a comment, it
     does not describe the page.
     """
     template, marking = _patterns(_ABBREVIATIONS.get(language.lower().partition("-")[0]))
@@ -110,7 +110,7 @@ def is_disambiguation(text: str, language: str) -> bool:
 
 @cache
 def _patterns(abbreviation: str | None) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The template anywhere, which is quick to rule out, and where it marks the page."""
+    """Patterns of the template anywhere, which is quick to rule out, and of one that marks the page."""
     names = "|".join(filter(None, (*_NAMES.split("\n"), abbreviation)))
     template = rf"\{{\{{\s*+(?:{names})\s*+[|}}]"
     blank = r"[^\S\n]*+"
@@ -119,11 +119,11 @@ def _patterns(abbreviation: str | None) -> tuple[re.Pattern[str], re.Pattern[str
 
 
 SAMPLE = 200
-"""The texts that are looked at."""
+"""The number of texts examined."""
 LEAST_SHARE = 0.2
-"""The share of them with markup that is worth a word: a collection about HTML shows some tags, too."""
+"""The share of texts with markup from which a warning is due: a collection about HTML has some tags too."""
 _MOST_CHARACTERS = 20_000
-"""The beginning of a text that is looked at."""
+"""The number of characters examined at the beginning of a text."""
 
 _SIGNS = {
     "[[links]]": re.compile(r"\[\[[:\w][^\[\]{}<>|\n]*(?:\|[^\[\]\n]*)?\]\]"),
@@ -142,9 +142,9 @@ UNKNOWN = SourceInfo("", None)
 
 
 def markup_of(text: str) -> tuple[Markup, str]:
-    """The markup that a text seems to be written in, and a sign of it; ("text", "") for none.
+    """The markup in which a text seems to be written, and a sign of it; ("text", "") for none.
 
-    Wikitext needs two kinds of signs, HTML two tags: a `<`, a `[1]` or a lone tag is prose.
+    Wikitext needs two kinds of signs, HTML two tags: a `<`, a `[1]` or a single tag may be prose.
     """
     text = text[:_MOST_CHARACTERS]
     if len(signs := [sign for sign, pattern in _SIGNS.items() if pattern.search(text)]) > 1:
@@ -154,7 +154,7 @@ def markup_of(text: str) -> tuple[Markup, str]:
 
 
 def noticing(items: Iterable[T], text_of: Callable[[T], str], tell: Callable[[str], None]) -> Iterator[T]:
-    """Pass everything on; once a sample of the texts has gone by, `tell` of markup if many hold some."""
+    """Pass everything on; after a sample of the texts, call `tell` if many of them contain markup."""
     seen: list[tuple[Markup, str]] = []
     for one in items:
         if len(seen) < SAMPLE and (text := text_of(one)):
@@ -179,7 +179,7 @@ def _tell_of(seen: Sequence[tuple[Markup, str]], tell: Callable[[str], None]) ->
 
 
 def prose(page: Page, info: SourceInfo = UNKNOWN) -> str:
-    """The page's text without its markup; ``info`` knows what its wiki calls files and categories."""
+    """The page's text without its markup; ``info`` has its wiki's names for files and categories."""
     if page.markup == "wikitext":
         return extract_wikitext(page.text, file_names=info.file_names, category_names=info.category_names)
     return extract_html(page.text) if page.markup == "html" else without_invisible(page.text)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, NAMES, in_kept_sections, links_in, tidy, words
 
-# Templates that stand for words of their sentence; all other templates are left out.
+# Templates that stand for words in their sentence; all other templates are left out.
 #
-# Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, notes, flags); these few say
-# something that a reader reads as prose.
+# Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, notes, flags); these few
+# produce text that is read as prose.
 
 Arguments = Sequence[str]
-"""The texts between the bars, not counting the template's name."""
+"""The texts between the bars, without the template's name."""
 
 _LITERAL = {
     **dict.fromkeys(("'", "-'", "apostrophe"), "'"),
@@ -46,7 +46,7 @@ _UNITS = {
 
 
 def render_template(content: str) -> str:
-    """The words that ``{{content}}`` stands for, or nothing; it contains no other markup."""
+    """The words that ``{{content}}`` stands for, or nothing; ``content`` has no other markup."""
     name, *arguments = content.split("|")
     key = " ".join(name.replace("_", " ").lower().split()).removeprefix("template:")
     if (literal := _LITERAL.get(key)) is not None:
@@ -71,7 +71,7 @@ def render_template(content: str) -> str:
 
 
 def _split(arguments: Arguments) -> tuple[dict[str, str], list[str]]:
-    """Named and positional arguments; numbers as names are positions, as in ``{{quote|1=…}}``."""
+    """Named and positional arguments; a number as a name is a position, as in ``{{quote|1=…}}``."""
     named: dict[str, str] = {}
     positional: list[str] = []
     for argument in arguments:
@@ -119,10 +119,10 @@ _MARKUP = str.maketrans(dict.fromkeys("{}[]|<>=*#;:'_", " "))
 
 
 def remove_tags(text: str) -> str:
-    """The text without comments and tags; their contents stay, unless they are not prose (references,
-    formulas).
+    """The text without comments and tags; the contents of tags are kept if they are prose (references and
+    formulas are not).
 
-    ``<table>`` and ``</table>`` stay for the pass that knows nesting.
+    ``<table>`` and ``</table>`` are kept for the pass that handles nesting.
     """
     return "".join(_without_tags(text)) if "<" in text else text
 
@@ -145,7 +145,7 @@ def _without_tags(text: str) -> Iterator[str]:
         elif opens and name in _CLOSINGS and name not in unclosed:
             closing = _CLOSINGS[name].search(text, end)
             if closing is None:
-                # Never search for this one again: many unclosed tags would take quadratic time.
+                # Never search for this tag again: many unclosed ones would take quadratic time.
                 unclosed.add(name)
             else:
                 position = closing.end()
@@ -157,9 +157,9 @@ def _without_tags(text: str) -> Iterator[str]:
 
 
 _LEAF = r"\[\[([^\[\]{}<|]*+)(?:\|([^\[\]{}<|]*+))?\]\]|\{\{([^\[\]{}<]*+)\}\}"
-"""A link or a template in which nothing else opens or closes; nine in ten are of this kind."""
+"""A link or a template without anything nested; nine in ten are of this kind."""
 _WRITTEN_BAR = "\x04"
-"""A bar written as ``{{!}}``: of a link or a table, but not of the template around it."""
+"""A bar written as ``{{!}}``: it belongs to a link or a table, not to the template around it."""
 _BARS = re.compile(r"\{\{\s*+(!|pipe|!!|!-|!\+|\(!|!\))\s*+\}\}", re.IGNORECASE)
 
 
@@ -171,14 +171,14 @@ def _tokens(bar: str) -> re.Pattern[str]:
 
 _TOKEN = _tokens(r"\|")
 _TOKEN_WRITTEN = _tokens(f"[|{_WRITTEN_BAR}]")
-"""Where some bars are written bars."""
+"""The same for text with bars written as ``{{!}}``."""
 _TEMPLATE, _LINK, _TABLE, _HTML_TABLE = range(4)
 _OPENS = {"{{": _TEMPLATE, "[[": _LINK}
 _CLOSES = {"}}": _TEMPLATE, "]]": _LINK}
 _MAX_DEPTH = 60
 """Articles nest up to a dozen deep; MediaWiki itself stops at 40 levels of templates."""
 _BAR = "\x01"
-"""A bar that separates nothing, while the construct around it may still have bars that do."""
+"""A bar that separates nothing, within a construct that may have other bars that do."""
 
 _Frame = tuple[int, int]
 """An open construct: its kind, and where its content begins in the output."""
@@ -187,8 +187,8 @@ _Frame = tuple[int, int]
 def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
     """The text without templates, data tables and brackets; links and known templates become their words.
 
-    ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``. Openings without a closing stay
-    as text; closings without an opening are removed.
+    ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``. Openings without a closing are
+    kept as text; closings without an opening are removed.
     """
     if "{" not in text and "[[" not in text and "<" not in text:
         return text
@@ -253,7 +253,7 @@ def _close(
 ) -> None:
     """Replace the nearest open ``kind`` by its words; anything open inside it was never closed."""
     if kind == _LINK:
-        # A bracket closes only the innermost construct: it must not tear a template or a table apart.
+        # A bracket closes only the innermost construct, so that it does not break up a template or a table.
         if not stack or stack[-1][0] != _LINK:
             return
         index = len(stack) - 1
@@ -280,9 +280,9 @@ _LAYOUT = re.compile(r"\brole\s*=\W?presentation\b|\bclass\s*=[^=]*\b(?:multicol
 
 
 def _text_in_columns(content: str) -> str:
-    """The contents of a table without data, only text in columns; nothing for any other table.
+    """The contents of a table that only arranges text in columns; nothing for a table of data.
 
-    Its attributes come first. In a table without a stated purpose, lists count as text.
+    The attributes come first. In a table without a stated purpose, lists count as text.
     """
     first, *others = content.split("|")
     attributes, _, rest = first.partition("\n")
@@ -303,7 +303,7 @@ _UNCLOSED = ("", "\x00", "\n|", "\n|")
 
 
 def _flatten(frames: list[_Frame], out: list[str]) -> None:
-    """Turn frames that nothing closed into plain text; their bars separate nothing."""
+    """Turn frames that were never closed into plain text; their bars separate nothing."""
     if not frames:
         return
     pieces: list[str] = []
@@ -330,7 +330,7 @@ _NESTED_VARIANTS = 8
 _FLAGS = re.compile(r"\s*+([A-Z-](?:\s*+;\s*+[A-Z-])*+|[a-z-]{2,10}(?:\s*+;\s*+[a-z-]{2,10})*+)?\s*+\|")
 _VARIANT = re.compile(r"(?:^|;)\s*+(?:[^;:=|]*+=>)?\s*+([a-z]{2,3}(?:-[a-z]{2,8}){0,2})\s*+:")
 _UNSEEN = frozenset("HTN-")
-"""Flags of what is not shown: a rule alone, a title, the name of a variant, a rule's end."""
+"""Flags of content that is not shown: a mere rule, a title, the name of a variant, a rule's end."""
 
 
 def extract_wikitext(
@@ -353,7 +353,7 @@ def wikitext_links(
 ) -> list[str]:
     """The targets of the links in the prose of an article, as they are written, in order.
 
-    The arguments, and what is prose, as for `extract_wikitext`.
+    The arguments and the definition of prose are those of `extract_wikitext`.
     """
     targets: list[str] = []
     lines = _kept(text.replace(LINK, " "), (*file_names, *category_names), targets)
@@ -361,7 +361,7 @@ def wikitext_links(
 
 
 def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -> Iterator[str]:
-    """The lines of prose; ``targets`` takes those of all links, whose numbers are then marked in the
+    """The lines of prose; ``targets`` collects those of all links, whose numbers are then marked in the
     lines."""
     if text.lstrip()[:9].lower() == "#redirect":
         return iter(())
@@ -402,8 +402,8 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
 
 
 def _lines(text: str, *, plain: bool) -> Iterator[tuple[int, str]]:
-    """Each line with its level as a heading, 0 or ITEM, without the markup of lists; ``plain``: and without
-    that of bold and italics, which the search for links does not need."""
+    """Each line with its heading level, 0 or ITEM, without list markup; ``plain``: also without the markup of
+    bold and italics, which the search for links does not need."""
     for raw in text.split("\n"):
         line = raw.strip(EDGES)
         if not line:
@@ -434,12 +434,11 @@ def _without_quotes(line: str) -> str:
             line = _APOSTROPHE.sub("'", line, count=1)
     if "''''" in line:
         return _QUOTES.sub("", line)
-    return line.replace("'''", "").replace("''", "")  # the same, and five times as fast
+    return line.replace("'''", "").replace("''", "")  # the same result, five times as fast
 
 
 def _one_variant(match: re.Match[str]) -> str:
-    """What stands for ``-{zh-hans:…;zh-hant:…}-``: the variant whose code comes first, everywhere the
-    same."""
+    """The replacement for ``-{zh-hans:…;zh-hant:…}-``: always the variant whose code comes first."""
     content, flags = match[1], _FLAGS.match(match[1])
     if flags is not None:
         content = content[flags.end() :]

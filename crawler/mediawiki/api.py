@@ -1,8 +1,8 @@
-"""Articles by the Action API: one pass through all of them in random order, without replacement.
+"""Articles from the Action API: one pass through all of them in random order, without replacement.
 
 `generator=random` lists consecutive pages in the wiki's fixed random order from a random start; its cursor,
-``rand|start|id|flag``, continues from there, wraps around and ends where it began. The cursor is the
-position, together with a small memory of earlier pages.
+``rand|start|id|flag``, continues from there, wraps around and ends where it began. The position
+consists of the cursor and a small memory of earlier pages.
 """
 
 import math
@@ -24,12 +24,12 @@ from wikitopics.crawler.source import (
     TransientError,
 )
 
-# Pages that came before: a small memory for a source that should return each page once.
+# Pages seen before: a small memory for a source that should return each page once.
 
 _RECENT = 1000
 _SAMPLE = 1024
 _MOST_AGAIN = 200
-"""After this many known pages in a row, the source is repeating itself."""
+"""The number of known pages in a row after which the source counts as repeating itself."""
 _FEWEST_HITS = 3
 _SCATTER = 0x9E3779B97F4A7C15
 """2**64 over the golden ratio: multiples of it are spread evenly (Knuth, volume 3, section 6.4)."""
@@ -39,13 +39,13 @@ _ALL_BITS = (1 << 64) - 1
 class Seen:
     """Remembers the last 1,000 pages, and a sample of all pages before them, chosen by a hash of the id.
 
-    Of 7 million pages the sample holds one in several thousand, which is enough to notice that a pass
-    restarts; a wiki that repeats a few batches is noticed by the last pages. It takes 16 kB, whatever it has
-    seen.
+    Of 7 million pages, the sample holds one in several thousand, which is enough to notice that a pass has
+    restarted; the last pages reveal a wiki that repeats a few batches. It takes 16 kB, however many pages it
+    has seen.
     """
 
     def __init__(self, stored: Mapping[str, object] | None = None) -> None:
-        """``stored``: the result of `stored`; something unusable counts as nothing."""
+        """``stored``: the result of `stored`; anything unusable is ignored."""
         fields = stored or {}
         recent, oldest = _ids(fields.get("recent"))[:_RECENT], _number(fields.get("next")) % _RECENT
         self._recent = dict.fromkeys(recent[oldest:] + recent[:oldest])
@@ -56,16 +56,16 @@ class Seen:
         self._hits = _number(fields.get("hits"))
         """Known pages since the last one that was certainly new."""
         self._again = _number(fields.get("again"))
-        """How many pages those represent."""
+        """How many pages these represent."""
         self._sample_text: str | None = None
 
     @property
     def repeats(self) -> bool:
-        """Whether all recent pages came before."""
+        """Whether all recent pages had been seen before."""
         return self._hits >= _FEWEST_HITS and self._again >= _MOST_AGAIN
 
     def add(self, page_ids: Iterable[int]) -> set[int]:
-        """Record these pages; returns those that are new, as far as is known."""
+        """Record these pages; returns those that are new, as far as can be told."""
         return {page_id for page_id in page_ids if self._is_new(page_id)}
 
     def stored(self) -> dict[str, object]:
@@ -79,7 +79,7 @@ class Seen:
         is_sampled = self._samples(page_id)
         if page_id in self._sample or page_id in self._recent:
             self._hits += 1
-            # A page of the sample represents all those that came with it.
+            # A page of the sample represents all the pages around it.
             self._again += 1 << self._bits if is_sampled else 1
             return False
         if is_sampled:
@@ -118,7 +118,7 @@ def _ids(text: object) -> "array[int]":
 _NUMBER = r"\d(?:\.\d{1,30})?(?:[eE]-\d{1,3})?"
 _TOKEN = re.compile(rf"({_NUMBER})\|({_NUMBER})\|(\d{{1,19}})\|([01])")
 _MOST_LEFT = 100
-"""Articles that may be missing at the end, beyond two listings: the sizes of wikis are estimates."""
+"""How many articles may be missing at the end, beyond two listings: wikis' sizes are estimates."""
 _MOST_DELETED = 20
 
 
@@ -128,7 +128,7 @@ class Cursor:
 
     token: str
     begin: float
-    """Where the pass began in the wiki's order, 0 to 1."""
+    """The place in the wiki's order where the pass began, 0 to 1."""
     share: float
     """The share of the pass completed, 0 to 1."""
     page_id: int
@@ -248,20 +248,20 @@ _FORGET = 0.95
 """The weight of an observation relative to the next newer one: about twenty replies count."""
 _PRIOR_WEIGHT = 0.3
 _PRIOR_LATENCY = 0.15
-"""The latency of a reply without pages, assumed until replies of several sizes were seen."""
+"""The latency assumed for a reply without pages, until replies of several sizes have been seen."""
 _PRIOR = tuple(_PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2))
-"""As sums of observations, see `BatchSizer`."""
+"""As sums of observations: see `BatchSizer`."""
 _PRIOR_SPREAD = 0.08
 _PROBE_EVERY = 60
 
 
 class BatchSizer:
-    """Chooses the batch size that gives most pages per second under ``limits``.
+    """Chooses the batch size that gives the most pages per second under ``limits``.
 
-    If no reply is too slow, that is ``most``. Wikimedia asks for a rest of 5 s after each reply slower than 1
-    s. There a line ``latency = a + b * pages`` is fitted to the replies, with less weight for older ones. The
-    chosen size has the most pages per expected second, including the rest with the probability that follows
-    from the spread about the line.
+    If no reply is too slow, that is ``most``. Wikimedia asks for 5 s of rest after a reply slower than 1 s.
+    There, a line ``latency = a + b * pages`` is fitted to the replies, with less weight for older ones. The
+    chosen size has the most pages per expected second, which includes the rest with the probability that
+    follows from the spread about the line.
     """
 
     def __init__(self, limits: RateLimits, most: int) -> None:
@@ -288,7 +288,7 @@ class BatchSizer:
             self.pages = min(self._ceiling, self.pages + max(1, self.pages // 5))
 
     def timed_out(self) -> None:
-        """Record that the wiki did not reply in time: request half as many, and grow again slowly."""
+        """Record that the wiki did not reply in time: halve the size, and let it grow again slowly."""
         self._ceiling = max(1, min(self.pages, self._ceiling) // 2)
         self.pages = min(self.pages, self._ceiling)
 
@@ -318,7 +318,7 @@ class BatchSizer:
 
 
 _MOST_EMPTY = 100
-"""The most batches in a row without a page."""
+"""The most consecutive batches without a page."""
 
 
 class ApiSource:
@@ -353,7 +353,7 @@ class ApiSource:
     async def _gather(self, crawl: CrawlPass) -> tuple[Gathering, Mapping[str, str] | None]:
         """The next batch of the pass, and how to continue after it; None at its end.
 
-        If the wiki is too slow for this many pages, or they are too large, the next try is for fewer.
+        If the wiki is too slow for this many pages, or they are too large, fewer are requested next.
         """
         tries = 0
         while True:
@@ -372,7 +372,7 @@ class ApiSource:
                     await self.wiki.client.backoff(error, tries)
                 continue
             if not answer.complete:
-                # One text never comes: fetch the others by id, then go past the batch.
+                # One text never arrives: fetch the others by id, then go on after the batch.
                 continuation = answer.continuation or {}
                 await self.wiki.fill_in(gathering, continuation)
                 here = {key: value for key, value in continuation.items() if key.startswith("grn")}

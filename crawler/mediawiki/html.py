@@ -1,7 +1,7 @@
 """Articles as rendered pages, `/wiki/Title`: as a reader sees them, with templates expanded.
 
-Titles come from the Action API, without texts, by the same random-order pass as in `api`. The position holds
-the cursor after the current list, and the rest of that list.
+Titles come from the Action API, without texts, in the same pass in random order as in `api`. The position
+consists of the cursor after the current list, and the rest of that list.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ _LISTED = 100
 """Titles per listing: one request in a hundred is for the list."""
 _BATCH = 10
 _MOST_BYTES = 8 << 20
-"""The most bytes of a rendered page; those of Wikipedia's longest articles have 3 MB."""
+"""The most bytes of a rendered page; Wikipedia's longest articles have 3 MB."""
 _MOST_FETCHED = 32 << 20
-"""The most bytes of pages being fetched and of those waiting for earlier ones."""
+"""The most bytes of pages being fetched or waiting for earlier ones."""
 _FORGET = 0.9
 """The weight of a large page's size in the estimate for the next one."""
 _BATCH_CHARACTERS = 2 << 20
 _TRIES = 5
-"""The number of failures after which a single page, not the wiki, is to blame."""
+"""The number of failures after which the page, not the wiki, is to blame."""
 _REVISION = re.compile(rb'"wgRevisionId":(\d{1,18})\b')
 _HEAD_BYTES = 200_000
 _AGENT = "wikitopics"
@@ -66,7 +66,7 @@ class HtmlSource:
         self._robots: Robots | None = None
         self._read = self._missed = 0
         self._expected = float(_MOST_BYTES)
-        """The expected bytes of a page, from those before it."""
+        """The expected bytes of a page, estimated from earlier pages."""
 
     async def open(self) -> SourceInfo:
         """Find the wiki, ask it for its siteinfo, and read its robots.txt."""
@@ -132,7 +132,7 @@ class HtmlSource:
                 pages: list[Page] = []
                 missed: Counter[Skip] = Counter()
                 size = 0
-                # Wait for the first; those that have come meanwhile go with it, as far as there is room.
+                # Wait for the first; pages that arrive in the meantime go with it, as far as there is room.
                 while (
                     running and (not (pages or missed) or running[0][1].done()) and size < _BATCH_CHARACTERS
                 ):
@@ -176,7 +176,7 @@ class HtmlSource:
                 tries += 1
                 if tries >= _TRIES and not error.throttled:
                     if wiki_works:
-                        self.wiki.client.note(f"given up: {error.text}")
+                        self.wiki.client.note(f"gave up on a page: {error.text}")
                         return "too large" if error.too_large else "no text"
                     await self.wiki.ask(SITEINFO)
                     wiki_works = True
@@ -197,7 +197,7 @@ def page_url(api: URL, article_path: str, title: str) -> URL:
 
 
 def _read_robots(reply: Reply) -> Robots:
-    """Without a robots.txt everything is allowed; a server error does not count as such."""
+    """Everything is allowed if there is no robots.txt; a server error does not mean that there is none."""
     if 400 <= reply.status < 500:
         return Robots("", _AGENT)
     if reply.status != 200:

@@ -1,7 +1,7 @@
 """Recent changes of one of Wikimedia's wikis: the changed articles in batches.
 
-Biased towards what many people edit, and endless: a source unlike the others. The server cuts the stream
-every 15 minutes; it continues by Last-Event-ID, which is the position.
+Unlike other sources, it is endless and biased towards what many people edit. The server cuts the stream every
+15 minutes; it is continued by Last-Event-ID, which is the position.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class PageChange:
     """One event of the stream, from any wiki."""
 
     event_id: str
-    """Sent as Last-Event-ID, it makes the stream continue after this event."""
+    """The Last-Event-ID with which the stream continues after this event."""
     title: str | None
     """The title of the article of our wiki that was edited or created; None for all other events."""
 
@@ -144,7 +144,7 @@ class RecentSource:
                 titles = [change.title for change in batch if change.title is not None]
                 try:
                     gathering = await self.wiki.by_title(titles)
-                except TransientError as error:  # too much in total: again, with fewer of them
+                except TransientError as error:  # too much in total: try again with fewer
                     tries += 1
                     if len(batch) == 1:
                         await self.wiki.client.backoff(error, tries)
@@ -161,8 +161,8 @@ class RecentSource:
             await asyncio.gather(listening, return_exceptions=True)
 
     async def _listen(self, event_id: str, queue: _Queue) -> None:
-        """Put the events of the stream into the queue, which holds the stream back when it is full, and at
-        last the error that ends it."""
+        """Put the events of the stream into the queue, which holds the stream back when it is full, and
+        finally the error that ends the stream."""
         try:
             await self._hear(event_id, queue)
         except Exception as error:  # noqa: BLE001 (raised by whoever waits for changes)
@@ -189,7 +189,7 @@ class RecentSource:
             if tries:
                 await client.backoff(error, tries)
             else:
-                await client.clock.sleep(_RECONNECT_SECONDS)  # cut after a while, as every connection is
+                await client.clock.sleep(_RECONNECT_SECONDS)  # every connection is cut after a while
 
     async def _gather(self, queue: _Queue) -> list[PageChange]:
         """Changes of articles for one batch, at least one. Raises the listener's errors."""
@@ -205,8 +205,7 @@ class RecentSource:
                 if title is not None:
                     self._known.move_to_end(title)
                 if batch:
-                    # Events of other wikis advance the position too, or a quiet wiki would hear them all
-                    # again.
+                    # Events of other wikis advance the position too: a quiet wiki would get them all again.
                     batch[-1] = replace(batch[-1], event_id=change.event_id)
                 continue
             if not batch:

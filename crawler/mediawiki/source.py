@@ -27,9 +27,9 @@ def language_of(code: str) -> str:
 
 
 def language_of_texts(code: str | None) -> str | None:
-    """The language that somebody gives for texts; None for None.
+    """The language given for texts; None for None.
 
-    Raises `BadSource` for what is no code, such as a language's name.
+    Raises `BadSource` for anything but a code, such as a language's name.
     """
     if code is None:
         return None
@@ -47,14 +47,14 @@ DUMP_ADVICE = (
 )
 
 DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
-"""The download of a crawl of Wikipedia: its rules allow at most 600,000 articles an hour."""
+"""How much a crawl of Wikipedia downloads: its rules allow at most 600,000 articles an hour."""
 
 API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="URL", label="Other wiki")
 LANG = Option(
     str,
     "lang",
-    "Wikipedia in this language, or the language of the wiki whose address is given, or of your documents. "
-    "For any but English a vocabulary is built first, from the first articles, unless one is given.",
+    "Wikipedia in this language, or the language of the wiki at the address given, or of your documents. For "
+    "any language but English, a vocabulary is built first, from the first articles, unless one is given.",
     metavar="CODE",
     default=ENGLISH,
     kept_as=API_URL.name,
@@ -70,7 +70,7 @@ CONTACT = Option(
 RPM = Option(
     int,
     "rpm",
-    "Requests a minute to the API, and at most as many for pages; 0 for no cap (default: on Wikimedia 200, "
+    "The most requests a minute to the API, and the most for pages; 0 for no cap (default: on Wikimedia 200, "
     "and 480 for pages; elsewhere 60 for both together; on loopback 0).",
     metavar="N",
     least=0,
@@ -95,7 +95,7 @@ class WikiKind(PageKind):
         return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """Named after the language for Wikipedia, and after the host for another wiki."""
+        """The language for Wikipedia, and the host for another wiki."""
         if API_URL not in asked:
             return language_of(asked[LANG])
         url = wiki_address(asked[API_URL])
@@ -176,7 +176,7 @@ class Recent(WikiKind):
     model_defaults: ClassVar = {"half_life": 20_000}
 
     def builds_words(self, asked: Asked) -> bool:
-        """False: articles being edited are not a fair sample of a language, and they recur."""
+        """False: articles being edited recur, and are not a fair sample of a language."""
         return False
 
     def open(self, identity: Identity, asked: Asked) -> Source:

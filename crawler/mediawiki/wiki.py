@@ -1,6 +1,6 @@
 """One MediaWiki: finding its api.php, queries with continuations, and its replies.
 
-All replies are possibly hostile: types are checked, and sizes bounded.
+Any reply may be hostile: types are checked, and sizes limited.
 """
 
 import json
@@ -34,10 +34,10 @@ from wikitopics.crawler.source import (
     utf8_size,
 )
 
-# Pages from the Action API's replies: types checked, sizes bounded, and pieces of one batch combined.
+# Pages from the Action API's replies: types are checked, sizes limited, and pieces of one batch combined.
 
 _MOST_CHARACTERS = 8 << 20
-"""The most characters of a batch: one MediaWiki reply holds as much, but a batch can take many."""
+"""The most characters of a batch: as much as one MediaWiki reply, though a batch may take many replies."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _Listed:
     revision_id: int = 0
     text: str | None = None
     skip: Skip | None = None
-    """Why it is not an article."""
+    """The reason why it is not an article."""
 
 
 class Gathering:
@@ -101,7 +101,7 @@ class Gathering:
         return list(self._listed)
 
     def leave_out(self, page_ids: Iterable[int], reason: Skip) -> None:
-        """Note that these pages are not articles for us."""
+        """Record that these pages do not count as articles."""
         for page_id in page_ids:
             self._listed[page_id].skip = reason
 
@@ -122,7 +122,7 @@ class Gathering:
         return Counter(p.skip for p in self._listed.values() if p.skip is not None) + self._nameless
 
     def skips_without_text(self) -> Counter[Skip]:
-        """The final batch: pages still without text are skipped."""
+        """The same for a final batch: pages still without text are skipped."""
         return self.skips() + Counter({"no text": len(self.without_text())})
 
 
@@ -174,7 +174,7 @@ class QueryAnswer:
     """The answer to one query, or one piece of it."""
 
     pages: Sequence[Mapping[str, Any]]
-    """As the reply lists them; an entry that is not a page becomes an empty one."""
+    """The pages as the reply lists them; an entry that is not a page becomes an empty one."""
     continuation: dict[str, str] | None
     """The parameters with which to continue, all passed through; None at the end."""
     complete: bool
@@ -280,7 +280,7 @@ _PATH = re.compile(r"/(?!/)(?:[^%]|%[0-9A-Fa-f]{2})*")
 
 
 def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SourceInfo:
-    """The parts that matter here of the siteinfo reply of the api.php at ``url``, types checked.
+    """The relevant parts of the siteinfo reply of the api.php at ``url``, with types checked.
 
     Raises `TransientError` if it is not one.
     """
@@ -348,7 +348,7 @@ TEXTS: Mapping[str, str] = {
     "rvslots": "main",
 }
 _MOST_REPLIES = 4 * MOST_PAGES
-"""The most replies for one batch: more means that the wiki leads us in circles."""
+"""The most replies for one batch: more mean that the wiki is going in circles."""
 Query = Mapping[str, str]
 Read = Callable[[Reply], QueryAnswer]
 
@@ -437,8 +437,8 @@ class Wiki:
     ) -> tuple[Gathering, QueryAnswer]:
         """The pages of ``answer`` to ``query`` and of all its continuations, and the last answer.
 
-        That one is not complete if the wiki makes no progress, because one text is larger than a whole reply
-        may be.
+        The last answer is incomplete if the wiki makes no progress because one text is larger than a whole
+        reply may be.
         """
         gathering = Gathering()
         gathering.add(answer.pages)
@@ -451,8 +451,8 @@ class Wiki:
         return gathering, answer
 
     async def fill_in(self, gathering: Gathering, continuation: Query | None) -> None:
-        """Fetch texts of the listed pages by their ids, giving up the one at which the wiki does not go on,
-        and any others that never come."""
+        """Fetch the texts of the listed pages by id, giving up the one at which the wiki is stuck, and any
+        others that never arrive."""
         while left := gathering.without_text():
             stuck = (continuation or {}).get("rvcontinue", "").partition("|")[0]  # "page|revision"
             gathering.leave_out([next((i for i in left if str(i) == stuck), left[0])], "no text")

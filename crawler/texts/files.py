@@ -37,16 +37,16 @@ from wikitopics.crawler.texts.records import (
 # The files of the user's own documents: the named ones, and the .txt files of named folders.
 
 GIVEN = ".given.jsonl"
-"""The ending of the file in which a Python program leaves its texts, beside the session."""
+"""The ending of the file, beside the session, in which a Python program leaves its texts."""
 GIVEN_NAME = "texts given in Python"
 PLAIN = ".txt"
 TABLES = (".csv", ".tsv")
 JSON_LINES = ".jsonl"
 _TAKEN = f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(PACKED)}), or a folder of .txt files"
 MOST_FILES = 1_000_000
-"""The most files: their names are kept in memory, about 200 bytes each."""
+"""The most files; names are kept in memory, at about 200 bytes each."""
 _KERNEL = re.compile("/(proc|sys|dev(?!/shm))(/|$)")
-"""The beginning of paths that show the kernel's state: no texts, and links from there to everywhere."""
+"""Paths that show the kernel's state: they hold no texts, but links to everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,13 @@ class TextFile:
 
 
 def printable(path: str) -> str:
-    """A path for people, as text that UTF-8 can encode: file names are bytes. The file in which a Python
-    program leaves its texts is not one that they know."""
+    """A path for people, as text that UTF-8 can encode (file names are bytes). Users do not know the file in
+    which a Python program leaves its texts, so it has another name."""
     return GIVEN_NAME if path.endswith(GIVEN) else os.fsencode(path).decode("utf-8", "replace")
 
 
 def ending(name: str) -> str | None:
-    """The ending that says how a file holds documents; None if it is not one of ours."""
+    """The ending that tells how a file holds documents; None if it is not a supported one."""
     suffix = PurePath(PurePath(name).stem if is_packed(name) else name).suffix.lower()
     if suffix == ".ndjson":
         return JSON_LINES
@@ -84,7 +84,7 @@ def check_paths(paths: Sequence[str]) -> None:
     for number, path in enumerate(paths):
         name = printable(path)
         if path == "-":
-            raise BadSource("--texts -: texts are read twice, which standard input cannot be: name a file")
+            raise BadSource("--texts -: texts are read twice, but standard input only once: name a file")
         if path in paths[:number]:
             raise BadSource(f"--texts {name} is given twice")
         if not os.path.exists(path):
@@ -94,14 +94,14 @@ def check_paths(paths: Sequence[str]) -> None:
         if not os.path.isfile(path):
             raise BadSource(f"{name}: a pipe or a device; texts are read twice: write them to a file")
         if ending(path) is None:
-            raise BadSource(f"{name}: not a kind of file that holds texts: {_TAKEN}")
+            raise BadSource(f"{name}: not a supported kind of file: give {_TAKEN}")
 
 
 def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFile, ...]:
-    """All files of ``paths``, in their order; those of a folder by name.
+    """All files of ``paths``, in order; those of a folder by name.
 
     Hidden files and other endings in a folder are left out. ``say`` is called for parts of it that cannot be
-    read, and for links to folders already read, which may form a loop, or into the kernel's file systems.
+    read, for links to folders already read, which may form a loop, and for links into kernel file systems.
     Raises BadSource.
     """
     files: list[TextFile] = []
@@ -134,7 +134,7 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
         try:
             status = os.stat(path)
             if (status.st_dev, status.st_ino) in seen:
-                say(f"{printable(path)}: a link to a folder already read; left out")
+                say(f"{printable(path)}: a link to a folder already read; skipped")
                 continue
             seen.add((status.st_dev, status.st_ino))
             with os.scandir(path) as entries:
@@ -142,12 +142,12 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
                     entry.name
                     for entry in entries
                     if not entry.name.startswith(".")
-                    and (ending(entry.name) == PLAIN or os.path.isdir(entry))  # no folder: a link to itself
+                    and (ending(entry.name) == PLAIN or os.path.isdir(entry))  # a link to itself is no folder
                 ]
         except OSError as error:
             if path == root:
                 raise BadSource(f"{printable(path)}: {error.strerror}") from None
-            say(f"{printable(path)}: {error.strerror}; this folder is left out")
+            say(f"{printable(path)}: {error.strerror}; this folder is skipped")
             continue
         waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
 
@@ -171,7 +171,7 @@ def fingerprint(files: Sequence[TextFile]) -> int:
     return int.from_bytes(digest.digest(), "big") >> 1
 
 
-# Documents whose id came before.
+# Documents whose id has occurred before.
 
 MOST_IDS = 1 << 25
 """The most ids compared, 33 million: their table takes 512 MB."""
@@ -180,7 +180,7 @@ MOST_IDS = 1 << 25
 class SeenIds:
     """The ids so far: 64 bits of each, in 16 to 32 bytes per id.
 
-    Among 33 million ids, the probability of mistaking any two different ones for the same is 3 in 100,000.
+    Among 33 million ids, the probability of mistaking any two different ids for the same is 3 in 100,000.
     """
 
     def __init__(self) -> None:
@@ -208,7 +208,7 @@ class SeenIds:
 
 
 def _place(table: "array[int]", key: int) -> int:
-    """The place of ``key``, present or future: open addressing, 0 is free."""
+    """The place where ``key`` is or belongs: open addressing, 0 is free."""
     mask = len(table) - 1
     place = key & mask
     while table[place] not in (0, key):
@@ -225,21 +225,21 @@ def is_in(numbers: "array[int]", number: int) -> bool:
 MOST_NAMED = 10
 """The number of bad records that are named; further ones are only counted."""
 _TITLE = 60
-"""The most characters of a title that is the beginning of the text."""
+"""The most characters of a title taken from the beginning of the text."""
 _END_OF_ONE: Place = {"offset": 1, "line": 1}
-"""The place after a file that is one document."""
+"""The place after a file that is a single document."""
 
 
 class TextFiles(PageFiles):
-    """The documents of ``paths``, numbered in order from 1, or behind the number ``before``: a document's
+    """The documents of ``paths``, numbered in order from 1, or from the number after ``before``: a document's
     number is its page id.
 
     Records that cannot be read as documents have numbers too. ``column`` is the text column of tables and
-    the text key of JSON lines, ``title`` and ``id`` those of titles and ids, ``markup`` what the texts are
-    written in; plain texts that seem to hold markup are told of. ``lines``: whether every line of a plain
-    text is a document, instead of what is between blank lines (or, in a folder, the file); None: as up to
-    1.1.0, a plain text is one document, JSON lines have no ``column``, and of the texts given in Python those
-    that are empty or repeat an id are skipped.
+    the text key of JSON lines, ``title`` and ``id`` those of titles and ids, ``markup`` that of the
+    texts; plain texts that seem to contain markup are reported. ``lines``: whether every line of a plain text
+    is a document, instead of whatever is between blank lines (or, in a folder, the file); None: as up to
+    1.1.0, a plain text is one document, JSON lines have no ``column``, and texts passed from Python are
+    skipped if they are empty or repeat an id.
 
     Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
@@ -263,17 +263,17 @@ class TextFiles(PageFiles):
         self._markup: Markup = markup
         self._lines = lines
         self._before = before
-        has_tables = any(ending(path) in TABLES for path in paths)  # whose column it may be
+        has_tables = any(ending(path) in TABLES for path in paths)  # whose column may be meant
         key, otherwise = "text" if lines is None else column or "text", "text" if has_tables else None
         self._names = Names(key, otherwise, title, id)
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
         self._repeats = array("q")
-        """The numbers of the documents whose id came before."""
+        """The numbers of the documents that repeat an id."""
 
     @cached_property
     def files(self) -> tuple[TextFile, ...]:
-        """All files, as they are when first listed."""
+        """All files, as first listed."""
         return text_files(self._paths, self.say)
 
     @property
@@ -285,13 +285,13 @@ class TextFiles(PageFiles):
         return sum(file.size for file in self.files)
 
     def look(self) -> None:
-        """List the files. Raises BadSource for a folder without texts; others come later."""
+        """List the files. Raises BadSource for a folder without texts; other errors come later."""
         _ = self.files
 
     def mark(self, before: Place = START) -> dict[str, int]:
         """See `PageFiles`. The message for changed files names one of them.
 
-        Files that differ only in their times, as copies do, are read completely and compared.
+        Files that differ only in their times, such as copies, are read completely and compared.
         """
         newest = max(self.files, key=lambda file: file.modified)
         now = {"files": self.count, "size": self.size, "newest": newest.modified}
@@ -382,7 +382,7 @@ class TextFiles(PageFiles):
                     where = "" if self._is_one(file) else f", line {line:,}"
                     say(f"{printable(file.path)}{where}: {record.why}; skipped")
                 elif named == MOST_NAMED + 1:
-                    say("more documents are skipped; they are counted, but not named here")
+                    say("further skipped documents are counted, but not named here")
                 yield record.skip, here
 
     def _records(
@@ -408,7 +408,7 @@ class TextFiles(PageFiles):
                         if isinstance(record[0], Document):
                             contents.without = 0
                         yield record, {"offset": contents.offset, "line": contents.number}
-                while data := opened.read(1 << 20):  # bytes not looked at belong to the file too
+                while data := opened.read(1 << 20):  # bytes not parsed belong to the file too
                     seen(data)
         except Stopped:
             return
@@ -423,11 +423,11 @@ class TextFiles(PageFiles):
         return file.ending == PLAIN and (self._lines is None or (file.in_folder and not self._lines))
 
     def _takes_all(self, file: TextFile) -> bool:
-        """Whether a Python program left its texts in the file, each of which is a document to it."""
+        """Whether the file has the texts of a Python program, each of which is a document."""
         return file.path.endswith(GIVEN) and self._lines is not None
 
     def _parts(self, file: TextFile, contents: Contents) -> Iterator[Record]:
-        """The records of a file of several."""
+        """The records of a file with several."""
         if file.ending == PLAIN:
             return plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
@@ -453,7 +453,7 @@ def _beginning(text: str) -> str:
     if len(line) <= _TITLE:
         return line
     cut = line[:_TITLE]
-    # A word longer than that is cut, as are texts without blanks between words.
+    # Cut a word longer than that, and texts without blanks between words.
     return (cut if line[_TITLE] == " " else cut.rpartition(" ")[0] or cut).rstrip() + "…"
 
 

@@ -15,14 +15,14 @@ from wikitopics.crawler.dumps.containers import data_blocks
 from wikitopics.crawler.file_source import Say, silently
 from wikitopics.crawler.source import SURROGATE, BadSource, CutOff, Skip, sound_text
 
-# Files of the user's own documents as lines: unpacked, in bounded memory, with the place after each line.
+# Files of the user's own documents as lines: unpacked in bounded memory, with the place after each line.
 
 LARGEST_DOCUMENT = 32 << 20
 """The most bytes of a document, or of its line; a larger one is skipped and never held in memory."""
 MOST_WITHOUT = 1 << 30
-"""Bytes without a document after which a file is rejected: a decompression bomb, or zeros."""
+"""The bytes without a document after which a file is rejected as a decompression bomb, or zeros."""
 LINE_COST = 100
-"""Each line counts as this many bytes more: even an empty one takes as long to read."""
+"""Each line counts as this many additional bytes: even an empty line takes as long to read."""
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 _READ = 256 << 10
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -36,7 +36,7 @@ def is_packed(name: str) -> bool:
 def open_regular(path: str) -> BinaryIO:
     """Open a regular file. Raises OSError for anything else; never waits for a pipe's other end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    file = os.fdopen(descriptor, "rb")  # refuses a folder
+    file = os.fdopen(descriptor, "rb")  # raises for a folder
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         file.close()
         raise OSError("a pipe or a device, not a regular file")
@@ -51,8 +51,8 @@ class Stopped(Exception):
 class Contents:
     """One open file, unpacked if its name says that it is compressed: its lines, or all of it.
 
-    ``offset`` and ``number`` say where to begin: a plain file is read from there on, a compressed one from
-    its start. Reading raises BadSource, Stopped and, for all of the file, CutOff.
+    ``offset`` and ``number`` say where to begin: a plain file is read from there, a compressed one from its
+    start. Reading raises BadSource, Stopped and, for all of the file, CutOff.
     """
 
     file: BinaryIO
@@ -60,11 +60,11 @@ class Contents:
     offset: int = 0
     """The end of the last line handed out, in unpacked bytes."""
     number: int = 0
-    """The number of lines up to there, from the file's start."""
+    """The number of lines from the file's start up to there."""
     seen: Callable[[bytes], object] = lambda _: None
     """Called with the bytes as stored on disk."""
     stopped: Callable[[], bool] = lambda: False
-    """Called before each block; says whether to end."""
+    """Called before each block; returns whether to stop."""
     say: Say = silently
     """Takes one line for people if the file ends early."""
     without: int = 0
@@ -72,7 +72,7 @@ class Contents:
 
     def __post_init__(self) -> None:
         self.lines = self._lines()
-        """The further lines with their ends; None for one over ``LARGEST_DOCUMENT``."""
+        """The remaining lines with their endings; None for one over ``LARGEST_DOCUMENT``."""
 
     def whole(self) -> bytes | None:
         """All of a file that is one document; None if it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
@@ -93,7 +93,7 @@ class Contents:
                 self.without += len(block) + LINE_COST * block.count(b"\n")
                 if self.without > MOST_WITHOUT:
                     bound = f"{MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB"
-                    raise BadSource(f"{self.name}: over {bound}, without a document: leave this file out")
+                    raise BadSource(f"{self.name}: no document in over {bound}: leave this file out")
                 begin = 0
                 while begin < len(block):
                     end = block.find(b"\n", begin) + 1
@@ -126,7 +126,7 @@ class Contents:
         skip, blocks = 0, iter(lambda: self._read(_READ), b"")
         if is_packed(self.name):
             skip, blocks = self.offset, (block.data for block in data_blocks(self._read, self.name))
-        elif self.offset:  # a pipe has only its beginning
+        elif self.offset:  # a pipe can only be read from its beginning
             self.file.seek(self.offset)
         for block in blocks:
             if self.stopped():
@@ -142,16 +142,16 @@ class Contents:
 
 
 LONGEST_ID = 4096
-"""The most bytes of an id. An id is never cut, since it must stay the document's own: a document with a
-longer one is skipped."""
+"""The most bytes of an id. An id is never cut, since it must remain unique: a document with a longer one
+is skipped."""
 _TOO_LARGE = f"over {LARGEST_DOCUMENT >> 20} MB"
 _LONGEST_HEADER = 1 << 20
 _SHORT = 100
-"""Bytes of a line that may be blank in another way than by ASCII's blanks."""
+"""The bytes below which a line is searched for blanks other than ASCII's."""
 _MOST_KEYS = 100
-"""The most keys of JSON lines that are remembered, to be named: hostile files have any number."""
+"""The most keys of JSON lines remembered for messages: a hostile file may have any number."""
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t"}
-"""Spreadsheets write semicolons where the comma is a decimal sign."""
+"""Where the comma is the decimal sign, spreadsheets write semicolons."""
 csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process, in which nothing else reads tables
 
 
@@ -181,10 +181,10 @@ _NOT_UTF8: tuple[Skip, str] = ("not UTF-8", "not UTF-8: save the file as UTF-8")
 
 @dataclass
 class Names:
-    """The columns of tables, or keys of JSON lines, that hold the parts of a document, and the others there.
+    """The columns of tables, or keys of JSON lines, that hold the parts of a document, and the others.
 
-    ``otherwise``: another key of the text, for JSON lines without the first. ``title``, ``id``: None if they
-    were not named; they are then used if they are there.
+    ``otherwise``: another key for the text, for JSON lines without the first. ``title``, ``id``: None if the
+    user did not name them; then they are used if they exist.
     """
 
     text: str
@@ -192,23 +192,23 @@ class Names:
     title: str | None = None
     id: str | None = None
     has_text: bool | None = None
-    """Whether a JSON line has had the text's key; None before the first line."""
+    """Whether any JSON line has had the text's key; None before the first line."""
     others: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         named = {"--title-column": self.title, "--id-column": self.id}
         self.missing = {flag: name for flag, name in named.items() if name is not None}
-        """Those of title and id that were named and have been nowhere so far, by their options."""
+        """The named title and id that no record has had so far, by option."""
 
     def text_of(self, record: Mapping[str, object]) -> object:
-        """The text of a JSON line; None if it has none. Its keys are remembered."""
+        """The text of a JSON line; None if it has none. Remembers its keys."""
         key = self.text if self.text in record else self.otherwise
         self.has_text = bool(self.has_text) or key in record
         self.look(record, is_complete=self.has_text)
         return None if key is None else record.get(key)
 
     def look(self, there: Collection[str], *, is_complete: bool = True) -> None:
-        """Remember what there is, while something is missing; ``is_complete``: it is not the text."""
+        """Remember the names that exist while one is missing; ``is_complete``: the text is not missing."""
         if self.missing:
             self.missing = {flag: name for flag, name in self.missing.items() if name not in there}
         if (self.missing or not is_complete) and len(self.others) < _MOST_KEYS:
@@ -216,7 +216,7 @@ class Names:
 
 
 def lacks(noun: str, named: str | None, there: Iterable[str], flag: str = "--text-column") -> str:
-    """A message: no column or key is ``named`` so, or called `text`, and these are ``there``."""
+    """A message: no column or key is called ``named``, or `text`, but ``there`` are these."""
     missing = f"there is no {noun} {named!r}." if named else f"which {noun} holds the text?"
     return f"{missing} Name one with {flag}: {', '.join(map(repr, there))[:200] or 'there are none'}"
 
@@ -224,7 +224,7 @@ def lacks(noun: str, named: str | None, there: Iterable[str], flag: str = "--tex
 def json_lines(contents: Contents, names: Names, *, may_be_empty: bool = False) -> Iterator[Record]:
     """One JSON object per line, with a text and optionally a title and an id; blank lines are not records.
 
-    ``may_be_empty``: whether an object without a text is a document, too.
+    ``may_be_empty``: whether an object without a text is a document too.
     """
     for line in contents.lines:
         if line is None or line.strip():
@@ -255,7 +255,7 @@ class Columns:
     delimiter: str
     text: int
     title: int
-    """Behind the last column if there is none; so is ``id``."""
+    """Beyond the last column if there is none, as is ``id``."""
     id: int
 
     @classmethod
@@ -263,7 +263,8 @@ class Columns:
         """Read the first row, which names the columns.
 
         ``column`` is the text column; None: the one called `text`. Raises BadSource if there is none. Titles
-        and ids are in the columns of ``names``, otherwise in those called `title` and `id`, in any case.
+        and ids are in the columns of ``names``, otherwise in those called `title` and `id`, in upper or lower
+        case.
         """
         header = _header(contents)
         rows = {mark: _cells(header, mark) for mark in _DELIMITERS[ending]}
@@ -291,7 +292,7 @@ def table_rows(contents: Contents, columns: Columns) -> Iterator[Record]:
     offset, first = contents.offset, contents.number + 1  # where a row begins, and its first line
 
     def lines() -> Iterator[str]:
-        """Lines, one at a time as a row needs them."""
+        """Lines, one at a time, as a row needs them."""
         for line in contents.lines:
             if line is None or contents.offset - offset > LARGEST_DOCUMENT:
                 raise BadRecord("too large", f"a row {_TOO_LARGE}: perhaps a quotation mark is not closed")
@@ -312,7 +313,7 @@ def table_rows(contents: Contents, columns: Columns) -> Iterator[Record]:
             yield bad, first
         except csv.Error as error:
             yield BadRecord("damaged", f"not a row of a table: {error}"), first
-        # The reader may be in the middle of that row, so a new one begins after it.
+        # The reader may be in the middle of that row, so start a new reader after it.
         rows = csv.reader(lines(), delimiter=columns.delimiter)
 
 
@@ -336,7 +337,7 @@ def _header(contents: Contents) -> str:
     header = b"".join(lines)
     if b"\r" in header.rstrip(b"\r\n"):
         raise BadSource(
-            f"{contents.name}: its lines end in carriage returns only: save it with other line ends"
+            f"{contents.name}: its lines end in carriage returns only: save it with other line endings"
         )
     try:
         return header.decode("utf-8")
@@ -358,7 +359,7 @@ def plain_texts(contents: Contents, each_line: bool) -> Iterator[Record]:
     pieces: list[bytes] = []
     size = first = 0
     for line in contents.lines:
-        # There may be nothing to see: word processors write no-break spaces.
+        # A line may look blank and not be empty: word processors write no-break spaces.
         is_blank = line is not None and not (
             line.strip() and (len(line) >= _SHORT or line.decode("utf-8", "replace").strip())
         )

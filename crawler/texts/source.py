@@ -19,7 +19,7 @@ TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",
     'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, a .txt in which blank lines '
-    "separate them, or a folder of .txt, each of which is one; plain or .gz, .bz2, .xz, .zst.",
+    "separate them, or a folder of .txt files, one document each; plain or .gz, .bz2, .xz, .zst.",
     metavar="PATH",
     path=True,
     needed=True,
@@ -46,7 +46,7 @@ TITLE_COLUMN = Option(
 )
 LANG = replace(WIKI_LANG, kept_as="")
 """The language of the documents, which a session keeps as it is."""
-LINES = Option(bool, "lines", "Each line of a .txt is a document, in a folder too.")
+LINES = Option(bool, "lines", "Each line of a .txt file is a document, also in folders.")
 MARKUP = Option(
     str,
     "markup",
@@ -54,8 +54,8 @@ MARKUP = Option(
     choices=("wikitext", "html"),
 )
 BEFORE, EARLIER = "documents_before", "texts_before"
-"""In the identity of texts that were added to a session: the largest number of a document that it had before,
-and the identities of all texts it had read."""
+"""In the identity of texts added to a session: the largest document number that it had before, and the
+identities of all texts that it had read."""
 
 
 class Texts(PageKind):
@@ -72,7 +72,7 @@ class Texts(PageKind):
         if LANG in asked:
             values[LANG.name] = self.language(asked)
         kinds = {ending(path) for path in paths}
-        # Up to 1.1.0 such files were read in another way: that of sessions without this key.
+        # Up to 1.1.0 such files were read differently, as they still are in sessions without this key.
         is_kept = LINES in asked or PLAIN in kinds or (COLUMN in asked and JSON_LINES in kinds)
         if is_kept or any(path.endswith(GIVEN) for path in paths):
             values[LINES.name] = bool(asked.get(LINES))
@@ -108,7 +108,7 @@ class Texts(PageKind):
         paths: list[str] = identity[TEXTS.name]
         folders = [path for path in paths if Path(path).is_dir()]
         files = [path for path in paths if path not in folders and not path.endswith(GIVEN)]
-        kinds = {ending(path) or PLAIN for path in files}  # `vocab build` takes other names for a plain text
+        kinds = {ending(path) or PLAIN for path in files}  # `vocab build`: other names are plain text
         by_line = identity.get(LINES.name)
         ways = {
             "each line of a plain text is a document": by_line and (PLAIN in kinds or folders),
@@ -134,5 +134,5 @@ class Texts(PageKind):
             id=identity.get(ID_COLUMN.name),
             before=identity.get(BEFORE, 0),
         )
-        held_out = 0 if BEFORE in identity else asked.held_out  # those of the first texts stay
+        held_out = 0 if BEFORE in identity else asked.held_out  # the session keeps those of the first texts
         return FileSource("texts", files, held_out=held_out, resuming=asked.resuming)

@@ -221,7 +221,7 @@ def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
     formats=("csv", "tsv", "json", "parquet", "npz"),
     optional={"id": has_ids, "role": lambda of: described(of.reader.settings().source).own},
     arrays=_proportions_matrix,
-    everything="include held-out documents of your own in npz, too",
+    everything="also include your own held-out documents in npz",
     of_texts=True,
 )
 def _proportions(request: ExportRequest) -> Iterator[Batch]:

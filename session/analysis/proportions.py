@@ -436,7 +436,7 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
         return SessionError(f"{same[0].title!r} was {why}: its topic proportions are not recorded")
     titles = {article.title.casefold(): article.title for article in alike if article.topics}
     near = difflib.get_close_matches(title.casefold(), titles, n=3)
-    hint = f"; there is {', '.join(repr(titles[one]) for one in near)}" if near else ""
+    hint = f"; did you mean {' or '.join(repr(titles[one]) for one in near)}?" if near else ""
     file = ", and there is no such file" if or_file else ""
     return SessionError(f"no trained {noun(source)[:-1]} is called {title!r}{file}{hint}")
 
@@ -604,7 +604,7 @@ def _disjoint(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
     if one.wiki is None and other.wiki is None and one.content == other.content:
         return False
     pair = " and ".join(sorted((one.name, other.name)))
-    remarks[f"assumed: {pair} read different articles; this cannot be checked"] = None
+    remarks[f"assuming that {pair} read different articles, which cannot be checked"] = None
     return True
 
 

@@ -99,7 +99,7 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
 
 
 def _strange(name: object) -> Damaged:
-    return Damaged(f"{name!r:.80} is not as in a session: only its own plain tables belong there")
+    return Damaged(f"{name!r:.80} does not belong in a session, which has only its own plain tables")
 
 
 # sqlite-utils, loaded without pandas.
@@ -274,7 +274,7 @@ def read_rows(
         # Not the previous limit: that may be another thread's, if abandoned work is still reading.
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     if len(rows) > most:
-        raise Damaged(f"it holds over {most:,} rows where a few are expected")
+        raise Damaged(f"it holds over {most:,} rows instead of a few")
     return rows
 
 

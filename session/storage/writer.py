@@ -223,7 +223,7 @@ class SessionWriter(SessionReader):
         Raises `SessionError`; then nothing is written.
         """
         if not is_at(self.path, self.file):  # SQLite would continue writing to a file without a name
-            raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
+            raise SessionError(f"{self.path} was removed or replaced during training, which ends here")
         settings = self.settings()
         n_topics = [spec.topics for spec in settings.models]
         # The large values are packed before the transaction, during which nothing else can write. The

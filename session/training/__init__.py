@@ -1,1 +1,1 @@
-"""The trainer's process: crawl, count, learn, evaluate and commit, until the end or until told to stop."""
+"""The trainer's process: crawl, count, learn, evaluate and commit, until finished or told to stop."""

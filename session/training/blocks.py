@@ -38,14 +38,14 @@ from wikitopics.vocab.vocabulary import Lexicon
 
 # A job to word counts: the one step where the crawl meets the vocabulary.
 #
-# It runs in worker processes, which survive nothing that a page does to its reader, and need not.
+# It runs in worker processes: whatever a page does to its reader ends no more than such a process.
 
 PAGES_TOGETHER = 50
 """Pages whose text is in memory at a time."""
 CALL_SECONDS = 60
 """CPU seconds after which a worker that counts some pages is killed; a page usually takes milliseconds.
 
-Wall-clock time would blame a page for a busy machine, or for a trainer that was stopped for a while.
+Wall-clock time would blame a page for a busy machine, or for a trainer that was suspended.
 """
 EMPTY = Block.concatenate([])
 
@@ -58,11 +58,11 @@ class CountedJob:
 
     block: Block
     fault: str = ""
-    """Why the job cannot be read at all now, as when its disk is gone; "" if it was read."""
+    """Why the job cannot be read at all at present, such as a missing disk; "" if it was read."""
     lack: Lack | None = None
-    """What is needed to read more of it, if that is available."""
+    """What is needed to read more of the job, if that can be had."""
     pages: tuple[Page, ...] = ()
-    """Its articles themselves, if these are to be counted one at a time."""
+    """The job's articles, if these are to be counted one at a time."""
 
 
 def start_worker(words: Sequence[str], info: SourceInfo) -> None:
@@ -73,12 +73,12 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     rule = rule_of(words)
-    rule.words("")  # loads what separates words: if that fails, no page is to blame
+    rule.words("")  # loads the segmenter now: if that fails, no page is to blame
     _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule, info
 
 
 def count_job(job: Job) -> CountedJob:
-    """The word counts of a job's articles, in their order, in a worker that `start_worker` has prepared."""
+    """The word counts of a job's articles, in order; runs in a worker prepared by `start_worker`."""
     return _read(job, counts=True)
 
 
@@ -125,9 +125,9 @@ def _read(job: Job, *, counts: bool) -> CountedJob:
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Block:
-    """The word counts of ``pages``, in their order; a page without a known word is kept as an empty row.
+    """The word counts of ``pages``, in order; a page without a known word is kept as an empty row.
 
-    With a rule alone every word is known, and the block has a lexicon of their own.
+    With only a rule, every word is known, and the block has its own lexicon.
     """
     rule, counter = (
         (vocabulary, Lexicon(vocabulary)) if isinstance(vocabulary, Rule) else (vocabulary.rule, vocabulary)
@@ -137,7 +137,7 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: Sour
 
 
 def _text(page: Page, info: SourceInfo, rule: Rule) -> str:
-    """The text in which ``rule`` finds the page's words: its prose, or the titles it links to, one a line."""
+    """The text in which ``rule`` finds the page's words: its prose, or one line for each title linked to."""
     return "\n".join(page_links(page, info)) if rule.of_titles else prose(page, info)
 
 
@@ -148,54 +148,53 @@ def skipped(page: Page, reason: str) -> str:
 
 
 FIRST_TEXTS = 200
-"""The user's own documents by which they are judged short."""
+"""The number of the user's own documents by which texts are judged short."""
 FEW_WORDS = 3
 
 
 def short_texts(words: Sequence[int]) -> Iterator[str]:
-    """A warning if half of the first texts, which have so many known ``words``, have few."""
+    """A warning if half of the first texts have few known words; ``words``: how many each text has."""
     first = words[:FIRST_TEXTS]
     if first and median(first) < FEW_WORDS:
         yield (
-            f"short texts: of the first {len(first):,}, half have fewer than {FEW_WORDS} known words, by "
-            "which topics can hardly be told; join texts that belong together, or choose their words with "
-            f"{VOCAB.flag}"
+            f"short texts: half of the first {len(first):,} have fewer than {FEW_WORDS} known words, too few "
+            f"to learn topics from; join texts that belong together, or give another {VOCAB.flag}"
         )
 
 
 def counting_workers(words: Sequence[str], info: SourceInfo, number: int) -> Workers:
-    """Processes on this machine that count with the vocabulary of these lines."""
+    """Processes on this machine that count with the vocabulary whose lines are ``words``."""
     return Workers(number, start_worker, (tuple(words), info))
 
 
 # Rates at which articles come in and are learnt, over the last seconds.
 
 SECONDS = 10.0
-"""Older events are forgotten."""
+"""Events older than this are forgotten."""
 FEW = 4
-"""The fewest steps that tell a rate, however old they are."""
+"""The fewest steps from which a rate is computed, however old they are."""
 
 
 class RateMeter:
-    """Events per second that has passed."""
+    """Events per second, over the last seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._events: deque[tuple[float, int]] = deque()
         self._begun = clock()
-        """The start, or the newest event that is forgotten."""
+        """The time of the start, or of the newest forgotten event."""
 
     def add(self, number: int) -> None:
-        """Note that ``number`` events happen now."""
+        """Record ``number`` events as of now."""
         self._events.append((self._clock(), number))
 
     def __call__(self) -> float:
-        """Over the last ten seconds."""
+        """The rate over the last ten seconds."""
         number = self._recent()
         return number / min(SECONDS, max(1.0, self._clock() - self._begun))
 
     def of_steps(self) -> float:
-        """Rate measured between the last steps, for large rare steps; 0 if the next is long overdue."""
+        """The rate between the last steps, for large and rare steps; 0 if the next is long overdue."""
         number = self._recent(keep=FEW)
         if not self._events:
             return 0.0
@@ -214,30 +213,30 @@ class RateMeter:
 
 WaitsFor = Literal["network", "parsing"]
 JOBS_AHEAD = 8
-"""Jobs in progress, or twice as many as are done at a time."""
+"""The most jobs in progress, unless twice the number done at a time is more."""
 MOST_AHEAD = 48 << 20
 """The most bytes of jobs in progress."""
 MOST_LARGE = 4
-"""The most jobs that are renewed at a time: in some files each takes 64 MB."""
+"""The most jobs renewed at a time: in some files each takes 64 MB."""
 TRIES = 8
-"""The most attempts to read one job better than before."""
+"""The most attempts to read more of one job than before."""
 MOST_DEATHS = 3
-"""If more jobs than this in a row kill their workers, the pages are not to blame."""
+"""If more jobs in a row than this kill their workers, the pages are not to blame."""
 
 
 class Blocks(ABC):
-    """The source of a run's blocks."""
+    """Hands out a run's blocks, in order."""
 
     def __init__(self, activity: Activity) -> None:
         self.activity = activity
         self.waits_for: WaitsFor | None = None
-        """What `next` is currently waiting for."""
+        """What `next` is waiting for."""
         self.queued = 0
         """Articles fetched and not yet handed out."""
         self.arrivals = RateMeter()
         """Articles counted."""
         self.wanted: Callable[[], int] = lambda: 1
-        """How many articles the trainer lacks at the moment."""
+        """How many articles the trainer still needs for its next step."""
 
     @abstractmethod
     def start(self, position: Position | None) -> None:
@@ -250,7 +249,7 @@ class Blocks(ABC):
     async def drain(self) -> list[Block]:
         """Stop fetching and hand out what has been fetched, in order; takes at most a few seconds.
 
-        What is not handed out is fetched again another time.
+        Anything not handed out is fetched again in a later run.
         """
         return []
 
@@ -266,7 +265,7 @@ class _Reading:
     stretch: Stretch
     jobs: list[asyncio.Task[CountedJob]] = field(default_factory=list)
     size: int = 0
-    """Bytes of its jobs, if it holds them until it is handed out."""
+    """The bytes of its jobs, if it holds them until it is handed out."""
 
     @property
     def is_complete(self) -> bool:
@@ -277,8 +276,8 @@ class _Reading:
 class Intake(Blocks):
     """A source whose jobs are counted by a pool of workers.
 
-    What is in progress is bounded, in jobs and in bytes, so that memory stays bounded when training is slower
-    than the crawl. Fetching continues while earlier pages are parsed and trained.
+    The jobs in progress are limited in number and in bytes, so that memory stays bounded when training is
+    slower than the crawl. Fetching continues while earlier pages are parsed and trained on.
     """
 
     def __init__(self, source: Source, pool: Pool) -> None:
@@ -311,8 +310,8 @@ class Intake(Blocks):
                     counts = self._count_renewing(job, freed=job.size if stretch.rereadable else 0)
                     reading.jobs.append(asyncio.create_task(counts))
                     self._moved.set()
-                # A second stretch, however many jobs the first one has: otherwise workers would be idle
-                # until that has been handed out.
+                # Start a second stretch, however many jobs the first one has: otherwise workers would be
+                # idle until that one has been handed out.
                 await self._room(
                     lambda: len(self._readings) > 1 and sum(len(each.jobs) for each in self._readings)
                 )
@@ -320,10 +319,10 @@ class Intake(Blocks):
             try:
                 await close_batches(batches)
             finally:
-                self._moved.set()  # this task will be done before anything waiting for it looks
+                self._moved.set()  # this task ends before anything that waits for it looks
 
     async def _room(self, jobs: Callable[[], int]) -> None:
-        """Wait until so many jobs leave room for another."""
+        """Wait until there is room for another job beside the number that ``jobs`` returns."""
         while jobs() >= max(JOBS_AHEAD, 2 * self._pool.jobs()) or self._bytes >= MOST_AHEAD:
             await self._move()
 
@@ -352,8 +351,8 @@ class Intake(Blocks):
         return block
 
     async def _take_first(self) -> None:
-        """Cut the oldest stretch into blocks. It stays in progress until it is counted, so that a cancelled
-        wait loses nothing."""
+        """Cut the oldest stretch into blocks. It remains in progress until it is counted, so that cancelling
+        the wait loses nothing."""
         reading = self._readings[0]
         counted = [await asyncio.shield(job) for job in reading.jobs]
         self._readings.popleft()
@@ -372,8 +371,8 @@ class Intake(Blocks):
             self.queued += stop - start
 
     async def _count_renewing(self, job: Job, freed: int) -> CountedJob:
-        """The counts of a job, as much of it as can be read; ``freed``: its bytes that are needed no longer
-        then."""
+        """The counts of as much of a job as can be read; ``freed``: the bytes no longer needed once it is
+        counted."""
         articles = job.articles
         try:
             counted = await self._count(job)
@@ -389,14 +388,14 @@ class Intake(Blocks):
             self._running -= 1
             self._bytes -= freed
             self._moved.set()
-        if counted.fault:  # otherwise the rest of the source would be skipped in no time
+        if counted.fault:  # otherwise the rest of the source would be skipped at once
             raise BadSource(counted.fault)
         self.queued += len(counted.block) - articles
         self.arrivals.add(len(counted.block))
         return counted
 
     async def _count(self, job: Job) -> CountedJob:
-        """The counts of a job; if its worker fails, page by page: only the page at fault is left out."""
+        """The counts of a job. If its worker fails, count by page and leave out only the page at fault."""
         with contextlib.suppress(JobFailed, WorkerDied):
             return await self._result(count_job, job)
         try:
@@ -426,7 +425,7 @@ class Intake(Blocks):
         return await asyncio.wrap_future(self._pool.submit(fn, job))
 
     async def _result_alone(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
-        """The result of a job whose worker may be lost. Raises SessionError if several in a row are."""
+        """The result of a job that may kill its worker. Raises SessionError if several in a row do."""
         try:
             return await self._result(fn, job)
         except WorkerDied as death:
@@ -440,7 +439,7 @@ class Intake(Blocks):
 
     async def drain(self) -> list[Block]:
         await self._stop_fetching()
-        self._blocks.clear()  # the rest of a stretch is read again, and so is what follows here
+        self._blocks.clear()  # the rest of a stretch is read again, as is everything after it
         with contextlib.suppress(TimeoutError, SessionError, BadSource, OSError):
             async with asyncio.timeout(3.0):
                 while (
@@ -454,7 +453,7 @@ class Intake(Blocks):
     async def _stop_fetching(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            # An error that ended it was raised by next(), or comes too late to matter.
+            # An error that ended it has been raised by next(), or comes too late to matter.
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def close(self) -> None:

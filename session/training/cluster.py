@@ -1,7 +1,7 @@
 """Counting on the workers of a Dask cluster: an executor whose jobs are tasks of `distributed`.
 
-The scheduler gives each task to a worker, and to another if that one is lost. Answers are bytes, which Dask
-does not unpickle, and they are checked like any hostile input.
+The scheduler gives each task to a worker, and to another one if that worker is lost. Answers are bytes, which
+Dask does not unpickle; they are checked like any untrusted input.
 """
 
 import asyncio
@@ -56,13 +56,13 @@ CONNECT_SECONDS, CLOSE_SECONDS = 10.0, 3.0
 FIRST_PATIENCE, PATIENCE = 30.0, 600.0
 """Seconds within which there must be a worker, when a run begins and after the last one is lost."""
 LOOK_SECONDS = 1.0
-"""Seconds between two looks at the list of workers."""
+"""Seconds between two checks of the list of workers."""
 REPLY_SECONDS = 30.0
-"""The most seconds that the scheduler may take to answer, and to speak at all: Dask sets no limit to that."""
+"""The most seconds for the scheduler to respond at all, and to answer: Dask sets no limit."""
 IDLE_SECONDS = 60.0
-"""Seconds without a job after which a worker ends the processes that count for a trainer."""
+"""Seconds without a job after which a worker ends the processes that counted for a trainer."""
 MOST_PROCESSES = 256
-"""The most processes of one worker. It has one for each job at a time, so one for each of its threads."""
+"""The most processes of one worker. It has one for each concurrent job, so one for each of its threads."""
 LARGEST = 64 << 20
 """The most bytes of an answer: word counts take 0.1 MB, the texts of a part's pages some 5 MB."""
 NO_WORKER = "the cluster has no worker"
@@ -71,7 +71,7 @@ _LONGEST_ID = 65_536
 _AT_ONCE = 4
 """The most answers received at a time: each takes several times its size."""
 _ADDRESS = re.compile(r"<.*>|\w+://[^\s,>]+|[\w.\[\]-]+:\d{2,5}\b")
-_PLACE = "an answer of the cluster"
+_PLACE = "an answer from the cluster"
 
 
 class Answer(msgspec.Struct):
@@ -91,7 +91,7 @@ class Answer(msgspec.Struct):
 
     @classmethod
     def of(cls, job: CountedJob, versions: dict[str, str]) -> "Answer":
-        """The answer to a job that gave this."""
+        """The answer to a job with this result."""
         block = job.block
         return cls(
             versions,
@@ -112,7 +112,7 @@ class Answer(msgspec.Struct):
             raise Damaged(f"{_PLACE}: {error}") from None
 
     def result(self, fn: Callable[..., Any], job: Job, n_words: int) -> Any:
-        """The result of ``fn(job)``. Raises `Damaged` for anything that it cannot have returned."""
+        """The result of ``fn(job)``. Raises `Damaged` if ``fn`` cannot have returned it."""
         block = _checked(Block.from_bytes(self.counts, _PLACE, n_words))
         if isinstance(job, FetchedPages):
             ids = block.ids or ("",) * len(block)
@@ -145,7 +145,7 @@ class _Counting:
     """The processes that count for one trainer on this worker.
 
     A page that crashes its parser, or takes a minute, ends only such a process and not Dask's worker, which
-    may hold the work of others in memory.
+    may have other users' work in memory.
     """
 
     def __init__(self, words: tuple[str, ...], info: SourceInfo) -> None:
@@ -161,7 +161,7 @@ _starting = threading.Lock()
 def answer(initial: bytes, packed: Buffer) -> bytes:
     """The task of the cluster: one job, for a trainer with these (pickled) words and information.
 
-    The answer tells of a job that failed or killed its process, too.
+    The answer also reports a job that failed or killed its process.
     """
     with _starting:
         if initial not in _counting:
@@ -196,8 +196,8 @@ def _end_idle(initial: bytes) -> None:
 
 
 def versions_in_use(vocabulary: Vocabulary) -> dict[str, str]:
-    """All on which counts depend; the last number of Python's version does not matter, since Unicode's tables
-    change only with the others."""
+    """The versions on which counts depend. The last number of Python's version does not matter: Unicode's
+    tables change only with the others."""
     python = ".".join(platform.python_version_tuple()[:2])
     ours = {"wikitopics": __version__, "python": python, "vocabulary": vocabulary.fingerprint}
     return ours | installed_versions(vocabulary.rule.language)
@@ -207,7 +207,7 @@ def versions_in_use(vocabulary: Vocabulary) -> dict[str, str]:
 
 
 class Cluster(Pool):
-    """Counts the jobs of one source. Everything with Dask happens in a separate thread."""
+    """Counts the jobs of one source. All communication with Dask takes place in a separate thread."""
 
     def __init__(self, address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity) -> None:
         self.workers = 0
@@ -219,7 +219,7 @@ class Cluster(Pool):
         self._end: asyncio.Future[SessionError]
         self._client: Any = None
         self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(lambda *_: None)  # about tasks that Dask leaves behind
+        self._loop.set_exception_handler(lambda *_: None)  # complaints about tasks that Dask leaves behind
         self._receiving = asyncio.Semaphore(_AT_ONCE)
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
 
@@ -255,7 +255,7 @@ class Cluster(Pool):
 
     async def _connect(self) -> None:
         for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # we give its reports in our own words
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # we report its errors in our own words
         warnings.filterwarnings("ignore", module=r"distributed\.")
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
         security = distributed.Security()  # from Dask's configuration
@@ -277,9 +277,9 @@ class Cluster(Pool):
         try:
             async with asyncio.timeout(REPLY_SECONDS):
                 await self._client
-                for topic in ("print", "warn"):  # what workers want to be written here
+                for topic in ("print", "warn"):  # which workers use to print here
                     self._client.unsubscribe_topic(topic)
-        except Exception as error:  # noqa: BLE001 (Dask raises what it likes)
+        except Exception as error:  # noqa: BLE001 (Dask may raise anything)
             raise SessionError(f"no Dask scheduler answers at {self._address} ({_reason(error)})") from None
         self._end = self._loop.create_future()
         await self._look(FIRST_PATIENCE)
@@ -294,7 +294,7 @@ class Cluster(Pool):
             self._end.set_result(error)
 
     async def _look(self, patience: float) -> None:
-        """Return once there are workers, after at most so many seconds. Raises SessionError."""
+        """Return once there are workers. Raises SessionError if there are none after ``patience`` seconds."""
         begin = time.monotonic()
         while True:
             try:
@@ -308,7 +308,7 @@ class Cluster(Pool):
                 if self._activity.trouble == NO_WORKER:
                     self._activity.trouble = None
                 return
-            self._activity.trouble = NO_WORKER  # each time: arriving pages clear it
+            self._activity.trouble = NO_WORKER  # each time, since arriving pages clear it
             if time.monotonic() - begin > patience:
                 start = f"start one with `dask worker`, for the scheduler of {CLUSTER.flag}"
                 raise SessionError(f"{NO_WORKER}: {start}")
@@ -351,7 +351,7 @@ class Cluster(Pool):
             while True:
                 failure = await task.exception()
                 if isinstance(failure, distributed.KilledWorker):
-                    raise WorkerDied("several workers of the cluster were lost over it")
+                    raise WorkerDied("several workers of the cluster died while counting it")
                 if failure is not None:
                     raise SessionError(failed(_reason(failure)))
                 async with self._receiving:
@@ -363,10 +363,10 @@ class Cluster(Pool):
                     )
                 if task.key in reply.get("data", ()):
                     return reply["data"][task.key]
-                await asyncio.sleep(LOOK_SECONDS)  # its worker was lost meanwhile: it is done again
+                await asyncio.sleep(LOOK_SECONDS)  # its worker has been lost: the task is run again
         except (SessionError, WorkerDied):
             raise
-        except TypeError as error:  # of Dask, about anything but plain bytes
+        except TypeError as error:  # by Dask, for anything but plain bytes
             raise SessionError(failed(_reason(error))) from None
         except Exception as error:  # noqa: BLE001 (as in _connect)
             raise self._lost(error) from None
@@ -380,11 +380,11 @@ class Cluster(Pool):
         if self._client is not None:
             with contextlib.suppress(Exception):
                 await self._client.close(timeout=CLOSE_SECONDS)
-            self._client.status = "closed"  # otherwise it tries again when it is deleted, without its loop
+            self._client.status = "closed"  # otherwise deleting it would close it again, without its loop
 
 
 def _reason(error: BaseException) -> str:
-    """An error in a line, without the addresses that Dask tends to include, since a session may store the
+    """An error in one line, without the addresses that Dask tends to include, since a session may store the
     line."""
     if isinstance(error, TimeoutError):
         return "it does not answer in time"

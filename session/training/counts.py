@@ -1,4 +1,4 @@
-"""`--source counts`: documents that are word counts already, from a file, in file order."""
+"""`--source counts`: documents given as word counts in a file, in the order of the file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COUNTS = Option(
     str,
     "counts",
-    "Word counts: an .npz of the arrays indptr, word_ids, counts and n_words (compressed sparse rows; see "
+    "Word counts: an .npz with the arrays indptr, word_ids, counts and n_words (compressed sparse rows; see "
     "docs/texts.md), or a session that kept them.",
     metavar="FILE",
     path=True,
@@ -29,7 +29,7 @@ COUNTS = Option(
 
 
 class Counts(SourceKind):
-    """The arrays of an .npz file, or the counts that another session kept, named by their content."""
+    """The arrays of an .npz file, or the counts that another session kept, identified by their content."""
 
     name = "counts"
     label = "Word counts from a file"
@@ -57,9 +57,9 @@ class Counts(SourceKind):
             return reader.counter().lines
 
     def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountsFile | KeptCounts:
-        """The documents, over the vocabulary of these lines.
+        """The documents, over the vocabulary with these lines.
 
-        Raises `BadUsage`, also if it is not the content that the session was made with.
+        Raises `BadUsage`, also if the session was made with other counts.
         """
         from wikitopics.session.storage.counts import KeptCounts
         from wikitopics.session.storage.database import is_sqlite

@@ -1,6 +1,6 @@
-"""Word counts that somebody else made, in an .npz file: a source of blocks.
+"""Word counts that somebody else made, in an .npz file, as a source of blocks.
 
-Documents whose counts another session kept take the same way.
+Documents whose counts another session kept are handled in the same way.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.blocks import Blocks
 
 NUMBERS_TOGETHER = 1 << 20
-"""Numbers that are read and checked at a time."""
+"""The number of array elements read and checked at a time."""
 MOST_DOCUMENTS = 20_000_000
 """The most documents: the start of each is kept in memory."""
 MOST_ENTRIES = 2**25
@@ -32,13 +32,13 @@ COUNTS_ARRAYS = ("indptr", "word_ids", "counts", "n_words")
 class CountsFile:
     """An .npz file: ``indptr`` (D + 1,), ``word_ids`` and ``counts`` (nnz,), ``n_words``.
 
-    Counts stay on disk if the file is not compressed, and every block is checked when it is read.
+    If the file is not compressed, counts stay on disk. Every block is checked when it is read.
     """
 
     def __init__(self, path: Path, n_words: int, known: Mapping[str, Any] | None = None) -> None:
-        """``known``: the ``identity`` of a file that was checked before; the same file is not checked again.
+        """``known``: the ``identity`` of a file checked before; the same file is not checked again.
 
-        Raises `BadUsage` for any other kind of file, and for one with another ``n_words``.
+        Raises `BadUsage` for any other kind of file, and for another ``n_words``.
         """
         self.path, self.name = path, path.name
         with os_error_as(str(path), BadUsage):
@@ -66,13 +66,13 @@ class CountsFile:
         return len(self._indptr) - 1
 
     def documents(self, start: int, stop: int) -> Block:
-        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
+        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their positions in the file."""
         stop = min(stop, len(self))
         low, high = int(self._indptr[start]), int(self._indptr[stop])
         if high - low > MOST_ENTRIES:
             raise BadUsage(
-                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, over the "
-                f"{MOST_ENTRIES:,} that are trained on together: start a new --session with a smaller "
+                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, more than the "
+                f"{MOST_ENTRIES:,} that can be trained on together: start a new --session with a smaller "
                 "--batch-size or --held-out"
             )
         return Block(
@@ -113,7 +113,7 @@ class CountsFile:
             )
 
     def _read_through(self) -> str:
-        """Check all of the file; returns its checksum."""
+        """Check the whole file; returns its checksum."""
         with _hostile(self.path):
             if not is_undamaged(self._file):
                 raise ValueError("it is damaged")
@@ -149,7 +149,7 @@ def _open_counts(path: Path, file: BinaryIO) -> NpzArrays:
 
 @contextlib.contextmanager
 def _hostile(path: Path) -> Iterator[None]:
-    """Turn any error of the code that reads hostile bytes into one line."""
+    """Turn any error of the code that reads untrusted bytes into one line."""
     try:
         yield
     except KeyError as error:
@@ -167,7 +167,7 @@ def _whole_numbers(path: Path, name: str, column: Column, dtype: type[np.signedi
     """All of ``column`` as ``dtype``."""
     numbers = column[:]
     limits = np.iinfo(dtype)
-    # As Python integers, since a narrow float would round the limits.
+    # Compare as Python integers: a narrow float would round the limits.
     if numbers.size and not (
         np.isfinite(numbers).all() and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
     ):
@@ -179,7 +179,7 @@ def _whole_numbers(path: Path, name: str, column: Column, dtype: type[np.signedi
 
 
 class CountedBlocks(Blocks):
-    """Hands out exactly as many documents of a file as the trainer asks for, so none are ever pending."""
+    """Hands out exactly as many documents as the trainer asks for, so that none are ever pending."""
 
     def __init__(self, file: CountsFile | KeptCounts) -> None:
         super().__init__(Activity())

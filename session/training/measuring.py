@@ -1,4 +1,4 @@
-"""When models are measured, on what, and what is told of the results."""
+"""When and on what models are measured, and what is reported."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,22 +21,22 @@ from wikitopics.session.storage.articles import DROPPED_EVERY
 from wikitopics.session.storage.topics import TopicNames, joined, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
 
-# Measuring a model: on the held-out articles, by its topics, and on the newest articles before these are
-# trained.
+# Measuring a model: on the held-out articles, by its topics, and on the newest articles before they are
+# trained on.
 #
-# Held-out articles are the oldest ones. In a changing stream they say less and less, while a model should be
-# good at predicting the next articles.
+# Held-out articles are the oldest ones. In a changing stream they become less and less representative, while
+# a model should predict the next articles well.
 
 NEWEST_ARTICLES = 1000
-"""The number of articles in the mean, in whole minibatches."""
+"""The number of newest articles in the mean score, rounded up to whole minibatches."""
 SAMPLE = 256
-"""The most articles of a minibatch that are scored, the first ones: all would take longer than training."""
+"""The most articles of a minibatch that are scored, from its start: scoring all would outlast training."""
 
 
 def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored:
     """The models' scores on a minibatch that they have not learnt yet, by document completion.
 
-    The models do not change, nor do their random numbers.
+    Neither the models nor their random numbers change.
     """
     completion = CompletionSet(batch[:SAMPLE], seed)
     words = int(completion.hidden.n_tokens)
@@ -45,7 +45,7 @@ def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored
 
 
 def latest_of_each(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
-    """The last minibatches, as many as are needed to have enough articles."""
+    """The scores of as many of the last minibatches as have enough articles together."""
     window = (*before, latest)
     while sum(one.articles for one in window[1:]) >= NEWEST_ARTICLES:
         window = window[1:]
@@ -79,7 +79,7 @@ class HeldOut:
         ``before``, ``now``: its topics at the last measurement and at this one. ``prequential``: its score on
         the newest articles, if there is one.
         """
-        own = model.own_metrics(self._batch)  # first, which shortens compiling: see there
+        own = model.own_metrics(self._batch)  # first: this shortens compiling, as explained there
         evaluation = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
         values = {**own, **{one.name: one.measure(evaluation) for one in METRICS}}
         return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}
@@ -87,23 +87,23 @@ class HeldOut:
 
 # The fixed rules of the stream: the size of minibatches, and when models are measured and topics stored.
 #
-# They depend only on counts of articles, never on the clock, so that an interrupted run does exactly the same
-# as an uninterrupted one.
+# They depend only on numbers of articles, never on the clock, so that an interrupted run does exactly what an
+# uninterrupted one does.
 
 SHORTEST_INTERVAL = 2048
-"""The fewest articles between two measurements, once the doublings are far apart."""
+"""The fewest articles between two measurements once doublings are far apart."""
 WATCHED_UNTIL = 1_000_000
-"""The articles up to which a session may ask for more measurements."""
+"""The number of articles up to which a session may ask for more measurements."""
 GROWTH = 0.05
-"""The part of the stream between two snapshots of the topics."""
+"""The fraction of the stream between two snapshots of the topics."""
 FURTHEST = 10_000
 """The most articles between two snapshots (plus a minibatch)."""
 HALVES = 2
-"""Looks at the changes of topics per doubling of the articles."""
+"""The number of looks at the changes of topics per doubling of the articles."""
 NEWEST_POINTS = 60
 """The number of newest snapshots that are never thinned."""
 FIRST = 64
-"""Articles in the first minibatch, so that the first point of the curve comes within seconds."""
+"""Articles in the first minibatch: few, so that the first point of the curve appears within seconds."""
 
 
 def minibatch_size(articles: int, batch_size: int) -> int:
@@ -120,9 +120,9 @@ class Evaluations:
     """When the models of a session are measured.
 
     Measurements follow minibatches 1, 2, 4, 8 …, every doubling of the articles, and every further 50 times
-    the ``held_out`` number of articles. The last rule costs a few hundredths of the training in between, most
-    for an HDP. Models with a ``half_life`` are also measured once per half-life, since they may have changed
-    entirely, and those of a session with a number of articles ``at_least_every`` as often, up to a million.
+    the ``held_out`` number of articles. The last rule adds a few per cent to the training time, most for an
+    HDP. Models with a ``half_life`` are also measured once per half-life, since they may have changed
+    entirely. Up to a million articles, all are measured every ``at_least_every`` articles, if that is given.
     """
 
     held_out: int
@@ -139,7 +139,7 @@ class Evaluations:
         return powers or before // interval != after // interval
 
     def next(self, minibatches: int, articles: int, batch_size: int) -> int:
-        """Articles at the first measurement after ``articles``, in so many ``minibatches``."""
+        """Articles at the first measurement after ``articles``, which took this many ``minibatches``."""
         while True:
             before, articles = articles, articles + minibatch_size(articles, batch_size)
             minibatches += 1
@@ -150,8 +150,8 @@ class Evaluations:
 def pass_evaluation_due(measured: int, after: int) -> bool:
     """Whether to measure at the end of a pass of several; ``measured``: articles at the last measurement.
 
-    At every one of the first 20, then whenever the articles have grown by a twentieth: so the curve shows
-    where further passes no longer help.
+    Each of the first 20 passes is measured, then one whenever the articles have grown by a twentieth, so that
+    the curve shows where further passes no longer help.
     """
     return after - measured >= GROWTH * measured
 
@@ -159,7 +159,7 @@ def pass_evaluation_due(measured: int, after: int) -> bool:
 def snapshot_due(last: int, before: int, after: int) -> bool:
     """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
 
-    ``last``: articles at the last snapshot, 0 before the first. They are stored at every doubling, and when
+    ``last``: articles at the last snapshot, 0 before the first. Topics are stored at every doubling, and when
     the stream has grown by a twentieth or by 10,000 articles.
     """
     grown = last > 0 and after - last >= min(FURTHEST, GROWTH * last)
@@ -180,8 +180,8 @@ def look_due(before: int, after: int, half_life: float | None = None) -> bool:
     """Whether the changes of topics are examined at a snapshot, given its articles and those at the previous
     one.
 
-    That is at the first snapshot at or after each half doubling: 64, 91, 128, 182, 256 … Models with a
-    ``half_life`` never settle, so their topics are also examined once per half-life.
+    They are examined at the first snapshot at or after each half doubling: 64, 91, 128, 182, 256 …
+    Models with a ``half_life`` never settle, so their topics are also examined once per half-life.
     """
     again = half_life is not None and before // half_life != after // half_life
     return again or _steps(before, HALVES) != _steps(after, HALVES)
@@ -190,13 +190,13 @@ def look_due(before: int, after: int, half_life: float | None = None) -> bool:
 def renewal_due(before: int, after: int) -> bool:
     """Whether the newest articles are inferred again: each time the stream has doubled, from 1,024 on.
 
-    That costs about as much as training them again, so it must become rarer as the stream continues.
+    This costs about as much as training on them again, so it must become rarer as the stream continues.
     """
     return after >= 1024 and doubled(before, after)
 
 
 def drop_due(before: int, after: int) -> bool:
-    """Whether articles that are not among the best of a topic are dropped, with `--keep-articles top`.
+    """Whether articles that are not among the best of any topic are dropped, with `--keep-articles top`.
 
     Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too when they end, some minibatches
     after a power of two. Which articles stay does not depend on when a run commits, since the stream asks for
@@ -209,7 +209,7 @@ def drop_due(before: int, after: int) -> bool:
 def thinned(articles: list[int], most: int) -> set[int]:
     """The points of a curve to drop once there are more than ``most``: every second one of the older half.
 
-    The first point, the last half and the first points at or after each power of two stay, so that the
+    The first point, the newer half, and the first point at or after each power of two are kept, so that the
     curve keeps its shape on a logarithmic axis.
     """
     if len(articles) <= most:
@@ -220,11 +220,11 @@ def thinned(articles: list[int], most: int) -> set[int]:
 
 
 def thinned_snapshots(articles: list[int], half_life: float | None = None) -> set[int]:
-    """The snapshots to drop: of those older than the newest 60, one per twentieth of growth stays.
+    """The snapshots to drop: of those older than the newest 60, one per twentieth of growth is kept.
 
-    So do the first ones at or after each half doubling, so that the history has its 64, 128, 256 … and
-    changes of topics can be determined after a resume. A snapshot that stays once always stays, except for
-    looks of a ``half_life``, of which only the last are needed.
+    The first ones at or after each half doubling are kept too, so that the history has 64, 128, 256 … and the
+    changes of topics can be determined after a resume. A snapshot that is kept once is always kept, except
+    for the looks of a ``half_life``, of which only the last are needed.
     """
     stay = {*looks(articles), *looks(articles, half_life)[-LOOKS:]}
     gone: set[int] = set()
@@ -243,15 +243,15 @@ def looks(articles: list[int], half_life: float | None = None) -> list[int]:
 
 
 def _steps(articles: int, parts: int) -> int:
-    """How many times this many articles have doubled, in such parts of a doubling; exact, as it uses no
-    logarithm."""
+    """How many times this many articles have doubled, in ``parts`` of a doubling; exact, since no logarithm
+    is used."""
     return int(articles**parts).bit_length()
 
 
-# The history of one model's topics: their names, their changes from look to look, and a line about these.
+# The history of one model's topics: their names, their changes between looks, and a line about each.
 
 NAMED = 3
-"""The most topics of one kind of change named in a line; beyond that it counts them."""
+"""The most topics of one kind of change named in a line; more are only counted."""
 _TOGETHER: dict[TopicChange, str] = {
     "born": "were born",
     "died": "died",
@@ -266,9 +266,9 @@ _TOGETHER: dict[TopicChange, str] = {
 class Chronicle:
     """Follows one model. The result depends only on the snapshots, not on where a trainer stopped.
 
-    Names are updated at every snapshot. One lasts once its topic is born, but another is shown while it does
-    not suit the topic's words. Changes are determined only at looks, at each half doubling of the
-    articles and each half-life, and reported once they hold at several looks in a row.
+    Names are updated at every snapshot. A name lasts once its topic is born, but another is shown while it
+    does not suit the topic's words. Changes are determined only at looks, which come at each half doubling of
+    the articles and each half-life, and are reported once they hold at several looks in a row.
     """
 
     def __init__(
@@ -284,7 +284,7 @@ class Chronicle:
         self._words = words
         self._half_life = half_life
         self._names: list[str] = []
-        """The names that last."""
+        """The lasting names."""
         self._shown: list[str] = []
         self._alive: set[int] = set()
         self._at = 0
@@ -342,7 +342,7 @@ class Chronicle:
         return events
 
     def _has_another_name(self, topic: int, old: str) -> bool:
-        """Whether the topic's new name has fitted at enough looks, while a word of the old one has not."""
+        """Whether the new name has fitted the topic at enough looks, while a word of the old one has not."""
         relevant = self._relevant(topic, self._looks)
         new = parts(self._names[topic])
         return all(fits(new, words) and not holds(parts(old), words) for words in relevant)
@@ -353,7 +353,7 @@ class Chronicle:
 
 
 def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> list[TopicEvent]:
-    """What became of the areas since the last snapshot; an area is led by its largest topic."""
+    """What happened to the areas since the last snapshot; an area is led by its largest topic."""
     at, shares = snapshot.articles, snapshot.shares
     events = [
         TopicEvent(model, at, "area_born", now.leader(area, shares), None, joined(now.names[area]))
@@ -391,31 +391,31 @@ def _short(event: TopicEvent) -> str:
             return f"#{event.topic} {event.name}"
 
 
-# The points of a session's curves, until they are saved: measurements of its models, and their topics.
+# The points of a session's curves until they are saved: measurements of its models, and their topics.
 
 MOST_POINTS = 1000
 """The most points of a curve; beyond that, its older half is thinned."""
 OVERFITTED = 0.01
-"""Nats per held-out word that a model must have lost to have overfitted: a hundredth of its perplexity."""
+"""The loss in nats per held-out word that counts as overfitting: a hundredth of the perplexity."""
 CHANCE = 0.5
-"""Over the root of the number of held-out documents, what a model may lose by chance: two standard errors."""
+"""Divided by the root of the number of held-out documents, a loss that may be chance: two standard errors."""
 
 
 class Curves:
-    """Measures the models of a session and stores their topics: two kinds of points, each with its rule."""
+    """Measures the models of a session and stores their topics: two kinds of points, each by its own rule."""
 
     def __init__(self, store: SessionWriter, models: Sequence[OnlineModel]) -> None:
         self._models = models
         half_lives = [model.half_life for model in models if model.half_life is not None]
         self.half_life = half_life = min(half_lives, default=None)
-        """The shortest of the models', None if none forgets."""
+        """The shortest half-life of the models; None if none forgets."""
         settings = store.settings()
         self._noun = sources.noun(settings.source)
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._names = [spec.name for spec in settings.models]
         curves = [store.curve(name, "log_likelihood") for name in self._names]
         self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
-        """Each model's log-likelihoods, with the articles then."""
+        """Each model's log-likelihoods, each with the number of articles at that time."""
         self._measured_at = store.points("metrics")
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots_at(self.kept_at)
@@ -431,7 +431,7 @@ class Curves:
         self._areas = [store.areas(name) for name in self._names]
         self._topics_measured = store.snapshots_at(self.measured_at)
         self.measured = self._last_measured()
-        """Replaced as a whole, since another thread reports it."""
+        """Always replaced as a whole, since another thread reports it."""
 
     @property
     def measured_at(self) -> int:
@@ -462,7 +462,7 @@ class Curves:
             changes.topic_names[number] = chronicle.known
             self._areas[number] = changes.areas[number] = areas
         self._kept_at.append(articles)
-        # The drift at the next measurement is from the topics at the last one.
+        # The next measurement's drift is relative to the topics at the last one.
         gone = thinned_snapshots(self._kept_at, self.half_life) - {self.measured_at}
         self._kept_at = [point for point in self._kept_at if point not in gone]
         changes.thinned_snapshots |= gone
@@ -492,9 +492,9 @@ class Curves:
         self.measured = self._last_measured()
 
     def overfitting(self, documents: int, held_out: int) -> str:
-        """A line on the models that predicted best some passes ago; "" if there are none.
+        """A line about the models that predicted best some passes ago; "" if there are none.
 
-        ``documents``: how many each pass reads; ``held_out``: how many models are measured on.
+        ``documents``: how many each pass reads; ``held_out``: on how many the models are measured.
         """
         models, loss = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
         for name, course in zip(self._names, self._course, strict=True):

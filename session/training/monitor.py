@@ -1,4 +1,4 @@
-"""What is told of a run: heartbeats to other processes, lines of the log, progress to whoever started it."""
+"""Reports on a run: heartbeats for other processes, lines of the log, and progress for the caller."""
 
 import asyncio
 import contextlib
@@ -25,28 +25,28 @@ T = TypeVar("T")
 
 BEAT_SECONDS = 0.5
 FLOW_EVERY = 4
-"""Beats between two stored rates for the screen's graphs."""
+"""The number of heartbeats between two stored rates for the screen's graphs."""
 LASTING_SECONDS = 10.0
-"""A blockage longer than this (seconds) is followed by a "resumed" line, which `story` reads."""
+"""After a blockage of more seconds than this, a "resumed" line is logged, which `story` reads."""
 QUIET_SECONDS = 60.0
 """Seconds without a counted page after which the run reports what it waits for."""
 SAVING_SECONDS = 5.0
-"""A commit of more seconds is reported as what the run waits for: models are large, or the disk is slow."""
+"""A commit of more seconds is reported as what the run waits for: large models, or a slow disk."""
 ERRORS = 5
 """The most of the source's last errors that are reported."""
 FROM_SOURCE = (
     *("requests", "requests_last_minute", "allowed_per_minute", "latency_seconds", "batch_pages"),
     *("retries", "throttled", "throttled_at", "failed_at", "pace"),
 )
-"""What a trainer's activity takes from that of its source as it is."""
+"""The fields that a trainer's activity takes unchanged from that of its source."""
 
 Line = tuple[str, str]
-"""Level and text."""
+"""The level and text of a log line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The contents of a progress line: the present state of the stream, ahead of the last commit."""
+    """The contents of a progress line: the current state of the stream, ahead of the last commit."""
 
     state: State
     progress: Progress
@@ -54,24 +54,24 @@ class Report:
     activity: TrainerActivity
     passes: int = 1
     noun: str = "articles"
-    """What the texts of the source are called."""
+    """The noun for the source's texts."""
 
 
 Reporter = Callable[[Report], None]
 
 
 class Monitor:
-    """Tells of a run while it goes on.
+    """Reports on a run in progress.
 
-    It beats in a separate task and thread, beside the training. If the disk is full or busy, it waits. Any
-    other error kills it, and the run is then told to stop at once, since no other process could see that it
-    is alive or send it requests.
+    The heartbeat has its own task and thread, beside the training. If the disk is full or busy, it waits. Any
+    other error ends the heartbeat, and then the run is told to stop at once, since no other process could see
+    that it is alive or send it requests.
     """
 
     def __init__(
         self, path: Path, run: Run, report: Reporter, say: Say, options: Mapping[str, object]
     ) -> None:
-        """``report``: called with every heartbeat; ``say``: takes messages that should not wait for one;
+        """``report``: called with every heartbeat; ``say``: takes messages that cannot wait for one;
         ``options``: those of this run alone, as ``given`` in `TrainerActivity`."""
         self._path, self._run, self._options = path, run, options
         self._report, self._say = report, say
@@ -80,7 +80,7 @@ class Monitor:
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
         self._counted, self._counted_at = (0, 0), run.elapsed()
-        # What the log has told already: the state at the start is not news.
+        # What the log already has: the state at the start is not news.
         self._measured_at = run.stream.measured.articles
         self._skipped = progress.skipped
         self._errors: set[str] = set()
@@ -90,9 +90,9 @@ class Monitor:
         self._advice = advice if advice is not None and progress.crawled < advice[0] else None
 
     async def follow(self) -> str:
-        """Have the run go to its end, and tell of it; returns why it ended.
+        """Run to the end and report on it; returns why the run ended.
 
-        Raises its errors, `SessionError` if its beginning cannot be written, and what ended its heartbeat.
+        Raises the errors of the run and of the heartbeat, and `SessionError` if the start cannot be written.
         """
         run, ticking = self._run, asyncio.create_task(self._tick())
         try:
@@ -113,7 +113,7 @@ class Monitor:
         return run.reason
 
     async def _tick(self) -> None:
-        """Watch the running time, until cancelled."""
+        """Keep track of the running time, until cancelled."""
         while True:
             self._run.ran()
             await asyncio.sleep(1.0)
@@ -128,7 +128,7 @@ class Monitor:
 
     async def _beat(self) -> None:
         number = 0
-        await self._log([("info", f"a trainer began (pid {os.getpid()})")])
+        await self._log([("info", f"the trainer started (pid {os.getpid()})")])
         while not self._over.is_set():
             self._sample()
             with contextlib.suppress(NotNow):  # the next beat tries again, and the commit reports the error
@@ -179,7 +179,7 @@ class Monitor:
         try:
             self._report(report)
         except BrokenPipeError:
-            run.stop("nothing reads the progress any more")
+            run.stop("nothing is reading the progress any more")
         except OSError:
             pass  # such as a full disk: training continues without it
 
@@ -200,9 +200,9 @@ class Monitor:
             self._bound_by.append(run.feed.waits_for)
 
     def news(self, *, last: bool = False) -> list[Line]:
-        """The news since the last call, each told once: numbers when they pass a power of two.
+        """The news since the last call, each reported once: numbers when they pass a power of two.
 
-        ``last``: also numbers that have not done so.
+        ``last``: report the other numbers too.
         """
         run, progress = self._run, self._run.stream.progress
         lines = self._numbers(lambda now, before: now.bit_length() > before.bit_length())
@@ -218,7 +218,7 @@ class Monitor:
         return lines + self._numbers(gt) if last else lines
 
     def _numbers(self, is_news: Callable[[int, int], bool]) -> list[Line]:
-        """The last measurement and the skipped articles, if their numbers are news after those told."""
+        """The last measurement and the skipped articles, if their numbers are news since the last report."""
         measured, progress, lines = self._run.stream.measured, self._run.stream.progress, list[Line]()
         if measured.perplexities and is_news(measured.articles, self._measured_at):
             self._measured_at = measured.articles
@@ -230,7 +230,7 @@ class Monitor:
         return lines
 
     def _hindrances(self, errors: Sequence[str]) -> list[Line]:
-        """Log why the run is blocked, unless that is one of these ``errors``, and when it resumes."""
+        """Why the run is blocked, unless that is one of these ``errors``, and when it resumes."""
         wait, now = self._wait(), self._run.elapsed()
         hindrance = wait.what if wait is not None and wait.failing else None
         before, self._hindrance = self._hindrance, hindrance
@@ -265,7 +265,7 @@ class Monitor:
         )
 
     def _wait(self) -> Wait | None:
-        """What the run is waiting for; None if it works."""
+        """What the run is waiting for; None if it is working."""
         run, stream, source = self._run, self._run.stream, self._run.feed.activity
         if run.blocked is not None:
             return run.blocked
@@ -281,11 +281,11 @@ class Monitor:
             return Wait(what, source.waiting_until)
         if stream.waits_for:
             return Wait(stream.waits_for)
-        # Nothing reports why it is quiet: stopped processes, or a connection that is merely open.
+        # Nothing says why the run is idle: suspended processes, or a connection that is open but silent.
         if run.elapsed() - self._counted_at < QUIET_SECONDS:
             return None
         if run.busy:
-            return Wait("a step of training has taken over a minute so far", failing=True)
+            return Wait("a training step has taken over a minute so far", failing=True)
         if run.feed.waits_for == "parsing":
             what = f"the processes that parse {self._noun} have counted none for over a minute"
             return Wait(what, failing=True)

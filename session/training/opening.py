@@ -25,10 +25,10 @@ from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Wor
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 
-# Compiles kernels, or loads them from their cache, while the source is still being contacted.
+# Compiling kernels, or loading them from their cache, while the source is still being contacted.
 #
 # Compiling takes seconds the first time after an installation, and the first articles take a second or two to
-# arrive. Done in parallel, the first point of the curve comes sooner.
+# arrive. Doing both in parallel brings the first point of the curve sooner.
 
 WARM_UP_WORDS, WARM_UP_DOCUMENTS = 64, 8
 
@@ -36,8 +36,8 @@ WARM_UP_WORDS, WARM_UP_DOCUMENTS = 64, 8
 def warm_up(specs: Sequence[ModelSpec]) -> None:
     """Take models like those of ``specs`` through everything that a trainer does, then discard them.
 
-    A process compiles one kernel at a time. After an installation, when all of them have to be compiled,
-    another process does what learning needs, and this one loads it.
+    A process compiles one kernel at a time. After an installation, when all kernels have to be compiled,
+    another process compiles those for learning, and this one loads them.
     """
     if nothing_kept():
         with Workers(1, bool, ()) as helper, contextlib.suppress(JobFailed, WorkerDied):
@@ -49,7 +49,7 @@ def warm_up(specs: Sequence[ModelSpec]) -> None:
 
 
 def _learn(specs: Sequence[ModelSpec]) -> None:
-    """Have models learn, and their words read."""
+    """Make models learn, and read their words."""
     for spec in specs:
         model = _like(spec)
         model.learn(_documents())
@@ -57,7 +57,7 @@ def _learn(specs: Sequence[ModelSpec]) -> None:
 
 
 def _measure(specs: Sequence[ModelSpec]) -> None:
-    """Have models measured, which for LDA begins with what only this needs, and documents inferred."""
+    """Measure models, for LDA beginning with what only measuring needs, and infer documents."""
     documents = _documents()
     held_out = HeldOut(documents, 0)
     for spec in specs:
@@ -67,7 +67,7 @@ def _measure(specs: Sequence[ModelSpec]) -> None:
 
 
 def _like(spec: ModelSpec) -> OnlineModel:
-    """A small model. As the trainer does: one made from its state may have other types for the compiler."""
+    """A small model, made from its state as in the trainer: the compiler may see other types otherwise."""
     new = new_model(spec, WARM_UP_WORDS, WARM_UP_DOCUMENTS, 0)
     return type(new).from_state(new.state())
 
@@ -82,7 +82,7 @@ def _documents() -> Minibatch:
 
 
 MOST_WORKERS = 16
-"""The most workers: each takes 45 MB, and a few of them already read faster than a model learns."""
+"""The most workers: each takes 45 MB, and even a few read faster than a model learns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ async def open_source(
     specs: Sequence[ModelSpec] = (),
     cluster: str | None = None,
 ) -> Opened:
-    """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile.
+    """Contact the source; raises its errors. Models like ``specs`` are compiled meanwhile.
 
     With only a rule, every word is counted. ``cluster``: the address of the cluster whose workers count;
     None: processes on this machine count.
@@ -113,14 +113,14 @@ async def open_source(
     if isinstance(kind, Counts):
         if cluster is not None:
             raise BadUsage(
-                f"{CLUSTER.flag}: the words of --source {kind.name} are counted already: leave it out"
+                f"{CLUSTER.flag}: the words of --source {kind.name} are already counted; leave it out"
             )
         assert isinstance(vocabulary, Vocabulary)
         file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
         return Opened(SourceInfo(file.name, len(file)), {**identity, **file.identity}, CountedBlocks(file))
     assert isinstance(kind, PageKind)
     warming = asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
-    # An error of a model comes again, and is reported, when the trainer makes the model itself.
+    # An error of a model recurs, and is reported, when the trainer makes the model itself.
     warming.add_done_callback(lambda warmed: warmed.cancelled() or warmed.exception())
     source = kind.open(identity, asked)
     try:
@@ -144,7 +144,7 @@ async def far_pool(address: str, vocabulary: Vocabulary, info: SourceInfo, sourc
         raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
     cluster = Cluster(address, vocabulary, info, source.activity)
     await asyncio.to_thread(cluster.connect)
-    say(f"counting on a cluster: {cluster.jobs()} threads of {cluster.workers} workers")
+    say(f"counting on a cluster: {cluster.jobs()} threads on {cluster.workers} workers")
     return cluster
 
 

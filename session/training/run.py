@@ -20,15 +20,15 @@ from wikitopics.session.training.stream import Work
 from wikitopics.session.training.vocabulary import Consumer
 
 FINISHED = "finished"
-"""The reason for the end of a run that was not stopped."""
+"""The reason given for the end of a run that was not stopped."""
 COMMIT_SECONDS = 1.0
 """Seconds: a commit follows a minibatch at once, unless the last commit is younger than this."""
 LATEST_SECONDS = 1.5
-"""Seconds: commit first if the next step is likely to end later than this after the last commit."""
+"""Seconds since the last commit that the next step may not exceed: otherwise commit first."""
 RETRY_SECONDS = 5.0
 """Seconds between two attempts to save while the disk is full or another program writes."""
 PATIENCE = 2.0
-"""Seconds that a minibatch in progress may still take after a stop, before it is abandoned."""
+"""Seconds that a minibatch in progress may take after a stop before it is abandoned."""
 SUSPENDED_SECONDS = 5.0
 """Seconds between two looks at the clock in which the process stood still; a monitor looks every second."""
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of this run, besides the articles of the stream; they may differ from run to run."""
+    """The limits of this run, besides the number of articles; they may differ from run to run."""
 
     hours: float = math.inf
     megabytes: float = math.inf
@@ -51,7 +51,7 @@ class Limits:
         """Why a run ends after this much; "" if it continues."""
         if seconds >= self.hours * 3600:
             return "the time given with --hours is up"
-        return "the limit given with --max-mb is reached" if bytes_read >= self.megabytes * 1e6 else ""
+        return "the limit given with --max-mb has been reached" if bytes_read >= self.megabytes * 1e6 else ""
 
 
 class Wait(NamedTuple):
@@ -61,7 +61,7 @@ class Wait(NamedTuple):
     until: float | None = None
     """Seconds since the epoch, if that is known."""
     failing: bool = False
-    """Whether ``what`` went wrong: then it is a sentence, otherwise a noun phrase."""
+    """Whether something went wrong: then ``what`` is a sentence, otherwise a noun phrase."""
 
 
 def commit_due(age: float, likely: float = 0.0) -> bool:
@@ -79,13 +79,13 @@ async def wait_for(event: asyncio.Event, seconds: float) -> None:
 class Run:
     """A trainer at work on a session that this process has locked.
 
-    One thread trains, measures and commits. Stops and pauses come from signals, from other processes and from
-    the run's limits; only the first stop counts.
+    One thread trains, measures and commits. Stops and pauses come from signals, other processes and the run's
+    limits; only the first stop counts.
     """
 
     def __init__(self, store: SessionWriter, stream: Consumer, feed: Blocks, limits: Limits) -> None:
         self.stream = stream
-        """Replaced after a step was abandoned."""
+        """Replaced when a step is abandoned."""
         self.feed = feed
         feed.wanted = lambda: self.stream.missing
         self.stopping, self.resuming = asyncio.Event(), asyncio.Event()
@@ -95,17 +95,17 @@ class Run:
         self.blocked: Wait | None = None
         """Why nothing can be saved."""
         self.warnings: list[str] = []
-        """Of the blocks that came in, until they are in the log."""
+        """The warnings of blocks received, until they are in the log."""
         self._lengths: list[int] | None = None
-        """The known words of each of the first texts, until there are enough to judge them by."""
+        """The number of known words in each of the first texts, until there are enough to judge."""
         self.learnt = RateMeter()
-        """Articles learnt."""
+        """The rate at which articles are learnt."""
         self._store, self._limits = store, limits
         self._thread = _new_thread()
         self._step: asyncio.Future[object] | None = None
         """A step in progress or failed: until it is resolved, models and counters are out of step."""
         self._step_seconds: dict[bool, float] = {}
-        """How long the last step took that measured (True), which may be long, and the last that did not."""
+        """The duration of the last step with a measurement (True), which may be long, and without (False)."""
         self._save_requested = False
         self._saved_at, self._saves_since = time.monotonic(), math.inf
         self._before = stream.progress.elapsed_seconds, stream.progress.bytes_read
@@ -121,7 +121,7 @@ class Run:
 
     @property
     def busy(self) -> bool:
-        """Whether a step is under way."""
+        """Whether a step is in progress."""
         return self._step is not None
 
     def saving_seconds(self) -> float:
@@ -129,7 +129,7 @@ class Run:
         return max(0.0, time.monotonic() - self._saves_since)
 
     def ran(self) -> float:
-        """Seconds of this run, without those in which the process was suspended, as after Ctrl+Z."""
+        """The seconds of this run, except those in which the process was suspended, as by Ctrl+Z."""
         with self._clock:
             now = time.monotonic()
             passed, self._looked_at = now - self._looked_at, now
@@ -141,13 +141,13 @@ class Run:
         return self._before[0] + self.ran()
 
     def stop(self, reason: str) -> None:
-        """Order the run to end."""
+        """Tell the run to end."""
         if not self.stopping.is_set():
             self.reason = reason
             self._end()
 
     def obey(self, request: ControlRequest) -> None:
-        """Take the requests of other processes."""
+        """Carry out the requests of other processes."""
         if request.stop:
             self.stop("stopped by `wikitopics stop`")
         self._save_requested |= request.save
@@ -171,7 +171,7 @@ class Run:
             try:
                 self.feed.start(self.stream.progress.position)
                 await self._consume()
-                if not self.stopping.is_set():  # the session has ended: measure there too
+                if not self.stopping.is_set():  # the session has ended: measure at its end too
                     await self._commit_if(True)  # the last measurement may take long
                     stream = self.stream
                     if await self.do(Work(lambda elapsed_seconds: stream.finish(elapsed_seconds()))):
@@ -193,7 +193,7 @@ class Run:
                 if not self.resuming.is_set():
                     await self._commit_if(True)
                     await wait_for(self.resuming, 1.0)  # time passes, even if nothing else happens
-                    self.learnt = RateMeter()  # a pause is no part of it
+                    self.learnt = RateMeter()  # a pause does not count towards the rate
                 elif work is not None:
                     await self._commit_if(work.on_committed)
                     if not await self.do(work):
@@ -219,14 +219,14 @@ class Run:
                     self._take(block)
 
     async def _save_all(self) -> None:
-        """Commit everything fetched and trained; after a step that continues or has failed, what was trained
+        """Commit everything fetched and trained; if a step is still running or has failed, what was trained
         before it."""
         enough = time.monotonic() + PATIENCE
         blocks = await self.feed.drain()
         if self._step is not None:
             await asyncio.wait({self._step}, timeout=max(0.0, enough - time.monotonic()))
             if not self._step.done() or self._step.exception() is not None:
-                self._thread.shutdown(wait=False)  # the step is left to its thread
+                self._thread.shutdown(wait=False)  # the step is left running in its thread
                 self._thread = _new_thread()
                 self.stream = await self._call(self.stream.as_committed)
             self._step = None
@@ -252,7 +252,7 @@ class Run:
             self.stop(reason)
 
     async def do(self, work: Work) -> bool:
-        """Do what the stream has to do next; False if a stop comes before it is done."""
+        """Do the stream's next work; False if a stop comes before it is done."""
         stream, began, before = self.stream, time.monotonic(), self.stream.progress.articles
         self._step = asyncio.ensure_future(self._call(lambda: work.do(self.elapsed)))
         await self._or_stop(self._step)
@@ -261,7 +261,7 @@ class Run:
         self._step.result()
         self._step = None
         if trained := stream.progress.articles - before:
-            if not self._step_seconds:  # the first step of a run is saved at once: people see it resume
+            if not self._step_seconds:  # a run's first step is saved at once: people see it resume
                 self._saved_at = -math.inf
             self._step_seconds[work.measures] = time.monotonic() - began
             self.learnt.add(trained)

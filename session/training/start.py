@@ -65,15 +65,15 @@ from wikitopics.vocab.vocabulary import Built
 
 T = TypeVar("T")
 OUTGROWN = 4
-"""A run this many times larger than the D of its models is warned: D is weighed against their priors."""
+"""Warn if a run is this many times larger than its models' D, which is weighed against their priors."""
 
 
-# A new session: its settings as determined by the source, its vocabulary, its models, its file.
+# A new session: its settings, as the source determines them, its vocabulary, its models and its file.
 
 LEAST = 2
 """The fewest documents to train on: the topics of a single one are nothing but its words."""
 MOST_PASSES = 5
-"""More passes make models of small collections worse on held-out documents as often as better."""
+"""More passes make the models of small collections worse on held-out documents as often as better."""
 ENOUGH_READINGS = 20_000
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
@@ -104,19 +104,19 @@ def too_few(
 
 
 def default_passes(documents: int) -> int:
-    """The number of passes over a collection of so many documents: about 20,000 readings, at most five."""
+    """The number of passes over this many documents, for about 20,000 readings; at most five."""
     return max(1, min(MOST_PASSES, ENOUGH_READINGS // max(1, documents)))
 
 
 def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
-    """The settings of a new session, with what its source has told."""
+    """The settings of a new session, completed with what its source has reported."""
     values, size = dict(settings.values), opened.info.articles
     held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
     values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
     kind, models = sources.load(settings.source), settings.models
     if size is not None:
         documents = max(1, size - held_out)
-        seeded = len(stored_seeds(settings))  # as many topics at least
+        seeded = len(stored_seeds(settings))  # the fewest topics
         models = tuple(
             one.with_usual(max(seeded, default_topics(load_kind(one.kind), documents))) for one in models
         )
@@ -129,7 +129,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
 
 
 def chosen_by_size(before: Settings, after: Settings) -> str:
-    """What was chosen for a new session by the size of its source; "" if nothing was.
+    """What the size of a new session's source has determined; "" if nothing.
 
     ``before``: its settings as requested, ``after``: as they are stored.
     """
@@ -137,7 +137,7 @@ def chosen_by_size(before: Settings, after: Settings) -> str:
     if before.models != after.models:
         specs = [spec for was, spec in zip(before.models, after.models, strict=True) if was.usual_topics]
         numbers = [f"{one.topics:,} topics" + f" for {one.name}" * (len(specs) > 1) for one in specs]
-        is_root = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)  # the HDP has three times that
+        is_root = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)  # the HDP: three times that
         rule = f"{'about' if is_root else 'from'} the square root of its {sources.noun(after.source)}"
         chosen["--topics"] = f"{' and '.join(numbers)} ({rule})"
     if before[PASSES] != after[PASSES]:
@@ -149,7 +149,7 @@ def chosen_by_size(before: Settings, after: Settings) -> str:
 
 
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
-    """Create the session's file, with its models before their first article; only a rule: without words."""
+    """Create the session's file, with untrained models; if there is only a rule, without words."""
     if isinstance(vocabulary, Vocabulary):
         create_session(path, settings, *_beginning(settings, vocabulary))
     else:
@@ -159,9 +159,9 @@ def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> Non
 def _beginning(
     settings: Settings, vocabulary: Vocabulary
 ) -> tuple[tuple[str, ...], list[dict[str, object]], list[str]]:
-    """The words, the rows of the models before their first article, and the names of their first topics.
+    """The words, the rows of the untrained models, and the names of their first topics.
 
-    Raises `BadUsage` for seeds that none can have.
+    Raises `BadUsage` for seeds that no model can have.
     """
     seeds = stored_seeds(settings)
     sizes, ids = (len(vocabulary), settings[DOCUMENTS], settings[SEED]), ids_of(seeds, vocabulary)
@@ -170,10 +170,10 @@ def _beginning(
 
 
 def other_language(settings: Settings, language: str) -> str:
-    """The code of a source's ``language`` if the session's vocabulary is of another, as its name says;
-    otherwise "".
+    """The code of a source's ``language`` if the name of the session's vocabulary says another one; otherwise
+    "".
 
-    Codes of three letters and more differ between wikis and languages, so they are no names.
+    Codes of three and more letters are ignored: wikis and languages do not always have the same ones.
     """
     code = ENGLISH if settings.vocabulary == VOCAB.default else settings.vocabulary.removesuffix(f"-{LINKS}")
     stated = language_of(language).partition("-")[0]
@@ -181,21 +181,21 @@ def other_language(settings: Settings, language: str) -> str:
 
 
 def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
-    """Keep a vocabulary for other sessions, unless there is one of this name; returns a message about it."""
+    """Save a vocabulary for other sessions, unless the name is taken; returns a message about it."""
     path = vocabulary_file(name)
     if path.exists():
-        return f"another vocabulary is already kept as {name}"
+        return f"another vocabulary is already saved as {name}"
     try:
         make_folder(path.parent)
         with replacing(path) as file:
             file.write(("\n".join(vocabulary.lines) + "\n").encode())
     except SessionError as error:
-        return f"it is not kept for other sessions: {error}"
-    return f"it is kept for other sessions: `wikitopics vocab show {name}`"
+        return f"it could not be saved for other sessions: {error}"
+    return f"it is saved for other sessions: `wikitopics vocab show {name}`"
 
 
 def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
-    """Give the session its vocabulary, and its models."""
+    """Give the session its vocabulary and its models."""
     settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
     store.build(settings, *_beginning(settings, vocabulary))
 
@@ -203,13 +203,13 @@ def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
 def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
     """Feed the stream the articles collected before there was a vocabulary, and commit them.
 
-    Only as many as a session may hold untrained, with room for the next ones. The source is asked again for
-    the rest, from where these end.
+    Only as many are fed as a session may hold untrained, with room for the next ones. The source is asked
+    again for the rest.
     """
     numbers = {word: number for number, word in enumerate(store.vocabulary())}
     room = documents_room(store.settings()) // 2
     some = False
-    # The source can continue only after all blocks that share a position.
+    # The source can only continue after all blocks with the same position.
     for _, rows in groupby(store.first_articles(), key=lambda block: block.position):
         counted = [block.over(numbers) for block in rows]
         room -= sum(len(block.to_bytes()) for block in counted)
@@ -223,11 +223,11 @@ def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
         stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
 
 
-# The run: resolved, opened, trained to its end.
+# The run: resolving the request, opening, and training to the end.
 
 
 class Unawaited(ThreadPoolExecutor):
-    """Threads that a loop does not wait for when it ends: compiling, or a name server that does not
+    """Threads for which an ending loop does not wait: they compile, or ask a name server that does not
     answer."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -236,27 +236,27 @@ class Unawaited(ThreadPoolExecutor):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to train, known before anything is opened."""
+    """What to train, determined before anything is opened."""
 
     path: Path
     request: TrainRequest
     settings: Settings
-    """Those of the existing session, or what is known of a new one's."""
+    """The settings of the existing session, or those known so far of a new one."""
     is_new: bool
     kind: SourceKind
     vocabulary: Vocabulary | Rule
-    """The vocabulary that counts the words; only a rule if the session still has to build it."""
+    """The vocabulary; only a rule if the session has yet to build one."""
     adds: bool = False
-    """Whether the source is other texts than the session has read so far."""
+    """Whether the source has texts that the session has not read before."""
     remark: str = ""
-    """What there is to say about the vocabulary."""
+    """A message about the vocabulary; "" if there is none."""
 
 
 def train(path: Path, request: TrainRequest, report: Reporter, say: Say) -> str:
     """Train the session at ``path`` until its end or a signal; returns why it ended.
 
-    ``say`` takes the few lines about what happens before the first report. Raises the errors of the rooms,
-    each with an ``exit_code``; nothing is created if the source cannot be opened.
+    ``say`` takes the lines about what happens before the first report. Raises the errors of all rooms, each
+    with an ``exit_code``. Nothing is created if the source cannot be opened.
     """
     with Signals() as signals:
         signals.at_once = lambda number: _insist(number, signals)
@@ -267,21 +267,21 @@ def train(path: Path, request: TrainRequest, report: Reporter, say: Say) -> str:
 
 
 def _insist(number: signal.Signals, signals: Signals) -> None:
-    """Exit at once on an interrupt that follows another signal."""
+    """Exit at once if an interrupt follows another signal."""
     if number == signal.SIGINT and len(signals.noted) > 1:
-        os._exit(130)  # the last commit stands, and a new session gets its name last
+        os._exit(130)  # the last commit is safe, and a new session gets its name last
 
 
 def _obey(signals: Signals) -> None:
-    """Have each signal, past or future, cancel the current task; a run handles signals in its own way."""
+    """Let each signal, past or future, cancel the current task; a run handles signals in its own way."""
     starting = asyncio.current_task()
     assert starting is not None
     signals.tell(lambda _: starting.cancel())
 
 
 async def _train(path: Path, request: TrainRequest, report: Reporter, say: Say, signals: Signals) -> str:
-    # From here on, slow work is done in threads, so that signals are noticed. There are few threads: each
-    # that has read parts of a dump keeps some 10 MB.
+    # From here on, slow work is done in threads, so that signals are noticed. There are few threads, since
+    # each keeps some 10 MB once it has read parts of a dump.
     asyncio.get_running_loop().set_default_executor(Unawaited(max(2, os.cpu_count() or 1)))
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
@@ -314,7 +314,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 
     Raises for every error that can be found before the source is contacted.
     """
-    request.cluster_address()  # raises where there can be no cluster
+    request.cluster_address()  # raises if the address is wrong
     is_new, adds = not os.path.exists(path), False
     if is_new:
         kind = request.kind()
@@ -329,11 +329,11 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             of_texts = isinstance(kind, PageKind)
             requested = load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
             progress = reader.progress()
-            read_all = progress.finished and progress.lap == 1  # and not only to --articles
+            read_all = progress.finished and progress.lap == 1  # not just up to --articles
             if read_all and (added := added_texts(request, settings)) is not None:
                 if settings[KEEP_ARTICLES] != "all":
                     raise BadUsage(
-                        f"{TEXTS.flag}: this session has not kept which documents it knows "
+                        f"{TEXTS.flag}: this session did not record which documents it has read "
                         f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be added"
                     )
                 adds, before = True, reader.last_page_id()
@@ -348,21 +348,21 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 
 
 def _of_other_versions(rule: Rule) -> str:
-    """A remark if the words of a vocabulary were separated by other versions than are installed; otherwise
+    """A message if the words of a vocabulary were separated by versions other than those installed; otherwise
     "". Raises `UnseparatedWords`."""
     now = segmenters.versions(rule.language) if rule.number == BY_DICTIONARY else ""
     if rule.versions in ("", now):
         return ""
     return (
-        f"the words of this vocabulary were separated by {rule.versions}, and those of articles are now "
-        f"separated by {now}: a few are counted differently; install the former to prevent that"
+        f"the words of this vocabulary were separated by {rule.versions}, but those of articles are now "
+        f"separated by {now}, so a few are counted differently; install the former to prevent that"
     )
 
 
 async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: Signals) -> tuple[str, Limits]:
     """Train to the end, or build the vocabulary; returns why that ended, and what is left of the limits.
 
-    Raises `BadUsage` if there was too little to train on; a session created for that is deleted again.
+    Raises `BadUsage` if there was too little to train on; then a session created by this run is deleted.
     """
     began = time.monotonic()
     lack: BadUsage | None = None
@@ -397,13 +397,13 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
 
 
 def _build(path: Path, built: Built | None, seconds: float, language: str) -> str:
-    """Give the session the vocabulary that was built, and keep it unless it is of the user's own texts, or
-    the source is in another ``language`` than its name says; returns a message about it."""
+    """Give the session its new vocabulary; returns a message about it. It is saved for other sessions, unless
+    it comes from the user's own texts, or its name says another language than the source's ``language``."""
     assert built is not None
     store = SessionWriter(path)
     try:
         settings = store.settings()
-        copy = "it is not kept for other sessions"
+        copy = "it is not saved for other sessions"
         if not (sources.described(settings.source).own or other_language(settings, language)):
             copy = save_user_copy(settings.vocabulary, built.vocabulary)
         store_vocabulary(store, built.vocabulary)
@@ -420,7 +420,7 @@ def _build(path: Path, built: Built | None, seconds: float, language: str) -> st
 async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWriter, Consumer, Opened]]:
     """Open the source, then the session, which is created if it is new; both are closed at the end.
 
-    Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
+    Raises the errors of both, and `BadUsage` if a new session would have too little to train on.
     """
     resuming = not (plan.is_new or plan.adds)
     settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=resuming)
@@ -437,21 +437,21 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWrit
                 raise too_few(settings, plan.kind, size, held_out, {})
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif version := released(plan.path):
-            say(f"converting this session from the format of {version}, once")
+            say(f"converting this session from the format of {version} (only once)")
             await _to_its_end(lambda: upgrade(plan.path))
         store = SessionWriter(plan.path)
         if plan.adds:
             await _to_its_end(lambda: store.add_source(settings.source_options))
         stream = await asyncio.to_thread(_read, store, plan)
-        opened.callback(store.close)  # a run has already closed it, which does no harm
+        opened.callback(store.close)  # harmless if a run has already closed it
         yield store, stream, source
 
 
 def _read(store: SessionWriter, plan: Plan) -> Consumer:
-    """What an open session holds; it is closed on an error.
+    """Read the contents of an open session, which is closed on an error.
 
-    A stop does not wait for it, and leaves the session open: SQLite crashes if a connection is closed while
-    another thread reads from it.
+    A stop does not wait for this, and leaves the session open: SQLite crashes if a connection is closed while
+    another thread is reading from it.
     """
     try:
         if isinstance(plan.vocabulary, Rule):
@@ -463,9 +463,9 @@ def _read(store: SessionWriter, plan: Plan) -> Consumer:
 
 
 async def _to_its_end(work: Callable[[], T]) -> T:
-    """The result of ``work``, which writes to the session in a thread; a stop is obeyed once it is done.
+    """The result of ``work``, which writes to the session in a thread; a stop takes effect once it is done.
 
-    The session's lock must not be released while anything still writes.
+    The session's lock must not be released while anything is still writing.
     """
     working = asyncio.ensure_future(asyncio.to_thread(work))
     stop: asyncio.CancelledError | None = None
@@ -481,7 +481,7 @@ async def _to_its_end(work: Callable[[], T]) -> T:
 
 
 def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) -> Iterator[str]:
-    """What is about to be done, and what else there is to say of it."""
+    """Messages about what is going to happen."""
     if isinstance(stream, VocabularyBuild):
         yield _builds(stream, source)
     else:
@@ -490,8 +490,8 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
         yield _begins(stream)
         if plan.adds:
             yield (
-                f"adding the documents of {source.info.name}; those with an id that the session knows are "
-                "skipped"
+                f"adding the documents of {source.info.name}; those whose id the session already "
+                "has are skipped"
             )
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
@@ -500,8 +500,8 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
     language = other_language(plan.settings, source.info.language)
     if plan.is_new and VOCAB not in plan.request and language:
         yield (
-            f"{source.info.name} is in {language!r}, but its words are those of the vocabulary "
-            f"{plan.settings.vocabulary!r}: start a new --session with --lang {language}"
+            f"{source.info.name} is in {language!r}, but the session counts the words of the "
+            f"vocabulary {plan.settings.vocabulary!r}: start a new --session with --lang {language}"
         )
     if plan.is_new:
         if download := plan.kind.download(source.identity):
@@ -519,7 +519,7 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
 
 
 def _builds(build: VocabularyBuild, source: Opened) -> str:
-    """How a vocabulary will be built, and how long that will take."""
+    """How a vocabulary is going to be built, and how long that takes."""
     settings, info, activity = build.settings, source.info, source.feed.activity
     done = build.progress.pending
     number = build.wanted if info.articles is None else min(build.wanted, info.articles)
@@ -532,13 +532,13 @@ def _builds(build: VocabularyBuild, source: Opened) -> str:
     else:
         how = f"is built first, from the first {number:,} {noun}"
     return (
-        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these {noun} are "
-        "then the first of the stream"
+        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these {noun} "
+        "then come first in the stream"
     )
 
 
 def _begins(stream: Stream) -> str:
-    """Which models are trained, and from where on."""
+    """Which models are trained, and from which article on."""
     settings, done = stream.settings, stream.progress.articles
     names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
     if done:
@@ -550,10 +550,10 @@ def _begins(stream: Stream) -> str:
 
 
 def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
-    """What was chosen for a new session because its source is small.
+    """What was chosen for a new session because its source is small, and two more facts.
 
-    Whose words one over the user's own texts counts, if that was not chosen; of words that were counted
-    elsewhere, how many no text has.
+    For the user's own texts: which words are counted, unless the user chose them. For words that were counted
+    elsewhere: how many of them can never occur in a text.
     """
     if chosen := chosen_by_size(plan.settings, settings):
         yield chosen
@@ -562,19 +562,18 @@ def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
     if not isinstance(plan.kind, PageKind):
         if never := plan.vocabulary.unmatched():
             yield (
-                f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words "
-                f"by rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"
+                f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are not words "
+                f"by rule {plan.vocabulary.rule}: topics contain them, but `infer` never finds them in a text"
             )
     elif VOCAB not in plan.request:
         yield (
-            f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
-            "`wikitopics vocab build` makes one of your own"
+            f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which come from "
+            "Wikipedia; `wikitopics vocab build` makes one from your own texts"
         )
 
 
 def _room(plan: Plan, store: SessionWriter, source: Opened) -> Iterator[str]:
-    """The space that the file will need, if it exceeds the free space and the length of the stream is
-    known."""
+    """The space that the file will need, if more than is free, and if the length of the stream is known."""
     if source.info.articles is None and ARTICLES not in plan.request:
         return
     settings = store.settings()
@@ -582,7 +581,7 @@ def _room(plan: Plan, store: SessionWriter, source: Opened) -> Iterator[str]:
     try:
         needed = file_bytes(settings, len(store.vocabulary()), articles) - plan.path.stat().st_size
         free = shutil.disk_usage(plan.path.parent).free
-    except OSError:  # only a remark is lost
+    except OSError:  # only this message is lost
         return
     if needed > free:
         keeps = settings[KEEP_ARTICLES] != "none"

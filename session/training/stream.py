@@ -1,7 +1,7 @@
-"""The stream's bookkeeping: which article is held out, which trains next, when to measure, what to save.
+"""The stream's bookkeeping: what to hold out, what to train on next, when to measure, what to save.
 
-Synchronous and without a clock: its actions depend only on the articles fed, so that a run that was
-interrupted and resumed does exactly the same as an uninterrupted one. Times are passed in.
+It is synchronous and has no clock: its actions depend only on the articles fed, so that an interrupted and
+resumed run does exactly what an uninterrupted one does. Times are passed in.
 """
 
 from bisect import bisect_right
@@ -26,26 +26,25 @@ from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import measuring
 
-# The later passes over a session's documents: all that were trained, again, each time in another order.
+# The later passes over a session's documents: all those trained on, each time in a different order.
 #
 # Their word counts are in the session, so nothing is read from the source, and memory does not grow with
-# their number. What comes next follows from numbers alone: the seed, the pass, and how many documents were
-# read.
+# their number. The order depends only on numbers: the seed, the pass, and how many documents have been read.
 
 WORDS = 2**24
-"""Words of the documents that are shuffled together, about: 40,000 articles of Wikipedia."""
+"""About the number of words in documents shuffled together: 40,000 articles of Wikipedia."""
 
 
 class Passes:
     """The documents of the second pass and of all further ones.
 
-    A pass shuffles the session's rows of documents (minibatches of the first pass), then the documents of as
-    many rows together, a round, as memory holds easily.
+    A pass shuffles the session's rows of documents (minibatches of the first pass). Then it shuffles the
+    documents of a round, which is as many rows as memory holds easily.
     """
 
     def __init__(self, store: SessionWriter, seed: int, held_out: int, rest: Block, words: int) -> None:
         """``held_out``: how many come before the trained ones. ``rest``: the last documents of the first
-        pass, if they are trained only now, and everything else is saved. ``words``: those of all documents.
+        pass, if only they are not saved yet. ``words``: the number in all documents.
 
         Raises `Damaged`.
         """
@@ -59,8 +58,8 @@ class Passes:
             self._rows.append((store.next_seq, len(rest)))
         self._documents = sum(articles for _, articles in self._rows)
         self._together = max(1, WORDS * self._documents // max(1, words))
-        # The open round: its pass, the documents before it, its rows, their documents as in the session with
-        # their numbers there, and the order in which these are read.
+        # The open round: its pass, the number of documents before it, its rows, their documents with their
+        # numbers as in the session, and the order in which they are read.
         self._pass, self._start, self._open = 0, 0, list[int]()
         self._block, self._seqs = rest[:0], np.empty(0, np.int64)
         self._order = np.empty(0, np.int64)
@@ -70,7 +69,7 @@ class Passes:
         return self._documents
 
     def take(self, start: int, number: int) -> tuple[NDArray[np.int64], Block]:
-        """The next documents, and their numbers in the session, once so many were read again."""
+        """The next documents after the first ``start`` reread ones, and their numbers in the session."""
         seqs: list[NDArray[np.int64]] = []
         parts: list[Block] = []
         while number:
@@ -83,13 +82,13 @@ class Passes:
         return np.concatenate(seqs), Block.concatenate(parts)
 
     def _turn_to(self, number: int, offset: int) -> None:
-        """Open the round of this place of a pass, unless it is open."""
+        """Open the round at this place in a pass, unless it is open."""
         if number == self._pass and self._start <= offset < self._start + len(self._order):
             return
         rounds = self._rounds(number)
         which = bisect_right([start for start, _ in rounds], offset)
         self._pass, (self._start, rows) = number, rounds[which - 1]
-        if rows != self._open:  # the rows of a small collection are one round, and stay in memory
+        if rows != self._open:  # a small collection is a single round and stays in memory
             self._open, self._block = rows, self._block[:0]
             last = self._rows[-1][0] if len(self._rest) else None
             self._block = Block.concatenate(
@@ -118,9 +117,9 @@ class Passes:
 
 
 RENEWED_TOGETHER = 512
-"""Articles inferred again at a time, when no minibatch is left to train alongside."""
+"""The number of articles inferred again at a time when there is no minibatch left to train on."""
 RENEWED_BESIDE = 2
-"""Articles inferred again for each one trained: quicker than their counts are dropped."""
+"""The number of articles inferred again for each one trained: enough to outpace the dropping of counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ class Work:
     """The next task of a stream, before it takes more articles."""
 
     do: Callable[[Callable[[], float]], object]
-    """Does the work; takes a function that returns the total running time in seconds."""
+    """Does the work, given a function that returns the total running time in seconds."""
     measures: bool = False
     """Whether the models are also evaluated, which may take as long as many steps."""
     on_committed: bool = False
@@ -136,10 +135,10 @@ class Work:
 
 
 class Stream:
-    """Feeds the session's models and keeps the account; commits through the store when told to."""
+    """Feeds the session's models and keeps count; commits through the store when told to."""
 
     waits_for: str | None = None
-    """What keeps training from continuing, besides the source: nothing."""
+    """What training waits for besides the source: nothing."""
 
     def __init__(self, store: SessionWriter, *, article_limit: int | None, threads: int) -> None:
         self._store = store
@@ -153,34 +152,34 @@ class Stream:
             self.models.append(model)
         self._changes = Changes()
         self._pending = deque(store.pending())
-        """Stretches of the stream that wait to be trained, each with its number in the session."""
+        """Stretches of the stream waiting to be trained on, each with its number in the session."""
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
         self._curves = measuring.Curves(store, self.models)
         self._measured_on: measuring.HeldOut | None = None
-        is_texts = self.settings.source == Texts.name  # those of another package may have such a key, too
+        is_texts = self.settings.source == Texts.name  # sources of other packages may have such a key too
         before = self.settings.source_options.get(BEFORE) if is_texts else None
         self.passes: int = self.settings[PASSES] if before is None else 1
-        """How often the documents of the source are read; those added to a session, once."""
+        """How often the source's documents are read: once if they were added to a session."""
         self._known = frozenset[str]() if before is None else store.known_ids(before)
         self._held_out_wanted = self.settings[HELD_OUT] if before is None else len(self._held_out)
         self._source_ended = self.progress.again > 0 and before is None
         self._passes: Passes | None = None
         self._ended = self.progress.finished
-        """Whether `finish` has done its part since the last step."""
+        """Whether `finish` has been called since the last step."""
         self.dirty = False
         """Whether a commit would write anything new."""
         self._learnt = False
         self._threads = threads
         self.next_measurement: int | None = None
-        """Articles at the next measurement, unless the source ends before."""
+        """Articles at the next measurement, unless the source ends earlier."""
         self._expect_measurement()
         self._fed: list[Block] = []
 
     def _check_account(self) -> None:
-        """Raise `Damaged` if the stored articles are not those that were counted."""
+        """Raise `Damaged` if the stored articles do not match the counts of progress."""
         progress = self.progress
         if len(self._held_out) != progress.held_out:
             raise Damaged("held_out holds another number of articles than progress.held_out")
@@ -194,8 +193,8 @@ class Stream:
     def as_committed(self) -> "Stream":
         """The stream as of the last commit, plus the blocks fed since; an unfinished step is discarded.
 
-        It shares only the store with this one. A step only reads the store, before it learns; an abandoned
-        step no longer does.
+        It shares only the store with this stream. A step only reads the store, and only before it learns; an
+        abandoned step no longer reads it.
         """
         stream = Stream(self._store, article_limit=self.article_limit, threads=self._threads)
         for block in self._fed:
@@ -214,7 +213,7 @@ class Stream:
         return max(0, missing) + max(0, self._next_size() - self.progress.pending)
 
     def feed(self, block: Block) -> None:
-        """Take the next stretch of the stream, first for the held-out set, then for training."""
+        """Take the next stretch of the stream: first into the held-out set, then for training."""
         self._fed.append(block)
         documents, known = block.split(self._is_new(block))
         unread = documents.n_unread
@@ -246,7 +245,7 @@ class Stream:
             progress.pending += len(documents)
 
     def _is_new(self, block: Block) -> NDArray[np.bool_]:
-        """(n,) false for added documents whose ids the session knew before."""
+        """(n,) false for added documents whose ids the session already had."""
         if not self._known or block.ids is None:
             return np.ones(len(block), np.bool_)
         return np.array([one not in self._known for one in block.ids], np.bool_)
@@ -255,18 +254,18 @@ class Stream:
         """(n,) false for held-out articles: a source such as `recent` may return one again."""
         new = ~np.isin(page_ids, self._held_out.page_ids)
         if len(self._held_out) < self._held_out_wanted:
-            # Some of these are now held out: each page only once among them.
+            # Some of these are now held out; each page may be among them only once.
             first = np.zeros(len(page_ids), np.bool_)
             first[np.unique(page_ids, return_index=True)[1]] = True
             new &= first
         return new
 
     def read_first_articles(self) -> None:
-        """Note that the session's first articles, kept until it had a vocabulary, have been fed."""
+        """Record that the session's first articles, kept until it had a vocabulary, have been fed."""
         self._changes.reads_first_articles = True
 
     def end_of_source(self) -> None:
-        """Note that the source gives no more: later passes follow, and the last minibatch may be short."""
+        """Record that the source has ended: later passes follow, and the last minibatch may be short."""
         self._source_ended = True
 
     def work(self) -> Work | None:
@@ -275,8 +274,8 @@ class Stream:
             return Work(lambda _: self.replace_topics(*self._to_renew(RENEWED_TOGETHER)), on_committed=True)
         if not self.ready():
             return None
-        # The articles to drop are determined among those trained so far, whenever the last commit was, and
-        # those to infer or to train again are read from the file.
+        # The articles to drop are chosen from those trained so far, independently of commits, and those to
+        # infer or train on again are read from the file.
         reads_again = self._passes is None and self._step_size() > self.progress.pending
         return Work(
             self.step,
@@ -285,16 +284,16 @@ class Stream:
         )
 
     def ready(self) -> bool:
-        """Whether `step` has a minibatch to train."""
+        """Whether `step` has a minibatch to train on."""
         size, untrained = self._next_size(), self._untrained
         return min(size, untrained) > 0 and (self._source_ended or untrained >= size)
 
     def done(self) -> bool:
-        """Whether the session has ended: nothing is left to train, or the limit is reached."""
+        """Whether the session has ended: nothing is left to train on, or the limit is reached."""
         return self._trained_all() and not self.renewing
 
     def _trained_all(self) -> bool:
-        """Whether nothing is left to train, or the limit is reached."""
+        """Whether nothing is left to train on, or the limit is reached."""
         limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
         return limit_reached or (self._source_ended and self._untrained == 0)
 
@@ -333,22 +332,21 @@ class Stream:
         self.next_measurement = due if limit is None or limit <= progress.articles else min(due, limit)
 
     def _ends_pass(self, after: int) -> bool:
-        """Whether one of several passes ends in a minibatch that ends at ``after`` articles."""
+        """Whether one of several passes ends with a minibatch that ends at ``after`` articles."""
         if not self._source_ended or self.passes == 1:
             return False
         return self.progress.articles // self._documents != after // self._documents
 
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
-        """Train one minibatch, and measure if that is due; returns the number of articles trained.
+        """Train on one minibatch, and measure if that is due; returns the number of articles trained.
 
-        ``elapsed_seconds`` is called when the minibatch has been learnt, since curves can also be drawn over
-        time.
+        ``elapsed_seconds`` is called once the minibatch is learnt, since curves can also be drawn over time.
         """
         measure = self.measures_next
         self._ended = False
         size = self._step_size()
         drops = self._ends_pass(self.progress.articles + size) and self.settings[KEEP_ARTICLES] == "top"
-        # Before anything slow: an abandoned step must not share the store with a commit.
+        # Read before anything slow: an abandoned step must not use the store during a commit.
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
         fresh = self._take_pending(min(size, self.progress.pending))
         n = len(fresh)
@@ -370,7 +368,7 @@ class Stream:
             self._changes.articles.append((fresh, "trained", self._topics([theta[:n] for theta in thetas])))
             self._word_counts.add(fresh)
         if len(again):
-            # A small collection may come several times in a minibatch: the last of each counts.
+            # A minibatch may read a small collection several times: the last result for each document counts.
             last = len(again) - 1 - np.unique(seqs[::-1], return_index=True)[1]
             topics = self._topics([theta[n:][last] for theta in thetas])
             self._changes.again.append((seqs[last].tolist(), again.take(last), topics))
@@ -384,7 +382,7 @@ class Stream:
         if old is not None:
             self.replace_topics(*old)
         if len(again):
-            progress.renew_from = None  # all are learnt again, which includes that
+            progress.renew_from = None  # learning all of them again includes this
             progress.lap = progress.articles / (self.passes * progress.documents)
         elif measuring.renewal_due(before, progress.articles):
             progress.renew_from = 0
@@ -396,7 +394,7 @@ class Stream:
         return len(batch)
 
     def _take_pending(self, size: int) -> Block:
-        """The next ``size`` articles, which wait no longer."""
+        """Take the next ``size`` articles from those waiting."""
         progress = self.progress
         progress.pending -= size
         parts: list[Block] = []
@@ -414,8 +412,8 @@ class Stream:
         """Read articles to infer again: their numbers, the articles, and where to continue (None: these are
         the last).
 
-        They were the newest when the stream last doubled. Some are inferred as part of each step, so that no
-        start or pause takes long, and after a kill the same models continue.
+        They were the newest when the stream last doubled. Each step infers some of them, so that no start or
+        pause takes long, and after a kill the same models continue.
         """
         progress = self.progress
         assert progress.renew_from is not None
@@ -425,7 +423,7 @@ class Stream:
         return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
 
     def replace_topics(self, seqs: Sequence[int], documents: Block, go_on_from: int | None) -> None:
-        """Infer some articles again: their topics are now known better."""
+        """Infer some articles again with the models as they are now."""
         if seqs:
             batch = _minibatch(documents)
             inferred = [model.local_proportions(batch) for model in self.models]
@@ -435,8 +433,8 @@ class Stream:
         self.dirty = True
 
     def finish(self, elapsed_seconds: float) -> None:
-        """Note the end: measure there too, unless the rule has already done so, and infer the topics of
-        held-out documents of the user's own."""
+        """Finish at the end: measure, unless that has just been done, and infer the topics of the user's own
+        held-out documents."""
         articles = self.progress.articles
         self._ended = True
         if not articles:
@@ -455,7 +453,7 @@ class Stream:
 
     @property
     def overfitting(self) -> str:
-        """A line on models that more passes have made worse; "" if there are none."""
+        """A line about models that more passes have made worse; "" if there are none."""
         if self.passes == 1:
             return ""
         return self._curves.overfitting(self.progress.documents, len(self._held_out))
@@ -482,10 +480,10 @@ class Stream:
         self._changes = Changes()
         self._fed.clear()
         self.dirty = self._learnt = False
-        self._expect_measurement()  # not before: a screen shows the last measurement that is saved
+        self._expect_measurement()  # only now: a screen shows the last measurement that is saved
 
     def _topics(self, thetas: Sequence[NDArray[np.float32]]) -> ArticleTopics:
-        """What is stored of (n, K) proportions of each model."""
+        """What is stored of each model's (n, K) proportions."""
         return ArticleTopics.of(thetas, with_proportions=self.settings[KEEP_ARTICLES] == "all")
 
     def _next_size(self) -> int:

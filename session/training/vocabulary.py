@@ -1,4 +1,4 @@
-"""Building a vocabulary: of prose from files, dumps or a wiki, or of the first articles of a session."""
+"""Building a vocabulary from the prose of files, dumps or a wiki, or from a session's first articles."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,8 +28,8 @@ from wikitopics.vocab.vocabulary import Built, VocabularyRecipe, best_words
 def file_documents(
     paths: Sequence[str], say: Say, column: str | None = None, markup: Markup = "text", lines: bool = False
 ) -> Iterator[str]:
-    """The prose of dumps (``.xml`` in the name), whatever ``--source texts`` reads, and plain text in files
-    of other names.
+    """The prose of dumps (``.xml`` in the name), of whatever ``--source texts`` reads, and of plain text in
+    files with other names.
 
     What ``--source texts`` reads comes first. ``column``, ``markup`` and ``lines`` are as for `TextFiles`.
     """
@@ -47,7 +47,7 @@ def file_documents(
 
 
 def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterator[str]:
-    """The prose of a plain text of any name; a pipe, too."""
+    """The prose of a plain-text file of any name, or of a pipe."""
     with os_error_as(path, BadUsage):
         file = open_input(path, pipes=True)
     with file:
@@ -113,10 +113,10 @@ async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence
 
 # A session without a vocabulary: its first articles are collected with all their words, to choose from.
 #
-# Until then `VocabularyBuild` takes the place of the `Stream`: a run feeds and commits it in the same way.
-# The articles collected are the beginning of the stream: `feed_first_articles` passes them on, once, when the
-# vocabulary is built. If there are more than about 100,000, the source is asked for the rest again. All of it
-# depends only on the articles, so an interrupted session chooses the same words.
+# Meanwhile `VocabularyBuild` takes the place of the `Stream`: a run feeds and commits it in the same way. The
+# articles collected are the beginning of the stream: `feed_first_articles` passes them on once the vocabulary
+# is built. If there are more than about 100,000, the source is asked for the rest again. Everything depends
+# only on the articles, so an interrupted session chooses the same words.
 
 
 class VocabularyBuild:
@@ -132,7 +132,7 @@ class VocabularyBuild:
         self.measured = measuring.Measured(0, {})
         self.built: Built | None = None
         self.wanted = max(self.settings[VOCAB_ARTICLES], 2 * self.settings[HELD_OUT])
-        """The number of articles to collect: at least as many that count as are held out."""
+        """The number of articles to collect: at least twice as many as are held out."""
         self._changes = Changes()
         self._source_ended = self._choosing = False
 
@@ -165,7 +165,7 @@ class VocabularyBuild:
         self._changes.first_articles.append(block)
 
     def end_of_source(self) -> None:
-        """Note that no article will follow: the present number must do."""
+        """Record that no articles follow: the present ones must do."""
         self._source_ended = True
 
     def work(self) -> None:
@@ -176,7 +176,7 @@ class VocabularyBuild:
         return self._source_ended or not self.missing
 
     def finish(self, elapsed_seconds: float) -> None:
-        """Choose the words, once everything is committed. Raises BadDocuments if there are too few."""
+        """Choose the words, once everything is committed. Raises BadDocuments for too few articles."""
         self._choosing = True
         recipe = VocabularyRecipe(Rule.parse(self.settings.rule))
         self.built = choose_words(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
@@ -204,8 +204,8 @@ def choose_words(
 ) -> Built:
     """The best words of the first ``wanted`` articles, without those that will be held out.
 
-    The first articles with a word of the vocabulary are held out, so the vocabulary decides which these are:
-    the choice is repeated without them until both agree. Raises BadDocuments if too few articles are left.
+    The first articles with a word of the vocabulary are held out, so the vocabulary determines which ones
+    these are. The choice is repeated without them until both agree. Raises BadDocuments if too few are left.
     """
     start = held_out
     while True:

@@ -1,7 +1,7 @@
 """Worker processes that run the jobs sent through a pipe, as an `Executor`.
 
-Unlike a pool of `multiprocessing` they need no semaphores (``/dev/shm`` may be full or read-only), no server
-and no tracker, leave nothing behind however they end, and a worker that dies takes only its own job with it.
+Unlike a `multiprocessing` pool, they need no semaphores (``/dev/shm`` may be full or read-only), no server
+and no tracker. They leave nothing behind however they end, and a worker that dies loses only its own job.
 """
 
 import contextlib
@@ -44,8 +44,8 @@ class Pool(Executor, ABC):
 class Workers(Pool):
     """Up to ``number`` processes, started when there is work for them; each runs ``initializer`` first.
 
-    Functions and arguments travel pickled. A future raises `JobFailed` for an exception of its job and
-    `WorkerDied` if the process was lost; the next job gets a new one.
+    Functions and arguments are pickled. A future raises `JobFailed` if its job raised an exception, and
+    `WorkerDied` if the process was lost; the next job gets a new process.
     """
 
     def __init__(self, number: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> None:
@@ -63,7 +63,7 @@ class Workers(Pool):
         return self._threads.submit(self._compute, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """With ``wait`` the jobs under way are finished; otherwise their workers are killed."""
+        """With ``wait``, finish the jobs in progress; otherwise kill their workers."""
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
         with self._changing:
             self._closed = True
@@ -75,7 +75,7 @@ class Workers(Pool):
         return self._number
 
     def pids(self) -> list[int]:
-        """The process ids of the workers running now."""
+        """The process ids of the running workers."""
         with self._changing:
             return [worker.pid for worker in self._workers]
 
@@ -122,7 +122,7 @@ class _Worker:
         return self._process.pid
 
     def tell(self, fn: Callable[..., object], args: Any, kwargs: Any = None) -> None:
-        """Have it call ``fn``."""
+        """Make it call ``fn``."""
         assert self._process.stdin is not None
         try:
             pickle.dump((fn, args, kwargs or {}), self._process.stdin)  # large bytes are not copied
@@ -143,15 +143,15 @@ class _Worker:
         return cast(T, value)
 
     def end(self) -> str:
-        """Kill it; returns the last line that it wrote to standard error. Callable from any thread,
-        repeatedly."""
+        """Kill it; returns the last line that it wrote to standard error. May be called from any thread, more
+        than once."""
         process = self._process
         with self._ending:
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
-                    with contextlib.suppress(OSError):  # about data still to be written to it
+                    with contextlib.suppress(OSError):  # for data still to be written to it
                         pipe.close()
             if process.stderr is not None and not process.stderr.closed:
                 self._said = process.stderr.read().decode(errors="replace")
@@ -159,7 +159,7 @@ class _Worker:
         return next((line for line in reversed(self._said.splitlines()) if line.strip()), "")
 
     def _died(self) -> WorkerDied:
-        with contextlib.suppress(subprocess.TimeoutExpired):  # of one that hangs
+        with contextlib.suppress(subprocess.TimeoutExpired):  # for one that hangs
             self._process.wait(5)
         words, code = self.end(), self._process.wait()
         how = f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
@@ -167,12 +167,12 @@ class _Worker:
 
 
 def main() -> None:
-    """Be a worker: compute what comes in, in order, until standard input ends."""
+    """Run as a worker: do the jobs that arrive, in order, until standard input ends."""
     end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # output of a library is not an answer
+    os.dup2(2, 1)  # what a library prints must not pass for an answer
     os.set_blocking(2, False)  # it is read only at the end, and a full pipe must not block
-    # Unbuffered: what the pipe cannot take is dropped, where a buffer would raise BlockingIOError in the job.
+    # Unbuffered: what the pipe cannot take is dropped; a buffer would raise BlockingIOError in the job.
     unbuffered = open(2, "wb", buffering=0, closefd=False)  # noqa: SIM115 (stays open)
     sys.stdout = sys.stderr = io.TextIOWrapper(unbuffered, "utf-8", "backslashreplace", write_through=True)
     jobs: queue.SimpleQueue[tuple[Callable[..., object], Any, Any]] = queue.SimpleQueue()
@@ -183,7 +183,7 @@ def main() -> None:
             initializer(*args, **kwargs)
         except Exception:  # noqa: BLE001 (the parent reads the last line)
             traceback.print_exc()
-            os._exit(1)  # an orderly exit would fail, since the thread holds standard input
+            os._exit(1)  # an orderly exit would fail, since the thread has locked standard input
         while True:
             fn, args, kwargs = jobs.get()
             try:

@@ -290,7 +290,7 @@ def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path):
     assert skips == {"repeated": 11}
     assert told[0] == f"{first}, line 51: the id '0' is a duplicate; skipped"
     assert len(told) == MOST_NAMED + 1
-    assert "more documents are skipped" in told[-1]
+    assert "further skipped documents" in told[-1]
     files = TextFiles([first, second])
     list(files.first_reading())
     assert [page.page_id for page, _ in files.read() if isinstance(page, Page)] == [p.page_id for p in pages]
@@ -325,8 +325,8 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
     [
         ("-", "texts are read twice"),
         ("absent.jsonl", "no such file or folder"),
-        ("a.docx", "that holds texts: .jsonl, .csv, .tsv, .txt"),
-        ("a.gz", "not a kind of file"),
+        ("a.docx", "not a supported kind of file: give .jsonl, .csv, .tsv, .txt"),
+        ("a.gz", "not a supported kind of file"),
         ("pipe.jsonl", "a pipe or a device"),
         ("folder", "no .txt file in this folder"),
         ("empty.jsonl", "no documents in"),
@@ -364,7 +364,7 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
     bomb = jsonl({"text": "x"}) + filler * ((6 << 16) // len(filler))
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
-    with pytest.raises(BadSource, match="without a document"):
+    with pytest.raises(BadSource, match="no document in over"):
         read(path)
     many = write(
         tmp_path / f"same.jsonl{packed}", PACKERS[packed](jsonl({"text": "same words " * 100}) * 1000)
@@ -378,7 +378,7 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
 def test_empty_lines_without_end_are_refused(tmp_path, monkeypatch, name, begin):
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 1 << 20)
     path = write(tmp_path / name, begin + b"\n" * (1 << 15))
-    says = r"a\.(jsonl|csv|txt): over 10,485 lines, or 0 GB, without a document"
+    says = r"a\.(jsonl|csv|txt): no document in over 10,485 lines, or 0 GB"
     with pytest.raises(BadSource, match=says):
         read(path)
     write(tmp_path / "docs" / "one.txt", begin + b"\n" * (1 << 15))

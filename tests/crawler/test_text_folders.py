@@ -29,8 +29,8 @@ def test_folders_that_cannot_be_read_or_vanish_are_told_and_left_out(tmp_path, m
     pages, _, told = read(str(docs))
     assert [p.title for p in pages] == ["a/x.txt"]
     assert told == [
-        f"{gone}: No such file or directory; this folder is left out",
-        f"{docs}/shut: Permission denied; this folder is left out",
+        f"{gone}: No such file or directory; this folder is skipped",
+        f"{docs}/shut: Permission denied; this folder is skipped",
     ]
     shut.add(docs)
     with pytest.raises(BadSource, match=r"docs: Permission denied$"):
@@ -45,7 +45,7 @@ def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path):
     pages, skips, told = read(str(tmp_path / "docs"))
     assert [p.title for p in pages] == ["a/x.txt"]
     assert not skips
-    assert [line.partition(": ")[2] for line in told] == ["a link to a folder already read; left out"] * 2
+    assert [line.partition(": ")[2] for line in told] == ["a link to a folder already read; skipped"] * 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's file systems are Linux's")

@@ -16,7 +16,9 @@ def odd_options(options):
     return f"{UNIGRAMS}class Kind(MixtureOfUnigrams):\n    kind = 'odd'\n    options = ({options},)"
 
 
-@pytest.mark.parametrize(("name", "says"), [("ldaa", "did you mean lda"), ("", "available: lda, scvb0, hdp")])
+@pytest.mark.parametrize(
+    ("name", "says"), [("ldaa", "Did you mean 'lda'"), ("", "Available: lda, scvb0, hdp")]
+)
 def test_an_unknown_kind_is_one_line(name, says):
     with pytest.raises(KindError, match=says) as caught:
         kinds.load(name)

@@ -82,9 +82,9 @@ def test_a_suspended_trainer_is_told_of_and_ends_once_it_is_continued(path, shor
         process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
         told = []
-        end = rf"once continued \(`kill -CONT {process.pid}`\) it saves and ends$"
-        why = rf"it is suspended, as by Ctrl\+Z; {end}"
-        with pytest.raises(SessionError, match=f"has not ended within 0 s; {why}"):
+        end = rf"once resumed \(`kill -CONT {process.pid}`\), it saves and ends$"
+        why = rf"it is suspended \(as by Ctrl\+Z\); {end}"
+        with pytest.raises(SessionError, match=f"did not end within 0 s; {why}"):
             control.stop(path, told.append)
         (line,) = told
         assert re.fullmatch(f"waiting for the trainer: {why}", line)

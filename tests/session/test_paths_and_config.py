@@ -78,7 +78,7 @@ def test_a_contact_inside_a_table_is_not_the_contact(save):
 @pytest.mark.parametrize("before", ['contact = """\nold"""\n', 'a = [\n[1],\n]\ncontact = "old"\n'])
 def test_a_file_that_would_be_broken_is_left_as_it_is(save, before):
     save(before)
-    with pytest.raises(BadUsage, match=r'set this line in it: contact = "me@host\.org"'):
+    with pytest.raises(BadUsage, match=r'put this line in it: contact = "me@host\.org"'):
         config.save_contact("me@host.org")
     assert config_file().read_text() == before
 

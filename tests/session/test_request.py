@@ -154,7 +154,7 @@ def test_a_language_finds_its_vocabulary_or_has_it_built():
         new_vocabulary(german, Recent())
     with pytest.raises(BadUsage, match=r"^Lao is written without spaces.*; --tokens links learns"):
         new_vocabulary(TrainRequest(lang="lo"), Api())
-    assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is kept")
+    assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is saved")
     assert "already" in save_user_copy("de", WORDS)
     for kind in (Api(), Recent()):
         name, found = new_vocabulary(german, kind)
@@ -162,7 +162,7 @@ def test_a_language_finds_its_vocabulary_or_has_it_built():
         assert found.lines == ("# rule 2", "straße", "über's")
     assert new_vocabulary(TrainRequest(lang="de", vocab="english"), Api()) == ("english", WORDS)
     assert new_vocabulary(TrainRequest(api_url="http://x.org"), Api()) == ("english", WORDS)
-    with pytest.raises(VocabularyError, match="available: english, de"):
+    with pytest.raises(VocabularyError, match="Available: english, de"):
         new_vocabulary(TrainRequest(vocab="fr"), Api())
 
 

@@ -64,7 +64,7 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
         *(
             (
                 NOTES.replace('str, "notes"', f'str, "{name}"'),
-                f"option '{name}': it needs a name of its own: ",
+                f"option '{name}': its name must be unique: ",
             )
             for name in ("min-lines", "Notes", "ä", "class", "_n", "")
         ),
@@ -81,7 +81,7 @@ def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(in
 
 
 def test_a_source_that_does_not_exist():
-    with pytest.raises(BadUsage, match="'apo' is not a kind of source; did you mean api"):
+    with pytest.raises(BadUsage, match=r"'apo' is not a kind of source\. Did you mean 'api'"):
         sources.load("apo")
 
 

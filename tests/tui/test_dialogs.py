@@ -209,7 +209,7 @@ async def test_an_export_asks_before_replacing(shown, live, tmp_path, kind):
         for answer in ("escape", "c", "r"):
             await seeing.export(pilot, target)
             await seeing.in_front(pilot, Ask)
-            await seeing.until(pilot, "exists already")
+            await seeing.until(pilot, "already exists")
             assert target.is_symlink() or target.read_text() == "#!/bin/sh\n"
             await pilot.press(answer)
         await seeing.until(pilot, "rows in")

@@ -32,7 +32,7 @@ def test_theme_and_keys_or_nothing_said(home):
         ("theme = 3", "theme 3"),
         ("keys = 1", "must hold lines like"),
         ('[keys]\n"app.freeze" = 1', "must hold lines like"),
-        ('[keys]\n"app.fly" = "f"', "names 'app.fly'; available: app.ask, app.browse"),
+        ('[keys]\n"app.fly" = "f"', "names 'app.fly'. Available: app.ask, app.browse"),
     ],
 )
 def test_what_makes_no_sense_is_named(home, text, why):

@@ -68,7 +68,7 @@ async def test_log_and_flow_are_those_of_then(shown, live):
         seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")
         seen = await seeing.until(pilot, "70.1k words in 4 min")
         assert "wait" not in seen
-        assert "rates in a replay" in seen
+        assert "replay has no other rates" in seen
         seen = await seeing.press(pilot, "5", shows="Log · ")
         assert "training began at article 0" in seen
         assert "saved at" not in seen

@@ -168,7 +168,7 @@ async def test_the_log_shows_finds_and_follows_its_end_into_another_size(shown, 
         await seeing.press(pilot, "5", shows="saved at 12,288 articles")
         seen = await seeing.press(pilot, "slash", *"429", "enter", shows="1 line with")
         assert "saved at" not in seen
-        await seeing.press(pilot, "slash", *"zzz", shows="no line with these words")
+        await seeing.press(pilot, "slash", *"zzz", shows="no line contains these words")
         await seeing.press(pilot, "escape", shows="saved at 12,288 articles")
         await seeing.press(pilot, "5", shows="Log")
         newest = app.latest.events[-1].message[:20]

@@ -75,7 +75,7 @@ async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monk
 
 def test_what_is_wrong_is_told_before_anything_is_served(cli, trained, one_line, monkeypatch):
     one_line(cli("watch", "--web", "--port", 90, "--host", "0.0.0.0"), 2, "ssh -L 90:127.0.0.1:90 HOST")
-    one_line(cli("watch", "--port", 90), 2, "go with --web")
+    one_line(cli("watch", "--port", 90), 2, "need --web")
     monkeypatch.setattr("wikitopics.crawler.source._version", lambda package: "")
     one_line(cli("watch", "--web"), 2, WEB.command)
     monkeypatch.setattr("wikitopics.crawler.source._version", lambda package: "1")

@@ -48,7 +48,7 @@ def test_it_leaves_nothing_behind(checked, home, there):
 @pytest.mark.parametrize(
     ("contact", "fine", "says"),
     [
-        ("", True, "needed only for Wikipedia"),
+        ("", True, "only Wikipedia and Wikimedia's other servers need one"),
         ("nobody", False, ""),
         ("w:User:Some_One", True, f"User-Agent: wikitopics/{__version__} ([[User:Some One]]) aiohttp/"),
     ],

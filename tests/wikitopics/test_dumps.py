@@ -85,7 +85,7 @@ def test_counted_words_are_not_sent_out(cli, one_line, tmp_path):
     words.write_text("one\ntwo\n")
     np.savez(path, indptr=[0, 1], word_ids=[0], counts=[1], n_words=2)
     asked = ("train", "--session", tmp_path / "s.db", "--counts", path, "--vocab", words)
-    one_line(cli(*asked, "--cluster", "localhost"), 2, "counted already")
+    one_line(cli(*asked, "--cluster", "localhost"), 2, "already counted")
 
 
 @pytest.mark.interop

@@ -102,7 +102,7 @@ def test_other_versions_are_told_on_resume(cli, counted_here, monkeypatch):
         cli.ok(*train, 100)
         assert "separated" not in cli.ok(*train, 120).err
         monkeypatch.setattr(segmenters, "installed_versions", lambda language: {"numpy": "0.1"})
-        assert "and those of articles are now separated by numpy 0.1" in cli.ok(*train, 140).err
+        assert "but those of articles are now separated by numpy 0.1" in cli.ok(*train, 140).err
 
 
 def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_path, one_line):
@@ -115,7 +115,7 @@ def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_
     (home / "vocabularies" / "texts.txt").write_text("autre\nmots\n")
     train = ["train", "--texts", tmp_path / "texts.jsonl", *SMALL, "--passes", "2"]
     outcome = cli.ok(*train, "--lang", "fr")
-    assert "from 270 documents; it is not kept for other sessions" in outcome.err
+    assert "from 270 documents; it is not saved for other sessions" in outcome.err
     words = cli.ok("vocab", "show", "--session", "default").out.splitlines()
     assert words[0] == "# rule 2 fr"
     assert "étoile" in words

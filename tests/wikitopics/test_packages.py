@@ -95,7 +95,7 @@ def test_a_sources_options_are_told_and_checked_once_it_is_named(starred, cli, o
     one_line(cli("train", "--source", "starred"), 2, "--source starred needs --notes FOLDER")
     one_line(cli("train", "--source", "notes", "--notes", folder, "--stars", 3), 2, "--source starred")
     one_line(cli(*starred, "--lang", "de"), 2, "does not take --lang")
-    one_line(cli("train", "--stars", 3), 2, "--stars goes with --source starred")
+    one_line(cli("train", "--stars", 3), 2, "--stars needs --source starred")
     one_line(cli("train", "--source", "notes", "--wings", 3), 2, "No such option '--wings'")
 
 

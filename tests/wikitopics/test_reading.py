@@ -93,7 +93,7 @@ def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
 
 def test_a_session_where_no_name_belongs_is_told_where_it_does(cli, trained, one_line):
     for words in (("topics", "default"), ("export", "topics", "default"), ("default",)):
-        one_line(cli(*words), 2, "(for the session: `--session default`; see `wikitopics ")
+        one_line(cli(*words), 2, "(to name the session, use `--session default`; see `wikitopics ")
     for other in ("day", "a" * 300):
         one_line(cli("topics", other), 2, f"No such command '{other}'")
 
@@ -130,8 +130,8 @@ def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, one_line
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"xyzzy\n", "holds no word of the session's vocabulary"),
-        (b"", "holds no word of the session's vocabulary"),
+        (b"xyzzy\n", "contains no word of the session's vocabulary"),
+        (b"", "contains no word of the session's vocabulary"),
         (b"\x7fELF\x02\x01\0\0aaa aab", "a binary file, or not UTF-8 text"),
         ("aaa aab".encode("utf-16"), "a binary file, or not UTF-8 text"),
         ("слова на кириллице".encode("cp1251"), "a binary file, or not UTF-8 text"),

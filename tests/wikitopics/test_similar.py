@@ -80,7 +80,7 @@ def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
 
 def test_what_it_cannot_answer_is_one_line(cli, titled, tmp_path, one_line):
     one_line(cli("similar", "Subject 3 / 2003"), 1, "no trained document is called", "'Subject 3 / 203'")
-    one_line(cli("similar", "Sxbjecx 3 / 23"), 1, "; there is 'Subject 3 / 23'")  # half of it is right
+    one_line(cli("similar", "Sxbjecx 3 / 23"), 1, "; did you mean 'Subject 3 / 23'?")  # half of it is right
     one_line(cli("similar", "%"), 1, "no trained document is called")
     one_line(cli("similar", os.fsdecode(b"\xff")), 1, "no trained document is called")
     one_line(cli("similar", tmp_path / "missing.txt"), 1, "missing.txt', and there is no such file")

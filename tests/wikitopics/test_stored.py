@@ -120,7 +120,7 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
         refused(lambda texts=texts: session.infer(texts), "texts: number 1 is of type float", error=TypeError)
     refused(lambda: session.infer([None]), "texts: number 0 is of type NoneType", error=TypeError)
     table = pd.DataFrame({"text": ["a"]})
-    refused(lambda: session.infer(table), "texts must be a column, not a table", error=TypeError)
+    refused(lambda: session.infer(table), "texts must be a column, such as frame['text']", error=TypeError)
     refused(lambda: session.infer(["a"], markup="xml"), "markup must be one of", error=ValueError)
 
 
@@ -269,7 +269,7 @@ def test_a_text_has_neighbours_as_a_title_has(notes, cli, tmp_path):
     for key in ("page_id", "distance", "id"):
         assert [getattr(one, key) for one in found] == [one[key] for one in json.loads(told)]
     for arguments in ({}, {"title": "n5", "text": "both"}):
-        with pytest.raises(ValueError, match="takes a title or a text"):
+        with pytest.raises(ValueError, match="takes either a title or a text"):
             notes.similar(**arguments)
     with pytest.raises(TypeError, match="text must be text, not 3"):
         notes.similar(text=3)

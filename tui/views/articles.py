@@ -212,7 +212,7 @@ def for_measuring(look: SessionView, rows: Sequence[ArticleRow]) -> str:
     if not any(row.role == "held_out" for row in rows):
         return ""
     first = "" if look.status.source == "dump" else "the first "
-    return f"{first}{count(look.status.held_out_target)} kept for measuring"
+    return f"{first}{count(look.status.held_out_target)} held out"
 
 
 def topic_cell(parts: Line, cells: int) -> Line:

@@ -129,12 +129,12 @@ class AskView(View):
         mix, listed, marks = self.query_one(Mix), self.query_one(ArticleList), marks_of(self, look, model)
         of, below = look.of_model(model) + look.of_now(), answer.lack if answer.topics else ""
         if isinstance(question, str):
-            name(mix, f"Its topics, and the words that argue for each{of}", below)
+            name(mix, f"Its topics, and the words that support each{of}", below)
         else:
             title = cut(visible(question.title), TITLE)
             name(mix, f"{title}: its topics, and their words{of}", below or told(question)[0][0])
         name(self._field, "Ask: type or paste a text", answer.known)
-        mix.empty = answer.lack or "its topics, and what is most like it, appear as you type"
+        mix.empty = answer.lack or "its topics, and the texts most like it, appear as you type"
         mix.show([
             (topic, part, topic_parts(look, model, (topic, part), marks, weighed=True), in_line(words))
             for topic, part, words in answer.topics

@@ -43,7 +43,7 @@ GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
 NEAR = 0.9
 """From this share of the allowed requests on, it is the allowance that sets the pace."""
-OF_THE_PAST = "from the measurements, the only rates in a replay"
+OF_THE_PAST = "from the measurements, since a replay has no other rates"
 
 
 def has_server(status: Status) -> bool:
@@ -56,7 +56,7 @@ def pace(status: Status) -> str:
     """What limits the pace; "" if that is not known."""
     now = status.activity
     if now.pace:
-        return "slowed down, so that you can follow; f: faster"
+        return "slowed down so that you can follow; f: faster"
     bound: str | None = now.bound_by
     if bound == "network":
         at_cap = now.allowed_per_minute and now.requests_last_minute >= NEAR * now.allowed_per_minute
@@ -89,7 +89,7 @@ def wait_text(status: Status, now: float) -> Part:
     """What the trainer waits for and until when, or what sets the pace."""
     if status.state == "stalled":
         since = time.strftime("%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0)))
-        state = "suspended, as by Ctrl+Z," if status.suspended else "no sign of life"
+        state = "suspended (as by Ctrl+Z)" if status.suspended else "no sign of life"
         return f"{state} since {since}: these are its last numbers", "bad"
     if status.state == "stopping":
         return "saving and stopping", "warn"
@@ -145,7 +145,7 @@ def past(look: SessionView, width: int, *, ascii_only: bool) -> list[Line]:
     """What a replay knows of the flow at that time: how far and how fast training was."""
     course = look.course()
     if course is None or course.articles.size < 2:
-        return [[(" too little had been measured by then for a rate", "muted")]]
+        return [[(" too few measurements by then for a rate", "muted")]]
     rates = (np.diff(course.articles) / np.maximum(np.diff(course.seconds), 1e-3)).tolist()
     bars = spark(rates, max(min(width - 17, MOST_BARS), 0), ascii_only=ascii_only, least=STEADY)
     so_far: Line = [(short(float(course.tokens[-1])), "strong"), (" words in ", "muted")]

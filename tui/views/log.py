@@ -83,7 +83,7 @@ class Story(Folded[Moment]):
 
     BORDER_TITLE = "Story"
     selectable = stays_on_top = True
-    empty = " births and records will come here"
+    empty = " births and records will appear here"
     _marks: Mapping[str, Marks] = {}
     _now: float | None = None
 
@@ -129,7 +129,7 @@ class Log(View):
             events = tuple(e for e in events if sought in e.message.lower() or sought in e.level)
         listed = self.query_one(EventList)
         finding = f" with “{visible(self.sought)}”" if sought else ""
-        listed.empty = " no line with these words" if sought else EventList.empty
+        listed.empty = " no line contains these words" if sought else EventList.empty
         listed.show_items(events)
         newest = f", of the newest {LOG_LINES}" if len(look.events) == LOG_LINES else ""
         name(listed, f"Log · {plural(len(events), 'line')}{finding}{newest}")

@@ -256,7 +256,7 @@ class Sessions(View):
         elif isinstance(row.status, str):
             self.app.notify(row.status, severity="warning")
         elif len(marked) >= MOST:
-            self.app.notify(f"{MOST} sessions are marked already: x removes a mark", severity="warning")
+            self.app.notify(f"{MOST} sessions are already marked: x removes a mark", severity="warning")
         else:
             marked.append(row.path)
         self.again()

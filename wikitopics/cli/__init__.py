@@ -199,7 +199,7 @@ def _session_in(message: str) -> str:
 
     words = re.findall(r"command '([\w.-]+)'|argument \(([\w.-]+)\)", message)
     names = [name for name in map("".join, words) if os.path.exists(session_folder() / f"{name}.db")]
-    return f"for the session: `--session {names[0]}`; " if names else ""
+    return f"to name the session, use `--session {names[0]}`; " if names else ""
 
 
 def _explained(error: Exception) -> str | None:

@@ -77,7 +77,7 @@ def _installation() -> Iterator[Check]:
             yield package, False, "not installed: reinstall wikitopics"
     from wikitopics.model.kernels import cache_folder
 
-    folder, none = cache_folder(), "no writable folder: the models are compiled at every start"
+    folder, none = cache_folder(), "no writable folder: the models are recompiled at every start"
     yield "kernel cache", folder is not None, folder or none
     for extra in EXTRAS:
         missing, versions = ", ".join(extra.missing()), ", ".join(map(" ".join, extra.versions().items()))
@@ -117,11 +117,11 @@ def _leftovers(folders: set[Path]) -> str:
 
     leftovers = []
     for what, left_behind in (
-        ("unfinished files of killed commands", files.left_behind),
-        ("texts given in Python to trainers that were killed", control.left_behind),
+        ("unfinished files left by killed commands", files.left_behind),
+        ("texts passed from Python, left by killed trainers", control.left_behind),
     ):
         if paths := sorted(str(path) for folder in folders for path in left_behind(folder)):
-            leftovers.append(f"{what}, to be deleted: {', '.join(paths)}")
+            leftovers.append(f"{what}, which you can delete: {', '.join(paths)}")
     return "; ".join(leftovers) or "none"
 
 
@@ -168,8 +168,8 @@ def _contact() -> str:
     text = config.contact()
     if text is None:
         return (
-            "none yet, and needed only for Wikipedia and Wikimedia's other servers: `wikitopics` asks "
-            "for it once and saves it; or give --contact or set $WIKITOPICS_CONTACT"
+            "none yet; only Wikipedia and Wikimedia's other servers need one. `wikitopics` asks for it "
+            "once and saves it, or give --contact or set $WIKITOPICS_CONTACT"
         )
     agent = user_agent(__version__, check_contact(text))
     return f"sent to Wikimedia's servers in the User-Agent: {agent}"
@@ -195,6 +195,6 @@ def _network() -> str:
         reason = "no answer within 5 s" if isinstance(error, TimeoutError) else str(error)
         if isinstance(error, socket.gaierror):
             reason = "the name cannot be resolved"
-        advice = "if you use a proxy, ignore this: only the crawler uses it"
+        advice = "if you use a proxy, ignore this: only the crawler goes through it"
         raise SessionError(f"en.wikipedia.org: {reason} ({advice})") from None
     return "en.wikipedia.org answers"

@@ -43,7 +43,7 @@ def report(output: str | None, session: str) -> None:
     if target is not None:
         check_page(target)
     elif sys.stdout.isatty():
-        raise BadUsage(f"a page is not for a terminal: give -o {path.stem}.html or redirect")
+        raise BadUsage(f"cannot write a page to a terminal: give -o {path.stem}.html or redirect")
     with reading(path) as reader, ProgressLine("topics read") as progress:
         page = render(reader, progress)
     if target is None:
@@ -77,7 +77,7 @@ def _described(metric: Metric) -> str:
 )
 @click.option(
     "-o", "--output", metavar="PATH", type=click.Path(),
-    help="A file, or for gensim a folder (default: standard output).",
+    help="A file or, for gensim, a folder (default: standard output).",
 )  # fmt: skip
 @click.option(
     "--model", metavar="NAME", shell_complete=options.model_names,
@@ -88,7 +88,7 @@ def _described(metric: Metric) -> str:
     help=" ".join(f"{s.name}: {s.everything}." for s in TABLES.values() if s.everything),
 )  # fmt: skip
 @click.option(
-    "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, as some spreadsheets need."
+    "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, which some spreadsheets need."
 )
 @session_option
 def export(
@@ -115,10 +115,10 @@ def export(
         request = ExportRequest(reader, table.models(reader, model), every, bom)
         if target is None:
             if written_as.stream is None:
-                raise BadUsage(f"{written_as.name}'s model is several files: name a folder for them with -o")
+                raise BadUsage(f"{written_as.name} writes several files: name a folder for them with -o")
             if written_as.binary and sys.stdout.isatty():
                 name = written_as.name
-                raise BadUsage(f"{name} is not for a terminal: give -o FILE.{name} or redirect")
+                raise BadUsage(f"cannot write {name} to a terminal: give -o FILE.{name} or redirect")
             put_data(written_as.stream(table, request))
         else:
             with ProgressLine("rows", table.count(request) if table.count else None) as progress:
@@ -197,25 +197,25 @@ def _document_limit(ctx: click.Context, param: click.Parameter, value: str | Non
 @click.option("--size", metavar="W", type=whole(2, 1_000_000), default=8000, show_default=True, help="Words.")
 @click.option(
     "--stop-words", metavar="FILE|en|none", multiple=True,
-    help="Leave out the words of FILE, or the English ones, or none; may be given several times (default: "
-    "the English ones, unless --lang names another language).",
+    help="Stop words to leave out: those in FILE, the English ones, or none; may be given several times "
+    "(default: the English ones, unless --lang names another language).",
 )  # fmt: skip
 @click.option(
     "--min-df", metavar="N|SHARE", callback=_document_limit,
-    help="Leave out words that fewer than N documents have, or than this share of them, such as 0.01 "
-    "(default: 2, and one in 2,500).",
+    help="Leave out words that occur in fewer than N documents, or in less than this share of them, such as "
+    "0.01 (default: 2, and one in 2,500).",
 )  # fmt: skip
 @click.option(
     "--max-df", metavar="N|SHARE", callback=_document_limit,
-    help="Leave out words that more than N documents have, or than this share of them (default: 0.2; 0.1 "
-    "without stop words).",
+    help="Leave out words that occur in more than N documents, or in more than this share of them (default: "
+    "0.2; 0.1 without stop words).",
 )  # fmt: skip
 @click.option(
     "--min-letters", metavar="N", type=whole(1), default=3, show_default=True,
-    help="Leave out words of fewer letters; 2 lets in AI and EU.",
+    help="Leave out words with fewer letters; 2 keeps AI and EU.",
 )  # fmt: skip
-@click.option("--digits", is_flag=True, help="Words may hold digits beside a letter, such as 5G.")
-@click.option("--phrases", is_flag=True, help='Frequent pairs of words become words, such as "new york".')
+@click.option("--digits", is_flag=True, help="Allow digits in words that also have a letter, such as 5G.")
+@click.option("--phrases", is_flag=True, help='Count frequent pairs, such as "new york", as words.')
 @options.take(COLUMN)
 @options.take(LINES)
 @options.take(MARKUP)
@@ -282,12 +282,12 @@ def build(
     if sources and wiki[API_URL.name] is not None:
         raise BadUsage("give files to read or --api-url to crawl, not both")
     if crawl and markup is not None:
-        raise BadUsage(f"{MARKUP.flag} is for files: a wiki names its markup itself")
+        raise BadUsage(f"{MARKUP.flag} is only for files: a wiki states its own markup")
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
     if is_packed(output.name):
-        raise BadUsage(f"{output.name}: a vocabulary is not compressed: leave out {output.suffix}")
+        raise BadUsage(f"{output.name}: vocabularies are not compressed; leave out {output.suffix}")
     progress = ProgressLine("articles", articles) if crawl else ProgressLine("documents")
     if crawl:
         kind, request = Api(), TrainRequest(**wiki)

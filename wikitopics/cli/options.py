@@ -74,7 +74,7 @@ session_option = click.option(
 
 log_option = click.option(
     "--log", metavar="FILE", type=click.Path(dir_okay=False),
-    help="Write all messages to FILE too; it is rotated at 5 MB, with at most four files.",
+    help="Also write all messages to FILE, which is rotated at 5 MB; at most four files are kept.",
 )  # fmt: skip
 
 progress_option = click.option(
@@ -150,7 +150,7 @@ class SourceType(OptionType):
         except BadUsage as error:
             self.fail(str(error), param, ctx)
         if kind.command:
-            self.fail(f"{kind.name} has a command of its own: `wikitopics {kind.command}`", param, ctx)
+            self.fail(f"{kind.name} has its own command: `wikitopics {kind.command}`", param, ctx)
         return kind.name
 
 
@@ -287,4 +287,4 @@ def _explain(flag: str, source: str | None) -> None:
         if name not in sources.BUILT_IN:
             with contextlib.suppress(BadUsage):
                 if flag in (option.flag for option in sources.load(name).options):
-                    raise click.UsageError(f"{flag} goes with --source {name}")
+                    raise click.UsageError(f"{flag} needs --source {name}")

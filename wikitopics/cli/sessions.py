@@ -42,12 +42,12 @@ _STATES = {
     "starting": "starting",
     "running": "training",
     "hindered": "waiting",
-    "suspended": "the trainer is suspended, as by Ctrl+Z; `kill -CONT {pid}` continues it",
-    "paused": "paused; `{resume}` continues",
+    "suspended": "the trainer is suspended (as by Ctrl+Z); `kill -CONT {pid}` resumes it",
+    "paused": "paused; `{resume}` resumes training",
     "stopping": "stopping",
-    "stopped": "stopped; `{train}` continues",
+    "stopped": "stopped; `{train}` resumes training",
     "finished": "finished",
-    "dead": "the trainer has died; `{train}` continues from the last save",
+    "dead": "the trainer has died; `{train}` resumes from the last save",
     "stalled": "the trainer holds the session but shows no sign of life",
 }
 
@@ -91,7 +91,7 @@ def status(session: str, as_json: bool) -> None:
         f"{now.skipped:,} skipped, {now.crawled:,} crawled"
     )
     if now.passes > 1 and now.added:
-        put_line(f"passes     {now.passes:,}; documents that were added are read once")
+        put_line(f"passes     {now.passes:,}; added documents are read once")
     elif now.passes > 1:
         put_line(f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents")
     if now.skips:
@@ -128,7 +128,7 @@ def status(session: str, as_json: bool) -> None:
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """List the articles that are most about a topic.
 
-    First come those whose share of the topic, times the square root of their words, is largest.
+    Articles are ranked by the topic's share of them, times the square root of their number of words.
 
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
     "url" is that revision's address, or null.

@@ -40,8 +40,8 @@ NAMING_TITLES = 10
 @click.option(
     "--by",
     type=click.Choice(["relevance", "probability"]),
-    help="Order of a topic's words: those first that tell it apart from the others, or the most probable "
-    "(default: relevance; --json: probability).",
+    help="Order of a topic's words: the most distinctive first, or the most probable (default: relevance; "
+    "--json: probability).",
 )
 @click.option(
     "--areas",
@@ -49,10 +49,12 @@ NAMING_TITLES = 10
     type=whole(0),
     is_flag=False,
     flag_value=0,
-    help="List areas, groups of topics that are alike; N: cut the tree of topics into N of them.",
+    help="List areas, which are groups of similar topics; with N, cut the tree of topics into N areas.",
 )
 @click.option(
-    "--tree", is_flag=True, help="List the topics by area; --json: the tree from which they are cut."
+    "--tree",
+    is_flag=True,
+    help="List the topics by area; --json: the tree that areas are cut from.",
 )
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use, and hidden ones.")
 @options.json_option
@@ -68,10 +70,10 @@ def topics(
 ) -> None:
     """List the topics, most prevalent first, numbered from 0.
 
-    The share is the topic's part of the words of the corpus. The trend is the change of that share, in
-    percentage points, since half as many articles had been read. npmi is the coherence of the leading words:
-    how strongly they occur together in held-out articles (-1 to 1). A topic is in use if it has over a
-    thousandth of the words. --json gives all topics.
+    The share is the fraction of the corpus's words that belong to the topic. The trend is the change in that
+    share, in percentage points, since half as many articles had been read. npmi is the coherence of the
+    leading words: how strongly they tend to occur together in held-out articles (-1 to 1). A topic is in use
+    if it has more than a thousandth of the words. --json gives all topics.
 
     Examples:
       wikitopics topics --top 8
@@ -89,7 +91,7 @@ def topics(
         return
 
     if tree and areas is not None:
-        raise BadUsage("--areas and --tree: give one of them")
+        raise BadUsage("give --areas or --tree, not both")
     with options.reading(session) as reader:
         name = reader.model_named(model)
         if areas is not None:
@@ -262,9 +264,9 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 
     CMD gets a JSON object on its standard input: the topic's "number", its "words", the most probable first,
     and the "titles" of the articles that are most about it. The first line that CMD prints becomes the
-    topic's name (at most 60 characters); without a line, or with an empty one, the name stays. CMD may take
-    up to 30 s for each topic. If it fails, the names given so far stay. CMD is not stored. Note that it gets
-    the titles of private documents, too. Works while a trainer is running.
+    topic's name (at most 60 characters); if CMD prints nothing or an empty line, the topic keeps its name.
+    CMD may take up to 30 s for each topic. If it fails, the names given so far are kept. CMD is not stored.
+    Note that it also receives the titles of private documents. Works while a trainer is running.
 
     Examples:
       wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
@@ -435,10 +437,10 @@ may be accented."""
 def infer(
     files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
 ) -> None:
-    """Infer topic proportions of any text.
+    """Infer the topic proportions of any text.
 
-    Each FILE is one text; without files, standard input is. A session of links (--tokens links) takes
-    wikitext or HTML.
+    Each FILE is one text; without FILE, the text is read from standard input. A session of links
+    (--tokens links) takes wikitext or HTML.
 
     Examples:
       wikitopics infer essay.txt
@@ -490,7 +492,7 @@ def infer_files(
     texts, vocabulary = proses(reader, map(_read, files), markup), reader.counter()
     known, theta = proportions(reader, model, vocabulary, texts)
     if not known.any():
-        held = f"{_called(files[0])} holds" if len(files) == 1 else "these texts hold"
+        held = f"{_called(files[0])} contains" if len(files) == 1 else "these texts contain"
         shown = command("vocab show", reader.path)
         what = "wikitext or HTML link to a title" if reader.settings()[TOKENS] == LINKS else "word"
         raise SessionError(f"{held} no {what} of the session's vocabulary (`{shown}` prints it)")

@@ -368,7 +368,7 @@ def watch(session: str, notify: str | None, web: bool, port: int | None, host: s
       wikitopics watch --web
     """
     if (notify if web else port or host) is not None:
-        raise click.UsageError("--port and --host go with --web, --notify does not")
+        raise click.UsageError("--port and --host need --web; --notify cannot be combined with it")
     if web:
         return serve_screens(session_path(session), port, host)
     return attach(session_path(session), notify)
@@ -385,8 +385,8 @@ def serve_screens(path: Path, port: int | None, host: str | None) -> int:
     from wikitopics.tui.web import HOST, serve
 
     def announce(port: int, token: str) -> None:
-        output.say("a read-only screen for whoever has this address; Ctrl+C ends it")
-        output.say(f"from another computer: `{tunnel(port)}`, and the same address there")
+        output.say("a read-only screen for anybody who has this address; Ctrl+C ends it")
+        output.say(f"from another computer: `{tunnel(port)}`, then the same address there")
         output.put_line(f"http://{HOST}:{port}/{token}/")
 
     with Signals() as signals:

@@ -48,7 +48,7 @@ def test_values_are_as_they_are_and_rows_are_groups_in_order(monkeypatch):
 
 def test_a_terminal_gets_none(cli, trained, one_line, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    refused = "parquet is not for a terminal: give -o FILE.parquet or redirect"
+    refused = "cannot write parquet to a terminal: give -o FILE.parquet or redirect"
     one_line(cli("export", "topics", "--format", "parquet"), 2, refused)
 
 

@@ -285,5 +285,5 @@ def test_the_report_says_that_areas_come_from_leading_words(cli, of_1_1):
 def test_a_session_of_1_1_has_areas_once_it_trains_on(cli, of_1_1, corpus):
     outcome = cli("train", *corpus.options(), "--articles", 10_000)
     assert outcome.code == 0, outcome.err
-    assert "converting this session from the format of 1.1.0, once" in outcome.err
+    assert "converting this session from the format of 1.1.0 (only once)" in outcome.err
     assert version(of_1_1) == VERSION

@@ -106,9 +106,9 @@ def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(monkeypatch):
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", fsync)
         told = save_user_copy("mine", words)
-    assert told.startswith("it is not kept for other sessions: cannot write ")
+    assert told.startswith("it could not be saved for other sessions: cannot write ")
     assert told.endswith(": No space left on device")
-    assert save_user_copy("mine", words) == "it is kept for other sessions: `wikitopics vocab show mine`"
+    assert save_user_copy("mine", words) == "it is saved for other sessions: `wikitopics vocab show mine`"
     assert load_vocabulary("mine").words == WORDS
-    with pytest.raises(UnknownVocabulary, match=r"'yours'; available: .*english.*, mine "):
+    with pytest.raises(UnknownVocabulary, match=r"'yours'\. Available: .*english.*, mine "):
         load_vocabulary("yours")

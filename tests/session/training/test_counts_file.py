@@ -159,7 +159,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     np.savez(counts, indptr=sizes, word_ids=ids.ravel(), counts=np.ones(480, np.int64), n_words=8)
     train = "train", "--counts", counts, "--topics", 2, "--passes", 1, "--keep-counts", "--vocab", words
     outcome = cli.ok(*train, "--articles", 40)
-    assert "6 of the 8 words, such as 'covid19', are no words by rule 1" in outcome.err
+    assert "6 of the 8 words, such as 'covid19', are not words by rule 1" in outcome.err
     assert cli(*train).code == 0
     assert cli("vocab", "show", "--session", "default").out == words.read_text()
     exported = list(csv.DictReader(io.StringIO(cli("export", "topics").out)))
@@ -171,7 +171,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     text.write_text("A river of covid19 in new_york, 2024")
     assert cli.json("infer", text)[0]["known"] == 1
     text.write_text("covid19")
-    one_line(cli("infer", text), 1, "holds no word of the session's vocabulary")
+    one_line(cli("infer", text), 1, "contains no word of the session's vocabulary")
     kept = "train", "--counts", home / "default.db", "--topics", 2, "--session"
     assert cli(*kept, "kept").code == 0
     assert cli(*kept, "named", "--vocab", words).code == 0
@@ -329,7 +329,7 @@ def test_a_minibatch_is_bounded(tmp_path, monkeypatch, cli):
     train = ["train", "--counts", counts, "--vocab", tmp_path / "words.txt", "--topics", 2, "--held-out", 10]
     outcome = cli(*train, "--batch-size", 1024)
     assert outcome.code == 2
-    assert "entries, over the 500" in outcome.err.splitlines()[-1]
+    assert "entries, more than the 500" in outcome.err.splitlines()[-1]
     assert "--batch-size" in outcome.err.splitlines()[-1]
     assert cli(*train, "--batch-size", 32, "--session", "small").code == 0
 

@@ -60,12 +60,12 @@ def test_another_languages_vocabulary_comes_from_the_first_articles(cli, counted
 def test_a_dump_in_another_language_is_told_and_no_wrong_words_are_kept(cli, counted_here, tmp_path, home):
     (tmp_path / "wiki.xml.bz2").write_bytes(multistream(range(1, 401), text=german))
     options = ("--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--articles", 64)
-    told = "is in 'de', but its words are those of the vocabulary"
+    told = "is in 'de', but the session counts the words of the vocabulary"
     outcome = cli("train", *options, "--source", "dump")
     assert f"{told} 'english': start a new --session with --lang de" in outcome.err
     outcome = cli.ok("train", *options, "--lang", "fr", "--vocab-articles", 200, "--session", "french")
     assert f"{told} 'fr'" in outcome.err
-    assert "it is not kept for other sessions" in outcome.err
+    assert "it is not saved for other sessions" in outcome.err
     assert not list((home / "vocabularies").glob("*"))
 
 

@@ -240,7 +240,7 @@ async def test_a_reader_of_progress_that_went_away_stops_the_run(trainer_of, mem
         raise BrokenPipeError
 
     memory.hang_at = 100
-    assert "nothing reads" in await trainer_of(memory, report=report)
+    assert "nothing is reading" in await trainer_of(memory, report=report)
     assert account_holds(status(trainer_of.path))
 
 

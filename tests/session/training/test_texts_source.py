@@ -266,7 +266,7 @@ def test_a_vocabulary_and_a_session_part_texts_in_the_same_way(cli, one_line, tm
         assert f"from {documents} documents" in cli("vocab", "build", tmp_path / path, *more, "-o", out).err
     (tmp_path / "one.txt").write_text(text(1))
     for path, says in (
-        ("one.txt", "needed. A usable word occurs in at least 2 of them"),
+        ("one.txt", "needed. A usable word occurs in at least 2 documents"),
         ("one.txt", "Blank lines separate the documents of a plain text; with --lines each line is one"),
         ("c", "With --lines each line is one; each .txt of a folder is a document"),
         ("one.txt --lines", "Each line of a plain text is a document"),
@@ -358,7 +358,8 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
 def test_a_wiki_names_its_markup_itself(cli, one_line, tmp_path):
     one_line(cli("train", "--source", "api", "--markup", "html"), 2, "--markup needs --source texts, not api")
     out = tmp_path / "words.txt"
-    one_line(cli("vocab", "build", "--lang", "de", "--markup", "html", "-o", out), 2, "--markup is for files")
+    wrong = "--markup is only for files"
+    one_line(cli("vocab", "build", "--lang", "de", "--markup", "html", "-o", out), 2, wrong)
 
 
 def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
@@ -380,11 +381,11 @@ def test_added_documents_are_learnt_once_and_known_ids_skipped(cli, one_line, tm
     now = cli.json("status")
     assert now["articles"] == first["articles"] + 40
     assert (now["held_out"], now["skips"]) == (first["held_out"], {"already in the session": 10})
-    assert "passes     2; documents that were added are read once" in cli("status").out
+    assert "passes     2; added documents are read once" in cli("status").out
     assert cli("export", "metrics").out.startswith(curve)
     ids = {row["page_id"]: row["id"] for row in cli.rows("articles", "--all")}
     assert (len(ids), ids[200], ids[211], ids[250]) == (240, "doc/200", "doc/201", "doc/240")
-    one_line(cli("train", "--texts", path), 2, f"--texts {path}: this session has read it already")
+    one_line(cli("train", "--texts", path), 2, f"--texts {path}: this session has already read it")
     html = "--texts", write(tmp_path / "c.jsonl", 300, 310), "--markup", "html"
     one_line(cli("train", *html), 2, "--markup html: this session was made without it")
     cli.ok("train", "--session", "none", "--texts", path, *MODEL, "--keep-articles", "none")
