@@ -45,6 +45,15 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ),
         ("Two threads make learning {} times as fast", "speed.two_threads.times:.1f"),
     ),
+    "docs/decisions/0034-links.md": (("eight divisions of {} articles", "links.lda_links.articles:.0f"),),
+    "docs/topics.md": (
+        (
+            "for {} % of articles, with probability alone for {} % and with lift alone for {} %",
+            "naming.weights.percent.report.w6:.0f",
+            "naming.weights.percent.report.w10:.0f",
+            "naming.weights.percent.report.w0:.0f",
+        ),
+    ),
 }
 """What pages say, with its figures left open, and which ones these are."""
 PICTURES = ROOT / "docs" / "pictures"
