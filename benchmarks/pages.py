@@ -46,6 +46,14 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("Two threads make learning {} times as fast", "speed.two_threads.times:.1f"),
     ),
     "docs/decisions/0034-links.md": (("eight divisions of {} articles", "links.lda_links.articles:.0f"),),
+    "docs/results.md": (
+        (
+            "scores {} after 20,000 short articles, and its {} topics repeat each other's leading words ({}",
+            "peers.short_gensim_hdp.log_likelihood:.2f",
+            "peers.short_gensim_hdp.topics:.0f",
+            "peers.short_gensim_hdp.distinct:.2f",
+        ),
+    ),
     "docs/topics.md": (
         (
             "for {} % of articles, with probability alone for {} % and with lift alone for {} %",
