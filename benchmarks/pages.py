@@ -46,6 +46,13 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("Two threads make learning {} times as fast", "speed.two_threads.times:.1f"),
     ),
     "docs/decisions/0034-links.md": (("eight divisions of {} articles", "links.lda_links.articles:.0f"),),
+    "docs/languages.md": (
+        (
+            "in {} MB of wikitext or {} MB of pages in a CPU second",
+            "links.wikitext_speed.links:.0f",
+            "links.html_speed.links:.0f",
+        ),
+    ),
     "docs/results.md": (
         (
             "scores {} after 20,000 short articles, and its {} topics repeat each other's leading words ({}",
