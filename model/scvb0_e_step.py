@@ -123,7 +123,7 @@ def active_documents(
 
     Active are the topics to which the prior `flat` divides the most words beyond what it expects. The others
     share theirs in proportion to alpha, so they are like one topic, whose probability of a word is the mean
-    of theirs (docs/derivations.md). `documents` runs over these as over any topics, whose rows are gathered.
+    of theirs (decision 0045). `documents` runs over these as over any topics, whose rows are gathered.
 
     flat: (K') alpha^(1/3), under which the corpus's large topics do not hide those of a document
     expected: (2, U) sum_k rows_uk alpha_k, and the same with `flat`
