@@ -1,31 +1,76 @@
-"""Figures in README and docs are measured: README's by the list here, those of docs by marks on the page.
+"""Figures in README and docs are measured: those in sentences by the list here, those in tables by marks.
 
     | redraw at 200x60 | 14.3<!--screen.draw.milliseconds:.1f--> ms |
 
 A mark names experiment, point and figure (and parts of a figure after further dots), and gives the format of
-the number before it as in Python. A table that an experiment writes stands between
-`<!--table EXPERIMENT.NAME-->` and `<!--/table-->`.
+the number before it as in Python; so do the keys of the list. A table that an experiment writes stands
+between `<!--table EXPERIMENT.NAME-->` and `<!--/table-->`.
 """
 
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.harness import ROOT, figures, load
 
-README = (
-    (
-        "({} against {} nats per word), in {} CPU seconds instead of {};",
-        "peers.full_our_scvb0.log_likelihood:.2f",
-        "peers.full_gibbs_lda.log_likelihood:.2f",
-        "peers.full_our_scvb0.seconds:.1f",
-        "peers.full_gibbs_lda.seconds:.0f",
+SCVB0_AND_GIBBS = "peers.full_our_scvb0.log_likelihood:.2f", "peers.full_gibbs_lda.log_likelihood:.2f"
+THEIR_SECONDS = "peers.full_our_scvb0.seconds:.1f", "peers.full_gibbs_lda.seconds:.0f"
+SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "README.md": (
+        (
+            "({} against {} nats per word), in {} CPU seconds instead of {};",
+            *SCVB0_AND_GIBBS,
+            *THEIR_SECONDS,
+        ),
+        ("with its own proportions, the HDP predicts best ({}).", "peers.full_our_hdp.own:.2f"),
+        ("Online LDA is {} times as fast as scikit-learn's.", "speed.lda_sklearn_full.times:.0f"),
     ),
-    ("with its own proportions, the HDP predicts best ({}).", "peers.full_our_hdp.own:.2f"),
-    ("Online LDA is {} times as fast as scikit-learn's.", "speed.lda_sklearn_full.times:.0f"),
-)
-"""What README says, with its figures left open, and which ones these are."""
+    "docs/figures.md": (
+        ("({} against {} nats per word), in {} CPU seconds instead of {}.", *SCVB0_AND_GIBBS, *THEIR_SECONDS),
+        ("By its own proportions, the HDP predicts best ({}).", "peers.full_our_hdp.own:.2f"),
+        (
+            "scikit-learn reaches {}, gensim {}.",
+            "peers.full_sklearn.log_likelihood:.2f",
+            "peers.full_gensim.log_likelihood:.2f",
+        ),
+        (
+            "online LDA learns {} times as many articles in a CPU second as scikit-learn's",
+            "speed.lda_sklearn_full.times:.0f",
+        ),
+        (
+            "Our models learn {} to {} times as many documents in a CPU second",
+            "speed.lda_bigartm_short.times:.0f",
+            "speed.scvb0_sklearn_full.times:.0f",
+        ),
+        ("Two threads make learning {} times as fast", "speed.two_threads.times:.1f"),
+    ),
+    "docs/decisions/0034-links.md": (("eight divisions of {} articles", "links.lda_links.articles:.0f"),),
+    "docs/languages.md": (
+        (
+            "in {} MB of wikitext or {} MB of pages in a CPU second",
+            "links.wikitext_speed.links:.0f",
+            "links.html_speed.links:.0f",
+        ),
+    ),
+    "docs/results.md": (
+        (
+            "scores {} after 20,000 short articles, and its {} topics repeat each other's leading words ({}",
+            "peers.short_gensim_hdp.log_likelihood:.2f",
+            "peers.short_gensim_hdp.topics:.0f",
+            "peers.short_gensim_hdp.distinct:.2f",
+        ),
+    ),
+    "docs/topics.md": (
+        (
+            "for {} % of articles, with probability alone for {} % and with lift alone for {} %",
+            "naming.weights.percent.report.w6:.0f",
+            "naming.weights.percent.report.w10:.0f",
+            "naming.weights.percent.report.w0:.0f",
+        ),
+    ),
+}
+"""What pages say, with its figures left open, and which ones these are."""
 PICTURES = ROOT / "docs" / "pictures"
 NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
 MARK = re.compile(rf"({NUMBER})?<!--([a-z]\w*(?:\.[\w-]+)+:[^ >]*)-->")
@@ -46,25 +91,21 @@ def measured(figure: str) -> str:
     return format(found, form)
 
 
-def filled(page: str) -> str:
-    """A page of docs with the figures and tables of today's results. Raises KeyError for a mark that names
-    none."""
+def filled(page: str, name: str = "") -> str:
+    """The page of this name with the figures and tables of today's results. Raises KeyError for a mark that
+    names none, ValueError if the page does not say something listed."""
 
     def written(match: re.Match[str]) -> str:
-        begin, experiment, name, end = match.groups()
-        return f"{begin}{load(experiment).tables[name](figures(experiment))}\n{end}"
+        begin, experiment, table, end = match.groups()
+        return f"{begin}{load(experiment).tables[table](figures(experiment))}\n{end}"
 
-    return TABLE.sub(written, MARK.sub(lambda match: f"{measured(match[2])}<!--{match[2]}-->", page))
-
-
-def filled_readme(page: str) -> str:
-    """README with the figures of today's results. Raises ValueError if it does not say something listed."""
-    for phrase, *keys in README:
+    page = TABLE.sub(written, MARK.sub(lambda match: f"{measured(match[2])}<!--{match[2]}-->", page))
+    for phrase, *keys in SENTENCES.get(name, ()):
         # white space as it is on the page, where lines end
         gaps = re.escape(phrase).replace(r"\ ", r"\s+").replace(r"\{\}", f"({NUMBER})")
         found = re.search(gaps, page)
         if found is None:
-            raise ValueError(f"README does not say: {phrase}")
+            raise ValueError(f"{name} does not say: {phrase}")
         for number, key in reversed(list(enumerate(keys, start=1))):
             page = page[: found.start(number)] + measured(key) + page[found.end(number) :]
     return page
@@ -72,10 +113,9 @@ def filled_readme(page: str) -> str:
 
 def stale() -> Iterator[tuple[Path, str]]:
     """(page, what it should be) of pages that differ from what was measured."""
-    readme = ROOT / "README.md"
-    for path in (readme, *sorted((ROOT / "docs").glob("*.md"))):
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         page = path.read_text(encoding="utf-8")
-        if (new := filled_readme(page) if path == readme else filled(page)) != page:
+        if (new := filled(page, path.relative_to(ROOT).as_posix())) != page:
             yield path, new
 
 

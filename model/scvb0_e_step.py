@@ -123,7 +123,7 @@ def active_documents(
 
     The active topics are those to which the prior `flat` assigns the most words beyond what it expects. The
     others share their words in proportion to alpha, so they are like one topic whose probability of a word is
-    the mean of theirs (docs/derivations.md). `documents` then runs over the gathered rows of these topics.
+    the mean of theirs (decision 0045). `documents` then runs over the gathered rows of these topics.
 
     flat: (K') alpha^(1/3), so that the corpus's large topics do not hide those of a document
     expected: (2, U) sum_k rows_uk alpha_k, and the same with `flat`

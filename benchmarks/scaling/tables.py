@@ -1,4 +1,4 @@
-"""The tables of docs/scaling.md, from the figures."""
+"""The tables of docs/scaling.md and of decisions 24 and 45, from the figures."""
 
 from collections.abc import Iterator
 

@@ -213,6 +213,10 @@ class CommandGroup(Group):
 
 
 Groups = list[tuple[str, list[click.Parameter]]]
+MOST_USED = (
+    "session", "source", "lang", "contact", "texts", "passes", "model", "topics", "articles", "hours",
+)  # fmt: skip
+"""The settings that a help begins with."""
 
 
 class SettingsCommand(Command):
@@ -245,10 +249,15 @@ class SettingsCommand(Command):
         return [*settings, *super().get_params(ctx)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, options in [*self._groups(ctx), ("Options", super().get_params(ctx))]:
+        groups = [*self._groups(ctx), ("Options", super().get_params(ctx))]
+        by_name = {option.name: option for _, options in groups for option in options}
+        first = [by_name[name] for name in MOST_USED if name in by_name]
+        rest = [(title, [option for option in options if option not in first]) for title, options in groups]
+        for title, options in [("Most used", first), *rest]:
             records = [option.get_help_record(ctx) for option in options]
-            with formatter.section(title):
-                formatter.write_dl([record for record in records if record is not None])
+            if any(records):
+                with formatter.section(title):
+                    formatter.write_dl([record for record in records if record is not None])
 
 
 def setting_groups(source: str | None = None) -> Groups:
