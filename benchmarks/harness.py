@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+"""The published ones, which README and docs state."""
+FOLDER = ROOT / "benchmarks" / "data"
+"""Corpora, other programs, and the results of this machine: outside the repository."""
 CODE = ("crawler", "model", "session", "tui", "vocab", "wikitopics")
 ALWAYS = ("numpy", "scipy", "numba", "aiohttp", "textual")
 """Packages whose version matters to every figure."""
@@ -60,6 +63,8 @@ class Experiment:
     name: str
     what: str
     """One line for people."""
+    files: tuple[str, ...] = ()
+    """What it needs beside word counts: files of real articles, which are not in the repository."""
     points: dict[str, Point] = field(default_factory=dict)
     tables: dict[str, Callable[[Points], str]] = field(default_factory=dict)
     """Tables for docs by name, as Markdown made from the figures of all points."""
@@ -111,23 +116,27 @@ def chosen(asked: list[str]) -> Iterator[tuple[Experiment, str]]:
 # -- results ---------------------------------------------------------------------
 
 
-def stored(experiment: str) -> dict[str, dict[str, Any]]:
-    """What was measured, by point: its `figures`, and its `run`, which says where they come from."""
-    path = RESULTS / f"{experiment}.json"
+def stored(experiment: str, folder: Path | None = None) -> dict[str, dict[str, Any]]:
+    """What was measured, by point: its `figures`, and its `run`, which says where they come from.
+
+    folder: of the results; by default the published ones
+    """
+    path = (folder or RESULTS) / f"{experiment}.json"
     found: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return found
 
 
-def figures(experiment: str) -> Points:
+def figures(experiment: str, folder: Path | None = None) -> Points:
     """Of all points that were measured."""
-    return {name: point["figures"] for name, point in stored(experiment).items()}
+    return {name: point["figures"] for name, point in stored(experiment, folder).items()}
 
 
-def keep(experiment: str, point: str, figures: Figures, run: Mapping[str, object]) -> None:
+def keep(folder: Path, experiment: str, point: str, figures: Figures, run: Mapping[str, object]) -> None:
     """Write a point's results, so that whoever stops the program here keeps what there is."""
-    path = RESULTS / f"{experiment}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{experiment}.json"
     draft = path.with_suffix(".part")
-    everything = {**stored(experiment), point: {"run": run, "figures": figures}}
+    everything = {**stored(experiment, folder), point: {"run": run, "figures": figures}}
     draft.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
     draft.replace(path)
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import FOLDER, Corpus
 from benchmarks.harness import Unavailable
 from benchmarks.measuring import timed
-from benchmarks.splits import FOLDER, Corpus
 from wikitopics.model import Minibatch
 
 

@@ -13,7 +13,7 @@ def results(tmp_path, monkeypatch):
     """A folder of results in place of the real one, with one experiment in it."""
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
     draw = {"ms": 14.26, "by_size": {"120x40": 9, "bytes": 12_345}, "curve": [1, 2]}
-    harness.keep("screen", "draw", draw, RUN)
+    harness.keep(tmp_path, "screen", "draw", draw, RUN)
     return draw
 
 
@@ -53,8 +53,8 @@ def test_readme_is_filled_where_it_says_what_is_listed(results, monkeypatch) -> 
         pages.filled_readme("It takes long.")
 
 
-def test_results_are_added_to_those_there_are(results) -> None:
-    harness.keep("screen", "keys", {"ms": 2}, RUN)
+def test_results_are_added_to_those_there_are(results, tmp_path) -> None:
+    harness.keep(tmp_path, "screen", "keys", {"ms": 2}, RUN)
     assert harness.figures("screen") == {"draw": results, "keys": {"ms": 2}}
     assert harness.stored("screen")["keys"]["run"] == RUN
 

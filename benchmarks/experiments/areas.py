@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import Experiment, Figures, compared
 from benchmarks.measuring import growing, timed, train, words
-from benchmarks.splits import Corpus
 from wikitopics.crawler.embedded.corpus import load_sample
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.areas import NONE, PRESENT, ROUNDS, Areas, Meetings

@@ -29,10 +29,10 @@ from statistics import median
 from typing import Any
 from xml.sax.saxutils import escape
 
+from benchmarks.data import articles as real_articles
 from benchmarks.harness import Experiment, Figures
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
-from benchmarks.splits import articles as real_articles
 from tests.wiki import SizedArticles, words_for_bytes
 from wikitopics.crawler.dumps.source import Dump
 from wikitopics.crawler.dumps.xml import DumpFiles
@@ -42,7 +42,7 @@ from wikitopics.session.training.blocks import Intake, count_pages
 from wikitopics.session.training.opening import open_source
 from wikitopics.vocab import Vocabulary
 
-EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts")
+EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts", ("wikitext",))
 ARTICLES = 10_000
 LONG = 6_000
 REPEATS = 3

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from benchmarks.data import in_order, split
 from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.splits import in_order, split, vocabulary_of_2010
 from wikitopics.crawler.embedded import Demo
 from wikitopics.crawler.embedded.corpus import load_sample
 from wikitopics.model import Minibatch, OnlineModel, kinds
@@ -46,7 +46,7 @@ def corpora() -> dict[str, Corpus]:
     sample = load_sample()
     presets: Mapping[str, Any] = Demo.presets
     return {
-        "short": Corpus(vocabulary_of_2010(), split("short").train),
+        "short": Corpus(split("short").words, split("short").train),
         "long": Corpus(Vocabulary.load("english").words, split("long").train, passes=5),
         "demo": Corpus(
             sample.words,

@@ -12,10 +12,10 @@ from functools import partial
 from statistics import median
 from typing import Any
 
+from benchmarks.data import CORPORA, Corpus
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import common_score, plain_lda, train, words
 from benchmarks.peers import SklearnLDA
-from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import kinds
 from wikitopics.session.training.measuring import minibatch_size
 

@@ -6,7 +6,7 @@ has articles of one side, then of the other. After the change three models are c
 articles, each scored by document completion before it is trained: one with a half-life of 5,000 articles, one
 without, and one that begins at the change and never sees the old subjects. The price is what the half-life
 has lost by then on the old subjects. The numbers of `model/allocation.py` were chosen on the first two
-streams, which are short articles of `benchmarks.splits`; the others are of another corpus, over another
+streams, which are short articles of `benchmarks.data`; the others are of another corpus, over another
 vocabulary, and chose nothing.
 """
 
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import articles, batch_of, in_order, split
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import growing, minibatches
-from benchmarks.splits import articles, batch_of, in_order, split
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA, OnlineModel, kinds
 from wikitopics.vocab import Vocabulary
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from benchmarks import splits
+from benchmarks import data
 from benchmarks.harness import Experiment, Figures, Unavailable, compared
 from benchmarks.measuring import in_turn, timed
 from wikitopics.crawler import extract_html, extract_wikitext
@@ -34,7 +34,9 @@ from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import LINKS, Rule
 from wikitopics.vocab.vocabulary import VocabularyRecipe, build_vocabulary
 
-EXPERIMENT = Experiment("links", "links instead of words: speed of extraction, and the topics of each")
+EXPERIMENT = Experiment(
+    "links", "links instead of words: speed of extraction, and the topics of each", ("wikitext", "html")
+)
 REPEATS = 7
 K = 20
 EPOCHS, BATCH = 30, 64
@@ -49,13 +51,13 @@ WIKI = SourceInfo("en.wikipedia.org", None, ("File", "Image"), ("Category",), "e
 
 def wikitexts() -> list[Page]:
     """The 400 articles of wikitext."""
-    found = splits.articles("wikitext/articles-400.jsonl.xz")
+    found = data.articles("wikitext/articles-400.jsonl.xz")
     return [Page(n, one["title"], 1, one["text"], "wikitext") for n, one in enumerate(found, start=1)]
 
 
 def html_pages() -> list[Page]:
     """The rendered pages of Wikipedia."""
-    with tarfile.open(splits.shared("html/pages.tar.xz")) as archive:
+    with tarfile.open(data.shared("html/pages.tar.xz")) as archive:
         files = [file for member in archive if (file := archive.extractfile(member)) is not None]
         texts = [file.read().decode("utf-8", "replace") for file in files]
     return [Page(n, "", 1, text, "html") for n, text in enumerate(texts, start=1)]
@@ -137,7 +139,7 @@ def pages() -> Figures:
 def articles() -> Iterator[Page]:
     """All real articles of wikitext, each once, without disambiguation pages."""
     found = {page.title: page for page in wikitexts() if not is_disambiguation(page.text, "en")}
-    for page, _ in DumpFiles([str(splits.shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
+    for page, _ in DumpFiles([str(data.shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
         if isinstance(page, Page):
             found.setdefault(page.title, page)
     yield from found.values()

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import CORPORA, split
 from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
-from benchmarks.splits import CORPORA, split
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.topics import WORDS, most_relevant
 

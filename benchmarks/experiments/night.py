@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from benchmarks import peers
+from benchmarks.data import Corpus, in_order
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import common_score, held_out, quality, train, words
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import Corpus, in_order
 from wikitopics.model import Minibatch, OnlineLDA, kinds
 
 if TYPE_CHECKING:

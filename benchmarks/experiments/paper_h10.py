@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.data import split
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import (
     compile_kernels,
@@ -26,7 +27,6 @@ from benchmarks.measuring import (
     train,
     words,
 )
-from benchmarks.splits import vocabulary_of_2010
 from wikitopics.model import BatchLDA, OnlineLDA
 
 EXPERIMENT = Experiment(
@@ -72,7 +72,7 @@ def batch_subset() -> Figures:
 @EXPERIMENT.point(minutes=1)
 def a_topic() -> Figures:
     """The leading words of one topic after so many articles, as online LDA learns."""
-    model, vocabulary = online(train().D), vocabulary_of_2010()
+    model, vocabulary = online(train().D), split("short").words
     about = [vocabulary.index(word) for word in ABOUT]
     due, seen = S, 0
     looks: list[tuple[int, np.ndarray[Any, Any]]] = []

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from benchmarks.data import Corpus
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import (
     compile_kernels,
@@ -26,7 +27,6 @@ from benchmarks.measuring import (
     train,
     words,
 )
-from benchmarks.splits import Corpus
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 
 EXPERIMENT = Experiment("paper_w11", "[W11]: online HDP against online LDA and batch HDP, S and kappa")

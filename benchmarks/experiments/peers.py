@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import peers
+from benchmarks.data import CORPORA, Corpus
 from benchmarks.harness import Experiment, Figures, Points, compared
 from benchmarks.measuring import (
     FixedTopics,
@@ -35,7 +36,6 @@ from benchmarks.measuring import (
     words,
 )
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from benchmarks import peers
 from benchmarks.collections import SOURCES, Collection, collection
+from benchmarks.data import in_order
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import best_score, quality
-from benchmarks.splits import in_order
 from wikitopics.model import CompletionSet, kinds
 from wikitopics.session.settings import default_topics
 from wikitopics.session.training.measuring import minibatch_size

@@ -31,7 +31,6 @@ from benchmarks.measuring import (
     words,
 )
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import Corpus, split
 from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA, OnlineModel
 
 EXPERIMENT = Experiment("speed", "documents learnt in a CPU second, beside other programs")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.data import CORPORA, Corpus
 from benchmarks.harness import Experiment, Figures, Points, figures, table
 from benchmarks.measuring import common_score, growing, held_out, learn_all, quality, train, words
-from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import kinds
 
 if TYPE_CHECKING:

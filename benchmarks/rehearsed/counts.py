@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.splits import in_order, shared, split
+from benchmarks.data import in_order, shared, split
 from wikitopics.model import Minibatch
 
 MODELS = ("lda", "hdp", "scvb0")

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.data import Corpus, in_order, split
 from benchmarks.harness import Figures
 from benchmarks.measuring import cpu_seconds
 from benchmarks.processes import status_mb
-from benchmarks.splits import Corpus, in_order, split
 from wikitopics.model import Minibatch, OnlineModel, kinds
 
 MODELS = ("lda", "hdp", "scvb0")

@@ -1,6 +1,8 @@
-"""Which articles choose defaults, and which report figures: no article does both.
+"""The articles that experiments learn from and are scored on: none that chose a default reports a figure.
 
-    python -m benchmarks.splits        # make the files, and say what is in them
+    python -m benchmarks.data                             make the corpora, and say what is in them
+    python -m benchmarks.data enwiki-….xml.bz2            make them from a dump
+    python -m benchmarks.data dewiki-….xml.bz2 --lang de --articles 60000
 
 | corpus | from | counted over | documents of |
 |---|---|---|---|
@@ -14,35 +16,46 @@
 | `tuning` | those that scored when earlier defaults were chosen, and some more | choosing defaults |
 | `report` | 4,000 short, 1,500 long, 2,000 full, never scored before | every figure that the docs state |
 
-A document's part follows from a hash of its place in the corpus (short, full) or of its page id (long), so
-that it is the same on every machine. The files are kept beside this script, outside the repository.
+The published figures are of these three files, which are not in the repository. Corpora can be made from any
+dump that `wikitopics train` reads: `short` are its articles with fewer than 150 counted words, `long` the
+others, `full` all of them; a tenth of each, at most as many as above, is for `tuning` and another for
+`report`. Two people who give the same dump and options get the same corpora. Without files or dump, they are
+made in the same way from the 20,000 articles that come with the program.
+
+A document's part follows from a hash of its place in the corpus (short, full) or of its page id (long,
+dumps), so that it is the same on every machine. What was made is kept in `benchmarks/data`, outside the repository.
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
 import hashlib
 import json
 import lzma
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Unavailable
+import wikitopics
+from benchmarks.harness import FOLDER, Unavailable
+from wikitopics.crawler.embedded.corpus import load_sample
 from wikitopics.model import Minibatch
 from wikitopics.vocab import Vocabulary
 
 SHARED = Path(os.environ.get("WIKITOPICS_SHARED", Path(__file__).parents[2] / "shared")) / "corpus"
 Corpus = Literal["short", "long", "full"]
 CORPORA: tuple[Corpus, ...] = get_args(Corpus)
-FOLDER = Path(__file__).parent / "data"
-ARRAYS = ("indptr", "word_ids", "counts")
 PARTS = ("train", "tuning", "report")
+ARRAYS = ("indptr", "word_ids", "counts")
 REPORTED = {"short": 4_000, "long": 1_500, "full": 2_000}
 TUNING_LONG = 750
 TUNING_FULL = 2_000
@@ -51,6 +64,8 @@ LONG = 150
 SCORED_BEFORE = 500
 """So many of the articles with 165 words of [H10]'s list, the first in the file, scored earlier choices."""
 SCORED_BEFORE_LENGTH = 165
+PUBLISHED = "the corpora of the published figures"
+SAMPLE = "the 20,000 articles that come with the program"
 
 
 def shared(name: str) -> Path:
@@ -84,12 +99,16 @@ def batch_of(documents: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Minibatc
 
 
 class Split(NamedTuple):
-    """One corpus in its three parts; every word id is below `n_words`."""
+    """One corpus in its three parts, over these words."""
 
-    n_words: int
+    words: list[str]
     train: Minibatch
     tuning: Minibatch
     report: Minibatch
+
+    @property
+    def n_words(self) -> int:
+        return len(self.words)
 
 
 @functools.cache
@@ -98,17 +117,74 @@ def split(corpus: Corpus) -> Split:
 
     Read once in a process: otherwise whoever asks for a part while a clock runs would measure the disk.
     """
+    if origin() == SAMPLE:
+        sample = load_sample()
+        documents = Minibatch(sample.indptr, sample.word_ids, sample.counts)
+        return _divided(corpus, list(sample.words), documents, sample.titles)
     path = FOLDER / f"{corpus}.npz"
     if not path.exists():
-        made = {"short": _short, "long": _long, "full": _full}[corpus]()
-        FOLDER.mkdir(exist_ok=True)
-        draft = path.with_suffix(".part.npz")
-        arrays = {f"{part}_{name}": getattr(getattr(made, part), name) for part in PARTS for name in ARRAYS}
-        np.savez_compressed(draft, n_words=made.n_words, **arrays)
-        draft.replace(path)
+        _keep(corpus, {"short": _short, "long": _long, "full": _full}[corpus]())
     with np.load(path) as file:
         parts = [Minibatch(*(file[f"{part}_{name}"] for name in ARRAYS)) for part in PARTS]
-        return Split(int(file["n_words"]), *parts)
+        return Split(file["words"].tolist(), *parts)
+
+
+@functools.cache
+def origin() -> str:
+    """What the corpora are made of here."""
+    try:
+        return (FOLDER / "origin.txt").read_text("utf-8").strip()
+    except FileNotFoundError:
+        return PUBLISHED if SHARED.exists() else SAMPLE
+
+
+def _keep(corpus: Corpus, made: Split) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{corpus}.npz"
+    arrays: dict[str, Any] = {
+        f"{part}_{name}": getattr(getattr(made, part), name) for part in PARTS for name in ARRAYS
+    }
+    np.savez_compressed(path.with_suffix(".part.npz"), words=np.array(made.words), **arrays)
+    path.with_suffix(".part.npz").replace(path)
+
+
+def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequence[object]) -> Split:
+    """The documents of such a corpus in its parts, by the hashes of their names."""
+    lengths = documents.lengths()
+    fitting = {"short": lengths < LONG, "long": lengths >= LONG, "full": lengths > 0}[corpus]
+    rows = np.flatnonzero(fitting)
+    rows = rows[_by_hash([str(names[row]) for row in rows])]
+    n = min(REPORTED[corpus], len(rows) // 10)
+    parts = (in_order(documents, np.sort(part)) for part in (rows[2 * n :], rows[n : 2 * n], rows[:n]))
+    return Split(words, *parts)
+
+
+def make_from_dump(dumps: Sequence[str], articles: int | None, lang: str, vocabulary: str | None) -> None:
+    """Make all corpora from the articles of a dump, as a trainer reads and counts them.
+
+    vocabulary: name or file; None: the shipped one for English, or one that is built from the dump
+    """
+    with TemporaryDirectory() as folder:
+        session = Path(folder, "dump.db")
+        command = [sys.executable, "-m", "wikitopics", "train", "--session", str(session)]
+        command += [
+            "--source",
+            "dump",
+            *(word for dump in dumps for word in ("--dump", dump)),
+            "--lang",
+            lang,
+        ]
+        command += ["--keep-counts", "--keep-articles", "none", "--topics", "2"]
+        command += [] if articles is None else ["--articles", str(articles)]
+        command += [] if vocabulary is None else ["--vocab", vocabulary]
+        if subprocess.run(command, check=False).returncode:
+            raise SystemExit("the dump could not be read")
+        stored = wikitopics.open(session)
+        words, (documents, page_ids) = list(stored.vocabulary().words), stored.counts()
+    for corpus in CORPORA:
+        _keep(corpus, _divided(corpus, words, documents[:articles], page_ids))
+    names = ", ".join(Path(dump).name for dump in dumps)
+    (FOLDER / "origin.txt").write_text(f"{min(documents.D, articles or documents.D):,} articles of {names}\n")
 
 
 def _short() -> Split:
@@ -117,7 +193,7 @@ def _short() -> Split:
     report = np.sort(order[: REPORTED["short"]])
     train = np.sort(order[REPORTED["short"] :])
     return Split(
-        len(vocabulary_of_2010()),
+        vocabulary_of_2010(),
         in_order(documents, train),
         _load("bow-heldout-2k.npz"),
         in_order(documents, report),
@@ -147,7 +223,7 @@ def _long() -> Split:
     rest = [*(row for row in range(len(ids)) if scored[row]), *fresh[REPORTED["long"] :]]
     tuning, train = rest[:TUNING_LONG], rest[TUNING_LONG:]
     parts = [batch_of([counted[row] for row in sorted(rows)]) for rows in (train, tuning, report)]
-    return Split(len(vocabulary), *parts)
+    return Split(list(vocabulary.words), *parts)
 
 
 def _full() -> Split:
@@ -155,7 +231,7 @@ def _full() -> Split:
     order = _by_hash([f"bow-long-60k {row}" for row in range(documents.D)])
     ends = np.cumsum([REPORTED["full"], TUNING_FULL])
     report, tuning, train = (in_order(documents, np.sort(rows)) for rows in np.split(order, ends))
-    return Split(len(vocabulary_of_2010()), train, tuning, report)
+    return Split(vocabulary_of_2010(), train, tuning, report)
 
 
 def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
@@ -174,11 +250,26 @@ def in_order(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
 
 def main() -> None:
     """Make all corpora and say what is in them."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.data",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("dump", nargs="*", metavar="DUMP", help="files or addresses of an XML dump")
+    parser.add_argument("--articles", type=int, metavar="N", help="read so many (default: all)")
+    parser.add_argument("--lang", default="en", metavar="CODE", help="the dump's language (default: en)")
+    parser.add_argument("--vocab", metavar="NAME|FILE", help="count these words, as `wikitopics train` does")
+    options = parser.parse_args()
+    if options.dump:
+        make_from_dump(options.dump, options.articles, options.lang, options.vocab)
+    print(f"from {origin()}:")
     for corpus in CORPORA:
         made = split(corpus)
         for part in PARTS:
             batch = getattr(made, part)
-            print(f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / batch.D:6.1f} words")
+            print(
+                f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / max(1, batch.D):6.1f} words"
+            )
 
 
 if __name__ == "__main__":
