@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import CORPORA, FOLDER, batch_of, in_order, split
-from benchmarks.harness import Unavailable
+from benchmarks.data import CORPORA, batch_of, in_order, split
+from benchmarks.harness import FOLDER, Unavailable
 from wikitopics.model import Minibatch
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 

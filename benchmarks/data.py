@@ -23,7 +23,8 @@ others, `full` all of them; a tenth of each, at most as many as above, is for `t
 made in the same way from the 20,000 articles that come with the program.
 
 A document's part follows from a hash of its place in the corpus (short, full) or of its page id (long,
-dumps), so that it is the same on every machine. What was made is kept in `benchmarks/data`, outside the repository.
+dumps), so that it is the same on every machine. What was made is kept in
+`benchmarks/data`, outside the repository.
 """
 
 from __future__ import annotations
@@ -148,12 +149,12 @@ def _keep(corpus: Corpus, made: Split) -> None:
     path.with_suffix(".part.npz").replace(path)
 
 
-def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequence[object]) -> Split:
+def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequence[str]) -> Split:
     """The documents of such a corpus in its parts, by the hashes of their names."""
     lengths = documents.lengths()
     fitting = {"short": lengths < LONG, "long": lengths >= LONG, "full": lengths > 0}[corpus]
     rows = np.flatnonzero(fitting)
-    rows = rows[_by_hash([str(names[row]) for row in rows])]
+    rows = rows[_by_hash([names[row] for row in rows.tolist()])]
     n = min(REPORTED[corpus], len(rows) // 10)
     parts = (in_order(documents, np.sort(part)) for part in (rows[2 * n :], rows[n : 2 * n], rows[:n]))
     return Split(words, *parts)
@@ -181,10 +182,11 @@ def make_from_dump(dumps: Sequence[str], articles: int | None, lang: str, vocabu
             raise SystemExit("the dump could not be read")
         stored = wikitopics.open(session)
         words, (documents, page_ids) = list(stored.vocabulary().words), stored.counts()
+        names = [str(page_id) for page_id in page_ids.tolist()]
     for corpus in CORPORA:
-        _keep(corpus, _divided(corpus, words, documents[:articles], page_ids))
-    names = ", ".join(Path(dump).name for dump in dumps)
-    (FOLDER / "origin.txt").write_text(f"{min(documents.D, articles or documents.D):,} articles of {names}\n")
+        _keep(corpus, _divided(corpus, words, documents[:articles], names))
+    files = ", ".join(Path(dump).name for dump in dumps)
+    (FOLDER / "origin.txt").write_text(f"{min(documents.D, articles or documents.D):,} articles of {files}\n")
 
 
 def _short() -> Split:

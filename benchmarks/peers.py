@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import FOLDER, Corpus
-from benchmarks.harness import Unavailable
+from benchmarks.data import Corpus
+from benchmarks.harness import FOLDER, Unavailable
 from benchmarks.measuring import timed
 from wikitopics.model import Minibatch
 

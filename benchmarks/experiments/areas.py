@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import Corpus
 from benchmarks.harness import Experiment, Figures, compared
 from benchmarks.measuring import growing, timed, train, words
 from wikitopics.crawler.embedded.corpus import load_sample

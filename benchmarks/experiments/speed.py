@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import peers
+from benchmarks.data import Corpus, split
 from benchmarks.harness import Experiment, Figures, Points, compared, table
 from benchmarks.measuring import (
     compile_kernels,

@@ -26,8 +26,8 @@ from scipy.sparse import save_npz
 
 from benchmarks import today
 from benchmarks.collections import FEWEST_WORDS, LARGEST_SHARE, manuals
-from benchmarks.data import FOLDER, LONG, articles, shared, vocabulary_of_2010
-from benchmarks.harness import ROOT, Experiment, Figures, Points, compared
+from benchmarks.data import LONG, articles, shared, vocabulary_of_2010
+from benchmarks.harness import FOLDER, ROOT, Experiment, Figures, Points, compared
 from benchmarks.measuring import best_score, quality
 from benchmarks.peers import csr, environment, normalised
 from wikitopics.model import CompletionSet, Minibatch
