@@ -41,6 +41,7 @@ from benchmarks.harness import (
     provenance,
     stored,
 )
+from benchmarks.measuring import cpu_seconds
 
 QUIET = 0.5
 """Load above which something else is running."""
@@ -73,7 +74,7 @@ def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
     if missing := point.missing():
         print(f"{key}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
         return None
-    run, started = provenance(point.needs), time.monotonic()
+    run, started, used = provenance(point.needs), time.monotonic(), cpu_seconds()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", key, file.name]
         environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
@@ -84,6 +85,7 @@ def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
             return None if code == UNAVAILABLE else False
         found = json.loads(Path(file.name).read_text(encoding="utf-8"))
     run |= {"data": origin(), "seconds": round(time.monotonic() - started, 1)}
+    run["cpu_seconds"] = round(cpu_seconds() - used, 1)
     keep(folder, experiment.name, name, found, run)
     numbers = (f"{key} {value:,.4g}" for key, value in found.items() if isinstance(value, int | float))
     print(f"{key}: {', '.join(numbers)}", flush=True)

@@ -88,7 +88,7 @@ def batch(documents: int) -> Figures:
     def fit(sweeps: int) -> BatchLDA:
         return BatchLDA(K, words(), alpha=0.1, eta=0.01, max_sweeps=sweeps, improvement=0.0).fit(few)
 
-    return in_sweeps(f"batch VB, N = {documents:,}", fit, documents, (1, 2, 4, 8, 16, 32), held_out())
+    return in_sweeps(f"batch VB, N = {few.D:,}", fit, few.D, (1, 2, 4, 8, 16, 32), held_out())
 
 
 EXPERIMENT.add("batch_1000", partial(batch, 1_000), minutes=1)

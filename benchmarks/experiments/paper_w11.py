@@ -72,7 +72,7 @@ def batch_hdp(corpus: Corpus) -> Figures:
         model = BatchHDP(words(corpus), warm_start=False, **options)
         return model.fit(few, max_sweeps=sweeps, tolerance=0.0)
 
-    return in_sweeps(f"batch HDP, {SUBSET:,} articles", fit, SUBSET, (1, 2, 4, 8, 16), held_out(corpus))
+    return in_sweeps(f"batch HDP, {few.D:,} articles", fit, few.D, (1, 2, 4, 8, 16), held_out(corpus))
 
 
 def ours(make: Callable[[int, int], OnlineModel], label: str, corpus: Corpus) -> Figures:
