@@ -156,7 +156,8 @@ def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequ
     rows = np.flatnonzero(fitting)
     rows = rows[_by_hash([names[row] for row in rows.tolist()])]
     n = min(REPORTED[corpus], len(rows) // 10)
-    parts = (in_order(documents, np.sort(part)) for part in (rows[2 * n :], rows[n : 2 * n], rows[:n]))
+    # in the order of their hashes, too: in that of a dump, articles of one kind follow each other
+    parts = (in_order(documents, part) for part in (rows[2 * n :], rows[n : 2 * n], rows[:n]))
     return Split(words, *parts)
 
 
