@@ -22,9 +22,9 @@ others, `full` all of them; a tenth of each, at most as many as above, is for `t
 `report`. Two people who give the same dump and options get the same corpora. Without files or dump, they are
 made in the same way from the 20,000 articles that come with the program.
 
-A document's part follows from a hash of its place in the corpus (short, full) or of its page id (long,
-dumps), so that it is the same on every machine. What was made is kept in
-`benchmarks/data`, outside the repository.
+A document's part follows from a hash of its place in the corpus (short, full), of its page id (long, dumps)
+or of its title (the articles that come with the program), so that it is the same on every machine. What was
+made is kept outside the repository, in `benchmarks/data/corpora.npz`; remove it to go back.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple, get_args
@@ -65,6 +65,7 @@ LONG = 150
 SCORED_BEFORE = 500
 """So many of the articles with 165 words of [H10]'s list, the first in the file, scored earlier choices."""
 SCORED_BEFORE_LENGTH = 165
+MADE = FOLDER / "corpora.npz"
 PUBLISHED = "the corpora of the published figures"
 SAMPLE = "the 20,000 articles that come with the program"
 
@@ -114,39 +115,47 @@ class Split(NamedTuple):
 
 @functools.cache
 def split(corpus: Corpus) -> Split:
-    """A corpus in its parts, made at the first call on a machine and read from then on.
+    """A corpus in its parts. Raises `Unavailable` if there are too few such articles to divide.
 
     Read once in a process: otherwise whoever asks for a part while a clock runs would measure the disk.
     """
     if origin() == SAMPLE:
         sample = load_sample()
         documents = Minibatch(sample.indptr, sample.word_ids, sample.counts)
-        return _divided(corpus, list(sample.words), documents, sample.titles)
-    path = FOLDER / f"{corpus}.npz"
-    if not path.exists():
-        _keep(corpus, {"short": _short, "long": _long, "full": _full}[corpus]())
-    with np.load(path) as file:
-        parts = [Minibatch(*(file[f"{part}_{name}"] for name in ARRAYS)) for part in PARTS]
-        return Split(file["words"].tolist(), *parts)
+        made = _divided(corpus, list(sample.words), documents, sample.titles)
+    else:
+        if not MADE.exists():
+            _keep({"short": _short(), "long": _long(), "full": _full()}, PUBLISHED)
+        with np.load(MADE) as file:
+            parts = (Minibatch(*(file[f"{corpus}_{part}_{name}"] for name in ARRAYS)) for part in PARTS)
+            made = Split(file[f"{corpus}_words"].tolist(), *parts)
+    if not made.report.D:
+        raise Unavailable(f"{origin()} have too few {corpus} ones")
+    return made
 
 
 @functools.cache
 def origin() -> str:
     """What the corpora are made of here."""
-    try:
-        return (FOLDER / "origin.txt").read_text("utf-8").strip()
-    except FileNotFoundError:
-        return PUBLISHED if SHARED.exists() else SAMPLE
+    if MADE.exists():
+        with np.load(MADE) as file:
+            return str(file["origin"])
+    return PUBLISHED if SHARED.exists() else SAMPLE
 
 
-def _keep(corpus: Corpus, made: Split) -> None:
+def _keep(made: Mapping[str, Split], of: str) -> None:
+    """Write all of them at once, so that there are never some of one origin and some of another."""
     FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{corpus}.npz"
     arrays: dict[str, Any] = {
-        f"{part}_{name}": getattr(getattr(made, part), name) for part in PARTS for name in ARRAYS
+        f"{corpus}_{part}_{name}": getattr(getattr(parts, part), name)
+        for corpus, parts in made.items()
+        for part in PARTS
+        for name in ARRAYS
     }
-    np.savez_compressed(path.with_suffix(".part.npz"), words=np.array(made.words), **arrays)
-    path.with_suffix(".part.npz").replace(path)
+    arrays |= {f"{corpus}_words": np.array(parts.words) for corpus, parts in made.items()}
+    draft = MADE.with_suffix(".part.npz")
+    np.savez_compressed(draft, origin=np.array(of), **arrays)
+    draft.replace(MADE)
 
 
 def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequence[str]) -> Split:
@@ -166,28 +175,25 @@ def make_from_dump(dumps: Sequence[str], articles: int | None, lang: str, vocabu
 
     vocabulary: name or file; None: the shipped one for English, or one that is built from the dump
     """
-    with TemporaryDirectory() as folder:
-        session = Path(folder, "dump.db")
-        command = [sys.executable, "-m", "wikitopics", "train", "--session", str(session)]
-        command += [
-            "--source",
-            "dump",
-            *(word for dump in dumps for word in ("--dump", dump)),
-            "--lang",
-            lang,
-        ]
-        command += ["--keep-counts", "--keep-articles", "none", "--topics", "2"]
-        command += [] if articles is None else ["--articles", str(articles)]
-        command += [] if vocabulary is None else ["--vocab", vocabulary]
-        if subprocess.run(command, check=False).returncode:
-            raise SystemExit("the dump could not be read")
-        stored = wikitopics.open(session)
-        words, (documents, page_ids) = list(stored.vocabulary().words), stored.counts()
-        names = [str(page_id) for page_id in page_ids.tolist()]
-    for corpus in CORPORA:
-        _keep(corpus, _divided(corpus, words, documents[:articles], names))
+    command = [sys.executable, "-m", "wikitopics", "train", "--session", "dump", "--source", "dump"]
+    command += [*(word for dump in dumps for word in ("--dump", dump)), "--lang", lang]
+    command += ["--keep-counts", "--keep-articles", "none", "--topics", "2"]
+    command += [] if articles is None else ["--articles", str(articles)]
+    command += [] if vocabulary is None else ["--vocab", vocabulary]
+    with TemporaryDirectory() as home:
+        # a home of its own has no vocabulary that was built from something else
+        environment = {**os.environ, "WIKITOPICS_HOME": home}
+        if code := subprocess.run(command, env=environment, check=False).returncode:
+            raise SystemExit(code)  # the trainer has said why
+        session = wikitopics.open(Path(home, "dump.db"))
+        words, (documents, page_ids) = list(session.vocabulary().words), session.counts()
+    documents, names = documents[:articles], [str(page_id) for page_id in page_ids.tolist()]
+    made = {corpus: _divided(corpus, words, documents, names) for corpus in CORPORA}
+    if not made["full"].report.D:
+        raise SystemExit(f"{documents.D} articles are too few to divide")
     files = ", ".join(Path(dump).name for dump in dumps)
-    (FOLDER / "origin.txt").write_text(f"{min(documents.D, articles or documents.D):,} articles of {files}\n")
+    over = f" over {Path(vocabulary).name}" if vocabulary else ""
+    _keep(made, f"{documents.D:,} articles of {files}{over}")
 
 
 def _short() -> Split:
@@ -240,7 +246,7 @@ def _full() -> Split:
 def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
     """Places in `names`, ordered by the names' hashes."""
     digests = [hashlib.sha256(name.encode()).digest() for name in names]
-    return np.array(sorted(range(len(names)), key=digests.__getitem__))
+    return np.array(sorted(range(len(names)), key=digests.__getitem__), np.int64)
 
 
 def in_order(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
@@ -267,12 +273,14 @@ def main() -> None:
         make_from_dump(options.dump, options.articles, options.lang, options.vocab)
     print(f"from {origin()}:")
     for corpus in CORPORA:
-        made = split(corpus)
+        try:
+            made = split(corpus)
+        except Unavailable as error:
+            print(f"{corpus:6} {error}")
+            continue
         for part in PARTS:
             batch = getattr(made, part)
-            print(
-                f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / max(1, batch.D):6.1f} words"
-            )
+            print(f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / batch.D:6.1f} words")
 
 
 if __name__ == "__main__":
