@@ -5,8 +5,8 @@
     python -m benchmarks --missing          measure whatever has no figures here yet
 
 Each point runs in a process of its own. Its figures are kept at once, with commit, machine and data, in
-benchmarks/data/results/EXPERIMENT.json, outside the repository, and the experiment's tables are printed. Run
-nothing else meanwhile: the load before each point is kept as well. Word counts are those of the corpora that
+benchmarks/data/results, outside the repository, and the experiment's tables are printed. Run nothing else
+meanwhile: the load before each point is kept as well. Word counts are those of the corpora that
 `python -m benchmarks.data` tells of.
 
     python -m benchmarks --publish crawl    keep the figures in benchmarks/results, for README and docs
@@ -16,6 +16,7 @@ nothing else meanwhile: the load before each point is kept as well. Word counts 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -52,19 +53,30 @@ UNAVAILABLE = 3
 """Exit code of a point that cannot be measured here."""
 
 
-def overview() -> None:
-    """A line for each experiment: minutes, what it needs, points published, commits."""
-    head = "experiment", "what", "minutes", "needs", "published", f"at commit ({commit()} is here)"
+def overview(folder: Path) -> None:
+    """A line for each experiment: what it needs, minutes of the published points, points measured here."""
+    head = [
+        "experiment",
+        "what",
+        "data",
+        "programs",
+        "minutes",
+        "published",
+        f"at commit ({commit()} is here)",
+    ]
+    head.append(f"here, with {origin()}")
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for name in names():
         experiment, found = load(name), stored(name)
         there = [found[point]["run"] for point in experiment.points if point in found]
         commits = ", ".join(sorted({f"{run['commit']} ({run['date']})" for run in there})) or "none"
-        minutes = sum(point.minutes for point in experiment.points.values())
+        minutes = sum(run["seconds"] for run in there) / 60
         packages = {package for point in experiment.points.values() for package in point.needs}
-        needs = ", ".join([*experiment.files, *sorted(packages)])
-        published = f"{len(there)} of {len(experiment.points)}"
-        print(f"| {name} | {experiment.what} | {minutes:.0f} | {needs} | {published} | {commits} |")
+        programs = ", ".join([*sorted(packages), *filter(None, [experiment.programs])])
+        cells = name, experiment.what, experiment.data, programs, f"{minutes:.1f}", f"{len(there)}", commits
+        own = [found["run"]["cpu_seconds"] for found in stored(name, folder).values()]
+        here = f"{len(own)} of {len(experiment.points)}" + f" in {sum(own) / 60:.1f} CPU minutes" * bool(own)
+        print(f"| {' | '.join(cells)} | {here} |")
 
 
 def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
@@ -119,7 +131,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.publish and origin() != PUBLISHED:
         parser.error(f"what is published is of other articles than {origin()}")
-    folder = RESULTS if options.publish else FOLDER / "results"
+    # those of other articles are kept apart
+    folder = RESULTS if options.publish else FOLDER / "results" / re.sub(r"\W+", "-", origin())[:100]
     outcomes: list[bool | None] = []
     if options.what or options.missing:
         try:
@@ -128,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(f"no experiment or point {error}: `python -m benchmarks` lists them")
         if (load_before := os.getloadavg()[0]) > QUIET:  # later it is that of the measurements as well
             print(f"something else is running: load {load_before:.1f}", file=sys.stderr)
-        print(f"word counts: {origin()}")
+        print(f"word counts: {origin()}", flush=True)
         if options.missing:
             points = [(one, point) for one, point in points if point not in stored(one.name, folder)]
         outcomes = [measure(experiment, point, folder) for experiment, point in points]
@@ -144,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             path.write_text(page, encoding="utf-8")
             print(f"{path.relative_to(ROOT)} written")
     elif not options.what and not options.missing:
-        overview()
+        overview(folder)
     return 1 if False in outcomes or (outcomes and True not in outcomes) else 0
 
 

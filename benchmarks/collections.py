@@ -22,7 +22,7 @@ from wikitopics.model import Minibatch
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 
 SOURCES = ("short", "full", "docstrings", "manuals")
-"""Two corpora of `splits`, and two kinds of text that are no articles: of the packages installed here."""
+"""Two corpora of `data`, and two kinds of text that are no articles: of the packages installed here."""
 MANUALS = Path("/usr/share/man")
 FEWEST_WORDS = 20
 HELD_OUT = 1_000

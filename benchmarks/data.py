@@ -32,6 +32,7 @@ from __future__ import annotations
 import argparse
 import functools
 import hashlib
+import itertools
 import json
 import lzma
 import os
@@ -113,6 +114,12 @@ class Split(NamedTuple):
         return len(self.words)
 
 
+def sample() -> tuple[list[str], Minibatch]:
+    """The words and the articles that come with the program."""
+    found = load_sample()
+    return list(found.words), Minibatch(found.indptr, found.word_ids, found.counts)
+
+
 @functools.cache
 def split(corpus: Corpus) -> Split:
     """A corpus in its parts. Raises `Unavailable` if there are too few such articles to divide.
@@ -120,9 +127,7 @@ def split(corpus: Corpus) -> Split:
     Read once in a process: otherwise whoever asks for a part while a clock runs would measure the disk.
     """
     if origin() == SAMPLE:
-        sample = load_sample()
-        documents = Minibatch(sample.indptr, sample.word_ids, sample.counts)
-        made = _divided(corpus, list(sample.words), documents, sample.titles)
+        made = _divided(corpus, *sample(), load_sample().titles)
     else:
         if not MADE.exists():
             _keep({"short": _short(), "long": _long(), "full": _full()}, PUBLISHED)
@@ -146,15 +151,13 @@ def origin() -> str:
 def _keep(made: Mapping[str, Split], of: str) -> None:
     """Write all of them at once, so that there are never some of one origin and some of another."""
     FOLDER.mkdir(exist_ok=True)
-    arrays: dict[str, Any] = {
-        f"{corpus}_{part}_{name}": getattr(getattr(parts, part), name)
-        for corpus, parts in made.items()
-        for part in PARTS
-        for name in ARRAYS
-    }
-    arrays |= {f"{corpus}_words": np.array(parts.words) for corpus, parts in made.items()}
+    arrays: dict[str, Any] = {"origin": np.array(of)}
+    for corpus, parts in made.items():
+        arrays[f"{corpus}_words"] = np.array(parts.words)
+        for part, name in itertools.product(PARTS, ARRAYS):
+            arrays[f"{corpus}_{part}_{name}"] = getattr(getattr(parts, part), name)
     draft = MADE.with_suffix(".part.npz")
-    np.savez_compressed(draft, origin=np.array(of), **arrays)
+    np.savez_compressed(draft, **arrays)
     draft.replace(MADE)
 
 
@@ -188,7 +191,7 @@ def make_from_dump(dumps: Sequence[str], articles: int | None, lang: str, vocabu
         session = wikitopics.open(Path(home, "dump.db"))
         words, (documents, page_ids) = list(session.vocabulary().words), session.counts()
     documents, names = documents[:articles], [str(page_id) for page_id in page_ids.tolist()]
-    made = {corpus: _divided(corpus, words, documents, names) for corpus in CORPORA}
+    made: dict[str, Split] = {one: _divided(one, words, documents, names) for one in CORPORA}
     if not made["full"].report.D:
         raise SystemExit(f"{documents.D} articles are too few to divide")
     files = ", ".join(Path(dump).name for dump in dumps)

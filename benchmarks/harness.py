@@ -47,8 +47,6 @@ class Point:
     """What is measured in one go, in a process of its own."""
 
     measure: Callable[[], Figures]
-    minutes: float
-    """The time it takes on a quiet machine with two cores."""
     needs: tuple[str, ...]
     """Packages that must be installed."""
 
@@ -63,27 +61,27 @@ class Experiment:
     name: str
     what: str
     """One line for people."""
-    files: tuple[str, ...] = ()
-    """What it needs beside word counts: files of real articles, which are not in the repository."""
+    data: str = "word counts"
+    """What it reads. Files that are named are not in the repository."""
+    programs: str = ""
+    """Those that it needs beside packages."""
     points: dict[str, Point] = field(default_factory=dict)
     tables: dict[str, Callable[[Points], str]] = field(default_factory=dict)
     """Tables for docs by name, as Markdown made from the figures of all points."""
     pictures: dict[str, Callable[[Points], Figure]] = field(default_factory=dict)
     """Pictures likewise; they go to docs/pictures/EXPERIMENT-NAME.svg."""
 
-    def point(
-        self, *needs: str, minutes: float = 1.0
-    ) -> Callable[[Callable[[], Figures]], Callable[[], Figures]]:
+    def point(self, *needs: str) -> Callable[[Callable[[], Figures]], Callable[[], Figures]]:
         """Register a function as a point, under its name."""
 
         def register(measure: Callable[[], Figures]) -> Callable[[], Figures]:
-            self.add(measure.__name__, measure, *needs, minutes=minutes)
+            self.add(measure.__name__, measure, *needs)
             return measure
 
         return register
 
-    def add(self, name: str, measure: Callable[[], Figures], *needs: str, minutes: float = 1.0) -> None:
-        self.points[name] = Point(measure, minutes, needs)
+    def add(self, name: str, measure: Callable[[], Figures], *needs: str) -> None:
+        self.points[name] = Point(measure, needs)
 
 
 def names() -> list[str]:

@@ -195,7 +195,7 @@ BIGARTM_SETTINGS: Mapping[Corpus, Mapping[str, float]] = {
 
 @functools.cache
 def environment(name: str, *packages: str) -> Path:
-    """The Python of an environment that has these packages, made beside the splits. Raises `Unavailable` if
+    """The Python of an environment that has these packages, made beside the corpora. Raises `Unavailable` if
     that fails."""
     folder = FOLDER / name
     python, made = folder / "bin" / "python", folder / "made"

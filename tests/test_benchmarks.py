@@ -77,7 +77,7 @@ def test_what_there_is_not_cannot_be_chosen() -> None:
 def test_a_point_is_named_after_its_function() -> None:
     experiment = Experiment("trial", "a trial")
 
-    @experiment.point("no_such_package", minutes=3)
+    @experiment.point("no_such_package")
     def weigh():
         return {"kg": 3}
 

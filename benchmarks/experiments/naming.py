@@ -54,7 +54,7 @@ def led_to(names: NDArray[np.int32], documents: Minibatch, about: NDArray[np.int
     return right / documents.D
 
 
-@EXPERIMENT.point(minutes=6)
+@EXPERIMENT.point()
 def weights() -> Figures:
     by_part: dict[str, list[list[float]]] = {"tuning": [], "report": []}
     for corpus in CORPORA:

@@ -133,8 +133,8 @@ def gibbs(corpus: Corpus) -> Figures:
 for _corpus in ARTICLES:
     for _name in MODELS:
         needs = ("sklearn",) if _name == "sklearn" else ()
-        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measured, _name, _corpus), *needs, minutes=4)
-    EXPERIMENT.add(f"{_corpus}_gibbs", partial(gibbs, _corpus), "tomotopy", minutes=4)
+        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measured, _name, _corpus), *needs)
+    EXPERIMENT.add(f"{_corpus}_gibbs", partial(gibbs, _corpus), "tomotopy")
 
 
 def means(figures: Figures) -> list[Look]:

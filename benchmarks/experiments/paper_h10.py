@@ -44,14 +44,14 @@ def online(n_documents: int) -> OnlineLDA:
     return plain_lda(words(), n_documents, tau0=1024.0)
 
 
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def online_all() -> Figures:
     compile_kernels(online(1))
     batches = minibatches(train(), S)
     return followed(f"online, {train().D:,} articles once", online(train().D), batches, held_out())
 
 
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def online_subset() -> Figures:
     compile_kernels(online(1))
     few = train()[:SUBSET]
@@ -59,7 +59,7 @@ def online_subset() -> Figures:
     return followed(f"online, {few.D:,} articles 20 times", online(few.D), batches, held_out())
 
 
-@EXPERIMENT.point(minutes=8)
+@EXPERIMENT.point()
 def batch_subset() -> Figures:
     few = train()[:SUBSET]
     BatchLDA(K, words(), max_sweeps=1).fit(few[:64])
@@ -70,7 +70,7 @@ def batch_subset() -> Figures:
     return in_sweeps(f"batch, {few.D:,} articles", fit, few.D, (1, 2, 4, 8, 16, 32), held_out())
 
 
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def a_topic() -> Figures:
     """The leading words of one topic after so many articles, as online LDA learns."""
     model, vocabulary = online(train().D), split("short").words
@@ -107,7 +107,7 @@ def grid(size: int) -> Figures:
 
 
 for _size in SIZES:
-    EXPERIMENT.add(f"size_{_size}", partial(grid, _size), minutes=4 if _size < 64 else 1.5)
+    EXPERIMENT.add(f"size_{_size}", partial(grid, _size))
 
 
 def topic(points: Points) -> str:

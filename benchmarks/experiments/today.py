@@ -36,7 +36,8 @@ from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 EXPERIMENT = Experiment(
     "today",
     "the programs that people use today beside ours, each in its environment",
-    ("labelled", "articles-60k"),
+    data="labelled, articles-60k, manual pages",
+    programs="each of them, installed by the first measurement",
 )
 TOPICS = {"bbc": 20, "m10": 25, "articles": 50, "manuals": 30}
 SEEDS = 3

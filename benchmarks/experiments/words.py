@@ -54,7 +54,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
 
 for _corpus in CORPORA:
     for _kind in KINDS:
-        EXPERIMENT.add(f"{_corpus}_{_kind}", partial(measure, _kind, _corpus), minutes=1.5)
+        EXPERIMENT.add(f"{_corpus}_{_kind}", partial(measure, _kind, _corpus))
 
 
 def without_and_with(points: Points) -> str:
