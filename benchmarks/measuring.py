@@ -114,7 +114,7 @@ def followed(name: str, model: Any, batches: Iterator[Minibatch], scored: Comple
         if seen >= due:
             due = seen * 300 ** (1 / 24)
             looks.append((seen, seconds, scored.score(model)))
-    if looks[-1][0] != seen:
+    if not looks or looks[-1][0] != seen:
         looks.append((seen, seconds, scored.score(model)))
     return _curve(name, looks)
 
