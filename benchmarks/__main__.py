@@ -1,37 +1,48 @@
 """What README and docs claim, measured again.
 
-    python -m benchmarks                    what there is, when it was measured, and at which commit
+    python -m benchmarks                    what there is, what it needs, and when it was published
     python -m benchmarks crawl screen.keys  measure experiments, or points of them
-    python -m benchmarks --missing          measure whatever has no figures yet
-    python -m benchmarks --docs             write the figures into README and docs
+    python -m benchmarks --missing          measure whatever has no figures here yet
 
-Each point runs in a process of its own, and its figures are kept in benchmarks/results/EXPERIMENT.json at
-once, with the commit. Run nothing else meanwhile: the load before each point is kept as well.
+Each point runs in a process of its own. Its figures are kept at once, with commit, machine and data, in
+benchmarks/data/results, outside the repository, and the experiment's tables are printed. Run nothing else
+meanwhile: the load before each point is kept as well. Word counts are those of the corpora that
+`python -m benchmarks.data` tells of.
+
+    python -m benchmarks --publish crawl    keep the figures in benchmarks/results, for README and docs
+    python -m benchmarks --docs             write the published figures into README and docs
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from benchmarks import pages
+from benchmarks.data import PUBLISHED, origin
 from benchmarks.harness import (
+    FOLDER,
+    RESULTS,
     ROOT,
     Experiment,
     Unavailable,
     chosen,
     commit,
+    figures,
     keep,
     load,
     names,
     provenance,
     stored,
 )
+from benchmarks.measuring import cpu_seconds
 
 QUIET = 0.5
 """Load above which something else is running."""
@@ -42,25 +53,40 @@ UNAVAILABLE = 3
 """Exit code of a point that cannot be measured here."""
 
 
-def overview() -> None:
-    """A line for each experiment: minutes, points measured, commits."""
-    print(f"| experiment | what | minutes | measured | at commit ({commit()} is here) |\n|{'---|' * 5}")
+def overview(folder: Path) -> None:
+    """A line for each experiment: what it needs, minutes of the published points, points measured here."""
+    head = [
+        "experiment",
+        "what",
+        "data",
+        "programs",
+        "minutes",
+        "published",
+        f"at commit ({commit()} is here)",
+    ]
+    head.append(f"here, with {origin()}")
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for name in names():
         experiment, found = load(name), stored(name)
         there = [found[point]["run"] for point in experiment.points if point in found]
         commits = ", ".join(sorted({f"{run['commit']} ({run['date']})" for run in there})) or "none"
-        minutes = sum(point.minutes for point in experiment.points.values())
-        measured = f"{len(there)} of {len(experiment.points)}"
-        print(f"| {name} | {experiment.what} | {minutes:.0f} | {measured} | {commits} |")
+        minutes = sum(run["seconds"] for run in there) / 60
+        packages = {package for point in experiment.points.values() for package in point.needs}
+        programs = ", ".join([*sorted(packages), *filter(None, [experiment.programs])])
+        cells = name, experiment.what, experiment.data, programs, f"{minutes:.1f}", f"{len(there)}", commits
+        own = [found["run"]["cpu_seconds"] for found in stored(name, folder).values()]
+        here = f"{len(own)} of {len(experiment.points)}" + f" in {sum(own) / 60:.1f} CPU minutes" * bool(own)
+        print(f"| {' | '.join(cells)} | {here} |")
 
 
-def measure(experiment: Experiment, name: str) -> bool:
-    """Measure a point in a process of its own and keep it; return whether that worked."""
+def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
+    """Measure a point in a process of its own and keep it in `folder`; return whether that worked, or None if
+    this machine lacks something for it."""
     point, key = experiment.points[name], f"{experiment.name}.{name}"
     if missing := point.missing():
         print(f"{key}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
-        return True
-    run, started = provenance(point.needs), time.monotonic()
+        return None
+    run, started, used = provenance(point.needs), time.monotonic(), cpu_seconds()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", key, file.name]
         environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
@@ -68,10 +94,12 @@ def measure(experiment: Experiment, name: str) -> bool:
         if code:
             if code != UNAVAILABLE:
                 print(f"{key}: FAILED", file=sys.stderr)
-            return code == UNAVAILABLE
-        figures = json.loads(Path(file.name).read_text(encoding="utf-8"))
-    keep(experiment.name, name, figures, {**run, "seconds": round(time.monotonic() - started, 1)})
-    numbers = (f"{key} {value:,.4g}" for key, value in figures.items() if isinstance(value, int | float))
+            return None if code == UNAVAILABLE else False
+        found = json.loads(Path(file.name).read_text(encoding="utf-8"))
+    run |= {"data": origin(), "seconds": round(time.monotonic() - started, 1)}
+    run["cpu_seconds"] = round(cpu_seconds() - used, 1)
+    keep(folder, experiment.name, name, found, run)
+    numbers = (f"{key} {value:,.4g}" for key, value in found.items() if isinstance(value, int | float))
     print(f"{key}: {', '.join(numbers)}", flush=True)
     return True
 
@@ -83,21 +111,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", nargs="*", metavar="EXPERIMENT[.POINT]")
-    parser.add_argument("--missing", action="store_true", help="measure whatever has no figures yet")
-    parser.add_argument("--docs", action="store_true", help="write the figures into README and docs")
+    parser.add_argument("--list", action="store_true", help="list the experiments, as without arguments")
+    parser.add_argument("--missing", action="store_true", help="measure whatever has no figures here yet")
+    parser.add_argument("--publish", action="store_true", help="keep the figures in benchmarks/results")
+    parser.add_argument(
+        "--docs", action="store_true", help="write the published figures into README and docs"
+    )
     parser.add_argument("--point", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.point:
         name, target = options.point
         ((experiment, point),) = chosen([name])
         try:
-            figures = experiment.points[point].measure()
+            found = experiment.points[point].measure()
         except Unavailable as error:
             print(f"{name}: not measured, {error}", file=sys.stderr)
             return UNAVAILABLE
-        Path(target).write_text(json.dumps(figures), encoding="utf-8")
+        Path(target).write_text(json.dumps(found), encoding="utf-8")
         return 0
-    worked = True
+    if options.publish and origin() != PUBLISHED:
+        parser.error(f"what is published is of other articles than {origin()}")
+    # those of other articles are kept apart
+    folder = RESULTS if options.publish else FOLDER / "results" / re.sub(r"\W+", "-", origin())[:100]
+    outcomes: list[bool | None] = []
     if options.what or options.missing:
         try:
             points = list(chosen(options.what))
@@ -105,9 +141,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(f"no experiment or point {error}: `python -m benchmarks` lists them")
         if (load_before := os.getloadavg()[0]) > QUIET:  # later it is that of the measurements as well
             print(f"something else is running: load {load_before:.1f}", file=sys.stderr)
-        for experiment, point in points:
-            if not options.missing or point not in stored(experiment.name):
-                worked = measure(experiment, point) and worked
+        print(f"word counts: {origin()}", flush=True)
+        if options.missing:
+            points = [(one, point) for one, point in points if point not in stored(one.name, folder)]
+        outcomes = [measure(experiment, point, folder) for experiment, point in points]
+        for experiment in {one.name: one for one, _ in points}.values():
+            for name, table in experiment.tables.items():
+                with suppress(KeyError, ValueError):  # a table of points that are not measured yet
+                    print(f"\n{experiment.name}, {name}:\n\n{table(figures(experiment.name, folder))}")
     if options.docs:
         for name in names():
             for path in pages.drawn(name):
@@ -116,8 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             path.write_text(page, encoding="utf-8")
             print(f"{path.relative_to(ROOT)} written")
     elif not options.what and not options.missing:
-        overview()
-    return 0 if worked else 1
+        overview(folder)
+    return 1 if False in outcomes or (outcomes and True not in outcomes) else 0
 
 
 if __name__ == "__main__":

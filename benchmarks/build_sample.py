@@ -14,8 +14,8 @@ import lzma
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import articles
 from benchmarks.harness import ROOT
-from benchmarks.splits import articles
 from wikitopics.vocab import Vocabulary
 
 LONG = 16_000

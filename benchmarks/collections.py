@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Unavailable
-from benchmarks.splits import CORPORA, FOLDER, batch_of, in_order, split
+from benchmarks.data import CORPORA, batch_of, in_order, split
+from benchmarks.harness import FOLDER, Unavailable
 from wikitopics.model import Minibatch
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 
 SOURCES = ("short", "full", "docstrings", "manuals")
-"""Two corpora of `splits`, and two kinds of text that are no articles: of the packages installed here."""
+"""Two corpora of `data`, and two kinds of text that are no articles: of the packages installed here."""
 MANUALS = Path("/usr/share/man")
 FEWEST_WORDS = 20
 HELD_OUT = 1_000

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+"""The published ones, which README and docs state."""
+FOLDER = ROOT / "benchmarks" / "data"
+"""Corpora, other programs, and the results of this machine: outside the repository."""
 CODE = ("crawler", "model", "session", "tui", "vocab", "wikitopics")
 ALWAYS = ("numpy", "scipy", "numba", "aiohttp", "textual")
 """Packages whose version matters to every figure."""
@@ -44,8 +47,6 @@ class Point:
     """What is measured in one go, in a process of its own."""
 
     measure: Callable[[], Figures]
-    minutes: float
-    """The time it takes on a quiet machine with two cores."""
     needs: tuple[str, ...]
     """Packages that must be installed."""
 
@@ -60,25 +61,27 @@ class Experiment:
     name: str
     what: str
     """One line for people."""
+    data: str = "word counts"
+    """What it reads. Files that are named are not in the repository."""
+    programs: str = ""
+    """Those that it needs beside packages."""
     points: dict[str, Point] = field(default_factory=dict)
     tables: dict[str, Callable[[Points], str]] = field(default_factory=dict)
     """Tables for docs by name, as Markdown made from the figures of all points."""
     pictures: dict[str, Callable[[Points], Figure]] = field(default_factory=dict)
     """Pictures likewise; they go to docs/pictures/EXPERIMENT-NAME.svg."""
 
-    def point(
-        self, *needs: str, minutes: float = 1.0
-    ) -> Callable[[Callable[[], Figures]], Callable[[], Figures]]:
+    def point(self, *needs: str) -> Callable[[Callable[[], Figures]], Callable[[], Figures]]:
         """Register a function as a point, under its name."""
 
         def register(measure: Callable[[], Figures]) -> Callable[[], Figures]:
-            self.add(measure.__name__, measure, *needs, minutes=minutes)
+            self.add(measure.__name__, measure, *needs)
             return measure
 
         return register
 
-    def add(self, name: str, measure: Callable[[], Figures], *needs: str, minutes: float = 1.0) -> None:
-        self.points[name] = Point(measure, minutes, needs)
+    def add(self, name: str, measure: Callable[[], Figures], *needs: str) -> None:
+        self.points[name] = Point(measure, needs)
 
 
 def names() -> list[str]:
@@ -111,23 +114,27 @@ def chosen(asked: list[str]) -> Iterator[tuple[Experiment, str]]:
 # -- results ---------------------------------------------------------------------
 
 
-def stored(experiment: str) -> dict[str, dict[str, Any]]:
-    """What was measured, by point: its `figures`, and its `run`, which says where they come from."""
-    path = RESULTS / f"{experiment}.json"
+def stored(experiment: str, folder: Path | None = None) -> dict[str, dict[str, Any]]:
+    """What was measured, by point: its `figures`, and its `run`, which says where they come from.
+
+    folder: of the results; by default the published ones
+    """
+    path = (folder or RESULTS) / f"{experiment}.json"
     found: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return found
 
 
-def figures(experiment: str) -> Points:
+def figures(experiment: str, folder: Path | None = None) -> Points:
     """Of all points that were measured."""
-    return {name: point["figures"] for name, point in stored(experiment).items()}
+    return {name: point["figures"] for name, point in stored(experiment, folder).items()}
 
 
-def keep(experiment: str, point: str, figures: Figures, run: Mapping[str, object]) -> None:
+def keep(folder: Path, experiment: str, point: str, figures: Figures, run: Mapping[str, object]) -> None:
     """Write a point's results, so that whoever stops the program here keeps what there is."""
-    path = RESULTS / f"{experiment}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{experiment}.json"
     draft = path.with_suffix(".part")
-    everything = {**stored(experiment), point: {"run": run, "figures": figures}}
+    everything = {**stored(experiment, folder), point: {"run": run, "figures": figures}}
     draft.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
     draft.replace(path)
 

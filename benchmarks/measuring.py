@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import Corpus, split
 from benchmarks.harness import Figures, Points
-from benchmarks.splits import Corpus, split
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
 from wikitopics.model.online import IN_USE, top_words
 from wikitopics.model.topics import most_relevant, npmi_of_words
@@ -114,7 +114,7 @@ def followed(name: str, model: Any, batches: Iterator[Minibatch], scored: Comple
         if seen >= due:
             due = seen * 300 ** (1 / 24)
             looks.append((seen, seconds, scored.score(model)))
-    if looks[-1][0] != seen:
+    if not looks or looks[-1][0] != seen:
         looks.append((seen, seconds, scored.score(model)))
     return _curve(name, looks)
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Unavailable
+from benchmarks.data import Corpus
+from benchmarks.harness import FOLDER, Unavailable
 from benchmarks.measuring import timed
-from benchmarks.splits import FOLDER, Corpus
 from wikitopics.model import Minibatch
 
 
@@ -195,7 +195,7 @@ BIGARTM_SETTINGS: Mapping[Corpus, Mapping[str, float]] = {
 
 @functools.cache
 def environment(name: str, *packages: str) -> Path:
-    """The Python of an environment that has these packages, made beside the splits. Raises `Unavailable` if
+    """The Python of an environment that has these packages, made beside the corpora. Raises `Unavailable` if
     that fails."""
     folder = FOLDER / name
     python, made = folder / "bin" / "python", folder / "made"

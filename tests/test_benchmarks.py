@@ -2,9 +2,11 @@
 
 import pytest
 
-from benchmarks import harness, pages
+from benchmarks import __main__ as command
+from benchmarks import data, harness, pages
 from benchmarks.harness import ROOT, Experiment, chosen, load, names
 
+DUMP = ROOT / "tests/session/storage/releases/wiki.xml.bz2"
 RUN = {"commit": "abc1234", "date": "2026-11-22", "load": 0.1}
 
 
@@ -13,7 +15,7 @@ def results(tmp_path, monkeypatch):
     """A folder of results in place of the real one, with one experiment in it."""
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
     draw = {"ms": 14.26, "by_size": {"120x40": 9, "bytes": 12_345}, "curve": [1, 2]}
-    harness.keep("screen", "draw", draw, RUN)
+    harness.keep(tmp_path, "screen", "draw", draw, RUN)
     return draw
 
 
@@ -59,8 +61,8 @@ def test_a_page_is_filled_where_it_says_what_is_listed(results, monkeypatch) -> 
         pages.filled("It takes long.", "a.md")
 
 
-def test_results_are_added_to_those_there_are(results) -> None:
-    harness.keep("screen", "keys", {"ms": 2}, RUN)
+def test_results_are_added_to_those_there_are(results, tmp_path) -> None:
+    harness.keep(tmp_path, "screen", "keys", {"ms": 2}, RUN)
     assert harness.figures("screen") == {"draw": results, "keys": {"ms": 2}}
     assert harness.stored("screen")["keys"]["run"] == RUN
 
@@ -83,9 +85,82 @@ def test_what_there_is_not_cannot_be_chosen() -> None:
 def test_a_point_is_named_after_its_function() -> None:
     experiment = Experiment("trial", "a trial")
 
-    @experiment.point("no_such_package", minutes=3)
+    @experiment.point("no_such_package")
     def weigh():
         return {"kg": 3}
 
     assert experiment.points["weigh"].missing() == ["no_such_package"]
     assert experiment.points["weigh"].measure() == {"kg": 3}
+
+
+@pytest.fixture
+def nothing_made(tmp_path, monkeypatch):
+    """A machine without corpora."""
+    monkeypatch.setattr(data, "FOLDER", tmp_path / "data")
+    monkeypatch.setattr(data, "MADE", tmp_path / "data" / "corpora.npz")
+    monkeypatch.setattr(data, "SHARED", tmp_path / "shared")
+    for kept in (data.origin, data.split):
+        monkeypatch.setattr(data, kept.__name__, kept.__wrapped__)
+    monkeypatch.setattr(command, "origin", data.origin)
+    return data.MADE
+
+
+def test_without_corpora_there_are_the_articles_of_the_program(nothing_made) -> None:
+    assert data.origin() == data.SAMPLE
+    full = data.split("full")
+    assert [full.train.D, full.tuning.D, full.report.D] == [16_000, 2_000, 2_000]
+    assert data.split("short").train.lengths().max() < data.LONG <= data.split("long").train.lengths().min()
+    data.SHARED.mkdir()
+    assert data.origin() == data.PUBLISHED
+
+
+def test_a_dump_gives_everybody_the_same_corpora(nothing_made, capfd) -> None:
+    made = []
+    for _ in range(2):
+        data.make_from_dump([str(DUMP)], 100, "en", None)
+        assert data.origin() == "100 articles of wiki.xml.bz2"
+        made.append(nothing_made.read_bytes())
+        nothing_made.unlink()
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    ("share", "articles", "code"), [(0.0, None, 2), (1.0, 5, "5 articles are too few to divide")]
+)
+def test_a_dump_that_gives_no_corpora_leaves_those_there_are(
+    nothing_made, tmp_path, capfd, share, articles, code
+) -> None:
+    nothing_made.parent.mkdir()
+    nothing_made.write_bytes(b"as before")
+    dump = tmp_path / "dump.xml.bz2"
+    dump.write_bytes(DUMP.read_bytes()[: int(share * DUMP.stat().st_size)])
+    with pytest.raises(SystemExit) as ended:
+        data.make_from_dump([str(dump)], articles, "en", None)
+    assert ended.value.code == code
+    assert nothing_made.read_bytes() == b"as before"
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_where_nothing_can_be_measured_the_exit_code_says_so(nothing_made, monkeypatch, capsys) -> None:
+    lacking = Experiment("trial", "a trial")
+    lacking.add("weigh", dict, "no_such_package")
+    monkeypatch.setattr(command, "chosen", lambda _: [(lacking, "weigh")])
+    assert command.main(["trial"]) == 1
+    said = capsys.readouterr()
+    assert said.out == f"word counts: {data.SAMPLE}\n"
+    assert "trial.weigh: not measured, no_such_package is not installed" in said.err
+
+
+def test_figures_of_other_articles_are_not_published(nothing_made, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(["paper_h10", "--publish"])
+    assert ended.value.code == 2
+    assert data.SAMPLE in capsys.readouterr().err
+
+
+def test_the_list_says_what_each_experiment_needs(nothing_made, capsys) -> None:
+    assert command.main(["--list"]) == 0
+    head, _, *rows = capsys.readouterr().out.splitlines()
+    assert data.SAMPLE in head
+    assert [row.split(" | ")[0] for row in rows] == [f"| {name}" for name in names()]
+    assert all(load(name).data in row for name, row in zip(names(), rows, strict=True))

@@ -15,10 +15,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import Corpus, sample
 from benchmarks.harness import Experiment, Figures, compared
-from benchmarks.measuring import growing, timed, train, words
-from benchmarks.splits import Corpus
-from wikitopics.crawler.embedded.corpus import load_sample
+from benchmarks.measuring import growing, train, words
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.areas import NONE, PRESENT, ROUNDS, Areas, Meetings
 from wikitopics.model.topics import distances
@@ -73,7 +72,6 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
     meetings, thetas = Meetings.none(model.n_topics), list[NDArray[np.float32]]()
     areas: Areas | None = None
     seen = last = pairs = changes = 0
-    seconds, moved = list[float](), list[float]()
     for batch in growing(documents, model.default_batch_size):
         theta = model.learn(batch)
         thetas.append(theta)
@@ -83,13 +81,11 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
             continue
         before_last, last, earlier = last, seen, areas
         rounds = ROUNDS if look_due(before_last, seen) else 0
-        took, now = timed(partial(Areas.of, model, meetings, earlier, rounds))
+        now = Areas.of(model, meetings, earlier, rounds)
         areas = replace(now, names=dict.fromkeys(now.members, ()))
-        seconds.append(took)
         if earlier is not None and before >= SETTLED:
             pairs += 1
             changes += changed(earlier, areas)
-            moved.append(median_move(earlier, areas))
     assert areas is not None
     theta, topics = np.concatenate(thetas), areas.topics
     groups = areas.of_topic[topics].astype(np.int64)
@@ -105,18 +101,7 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
         "snapshots": pairs,
         "changed": changes,
         "neighbours_kept": neighbours_kept(areas.far, areas.places),
-        "moved": max(moved),
-        "first_seconds": seconds[0],
-        "seconds": float(np.median(seconds)),
     }
-
-
-def median_move(before: Areas, now: Areas) -> float:
-    """How far the middle topic moved on the map since the last snapshot, in parts of the map's extent."""
-    both = np.intersect1d(before.topics, now.topics)
-    places = [one.places[np.isin(one.topics, both)] for one in (before, now)]
-    extent = np.ptp(places[1], axis=0).max()
-    return float(np.median(np.sqrt(np.square(places[1] - places[0]).sum(axis=1))) / extent)
 
 
 def pass_over(kind: str, corpus: Corpus) -> Figures:
@@ -126,15 +111,14 @@ def pass_over(kind: str, corpus: Corpus) -> Figures:
 
 for kind in KINDS:
     for corpus in ("full", "short"):
-        EXPERIMENT.add(f"{kind}_{corpus}", partial(pass_over, kind, corpus), minutes=1)
+        EXPERIMENT.add(f"{kind}_{corpus}", partial(pass_over, kind, corpus))
 
 
 @EXPERIMENT.point()
 def demo() -> Figures:
     """The articles of `wikitopics demo`, in their order."""
-    sample = load_sample()
-    documents = Minibatch(sample.indptr, sample.word_ids, sample.counts)
-    return measured(OnlineLDA(50, len(sample.words), documents.D), documents)
+    words, documents = sample()
+    return measured(OnlineLDA(50, len(words), documents.D), documents)
 
 
 LABELS = {"demo": "the demo"}

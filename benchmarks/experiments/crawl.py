@@ -32,7 +32,7 @@ from wikitopics.crawler.source import Source
 from wikitopics.session.training.blocks import Intake, counting_workers
 from wikitopics.vocab import Vocabulary
 
-EXPERIMENT = Experiment("crawl", "articles an hour and requests a minute of the crawler")
+EXPERIMENT = Experiment("crawl", "articles an hour and requests a minute of the crawler", data="none")
 SECONDS = 75.0
 """Seconds at a slow wiki: more than a minute, since its budget is for a minute."""
 WINDOW = 60.0
@@ -150,4 +150,4 @@ for _name, _latency, _page_latency, _trainers in (
     ("waits_250ms_three", 0.25, 0.0, 3),
 ):
     _measure = partial(simulate, _latency, _page_latency, _trainers)
-    EXPERIMENT.add(_name, _measure, minutes=1.5)
+    EXPERIMENT.add(_name, _measure)

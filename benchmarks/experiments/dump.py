@@ -1,26 +1,21 @@
 """How fast a dump becomes word counts: MB of XML a second.
 
-Articles of the embedded sample, written out as 8 kB of wikitext each, packed as Wikimedia packs its dumps (a
-bzip2 stream for every 100 pages) and by gzip; `long`: 400 real articles of 32 kB over and over, in streams.
-In turn, each is taken through the bare stages by one process (unpacking, XML, markup, counting), and read as
-in training, start included, by a worker a core; medians.
+`multistream`: articles of the embedded sample, written out as 8 kB of wikitext each, packed as Wikimedia
+packs its dumps (a bzip2 stream for every 100 pages), read as in training, start included, by a worker a
+core; the median of three.
 
-`ratio` is that of the CPU seconds of the bare stages to the seconds on the clock, which says little on a
-machine that is busy with other work. `own_percent` is what the trainer's process, which no further core
-relieves, would need of a core to take in 16 MB a second.
-
-`disk` and `http`: the long dump 20 times, as files and from a server on loopback, and the memory of all
-processes of the trainer (proportional set size): the most until a third was read, and until the end.
+`disk` and `http`: 6,000 articles of 32 kB, 400 real ones over and over, 20 times, as files and from a server
+on loopback, and the memory of all processes of the trainer (proportional set size): the most until a third
+was read, and until the end.
 """
 
 import asyncio
 import bz2
 import contextlib
-import gzip
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -29,20 +24,19 @@ from statistics import median
 from typing import Any
 from xml.sax.saxutils import escape
 
+from benchmarks.data import articles as real_articles
 from benchmarks.harness import Experiment, Figures
+from benchmarks.measuring import timed
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
-from benchmarks.splits import articles as real_articles
 from tests.wiki import SizedArticles, words_for_bytes
 from wikitopics.crawler.dumps.source import Dump
-from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.embedded.corpus import Writer, load_sample
-from wikitopics.crawler.source import Asked, Page
-from wikitopics.session.training.blocks import Intake, count_pages
+from wikitopics.crawler.source import Asked
 from wikitopics.session.training.opening import open_source
 from wikitopics.vocab import Vocabulary
 
-EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts")
+EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts", data="wikitext for disk, http")
 ARTICLES = 10_000
 LONG = 6_000
 REPEATS = 3
@@ -82,20 +76,6 @@ def write(path: Path, pages: Iterator[str], pack: Packing, *, each: bool) -> flo
     return sum(map(len, pieces)) / 1e6
 
 
-def bare_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, int]:
-    """CPU seconds of all stages in this process, and the articles."""
-    begin = time.process_time()
-    files = DumpFiles([str(path)])
-    next(files.read())
-    info = files.info
-    articles = 0
-    for page, _ in files.read():
-        if isinstance(page, Page):
-            count_pages([page], vocabulary, info)
-            articles += 1
-    return time.process_time() - begin, articles
-
-
 async def opened(names: Sequence[str], vocabulary: Vocabulary, cluster: str | None = None) -> Any:
     """A feed of the articles of these files, counted here or by a cluster."""
     asked, kind = Asked({"dump": tuple(names)}, seed=0), Dump()
@@ -116,50 +96,34 @@ async def read(feed: Any, position: Any, look: Callable[[float], object] = lambd
         await feed.close()
 
 
-async def whole_seconds(
+def whole_seconds(
     names: Sequence[str], vocabulary: Vocabulary, look: Callable[[float], object] = lambda lap: None
-) -> tuple[float, float, int]:
-    """Seconds from opening to the last count, CPU seconds of this process, and the number of articles.
+) -> tuple[float, int]:
+    """Seconds from opening to the last count, and the number of articles.
 
     ``look`` is called with the share of the dump read so far.
     """
-    begin, cpu = time.monotonic(), time.process_time()
-    feed = await opened(names, vocabulary)
-    opening = time.process_time()
-    articles = await read(feed, None, look)
-    seconds = time.monotonic() - begin
-    return seconds, time.process_time() - (opening if isinstance(feed, Intake) else cpu), articles
+
+    async def run() -> int:
+        return await read(await opened(names, vocabulary), None, look)
+
+    return timed(lambda: asyncio.run(run()), time.monotonic)
 
 
-def measure(pages: Callable[[], Iterator[str]], pack: Packing, each: bool) -> Figures:
+@EXPERIMENT.point()
+def multistream() -> Figures:
     vocabulary = Vocabulary.load("english")
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.xml"
-        megabytes = write(path, pages(), pack, each=each)
-        for _ in range(REPEATS):
-            bare, expected = bare_seconds(path, vocabulary)
-            seconds, own, articles = asyncio.run(whole_seconds([str(path)], vocabulary))
-            assert articles == expected
-            rows.append((seconds, bare / seconds, own))
-    seconds, ratio, own = (median(list(column)) for column in zip(*rows, strict=True))
+        megabytes = write(path, pages(ARTICLES), bz2.compress, each=True)
+        taken = [whole_seconds([str(path)], vocabulary) for _ in range(REPEATS)]
+    seconds, articles = median(one for one, _ in taken), taken[0][1]
     return {
         "articles": articles,
         "megabytes": megabytes,
         "whole": megabytes / seconds,
         "articles_per_second": articles / seconds,
-        "ratio": ratio,
-        "own_percent": 100 * 16 * own / megabytes,
     }
-
-
-PACKINGS: Mapping[str, tuple[Callable[[], Iterator[str]], Packing, bool]] = {
-    "multistream": (partial(pages, ARTICLES), bz2.compress, True),
-    "gz": (partial(pages, ARTICLES), gzip.compress, False),
-    "long": (long_pages, bz2.compress, True),
-}
-for _name, (_pages, _pack, _each) in PACKINGS.items():
-    EXPERIMENT.add(_name, partial(measure, _pages, _pack, _each), minutes=2.5)
 
 
 def _write_long(path: Path) -> float:
@@ -185,15 +149,14 @@ def many_copies(over_http: bool) -> Figures:
                 with contextlib.suppress(OSError):  # one has just ended
                     most[lap < 1 / 3] = max(most[lap < 1 / 3], memory_mb(ours))
 
-            seconds, own, _ = asyncio.run(whole_seconds(names, vocabulary, look))
+            seconds, _ = whole_seconds(names, vocabulary, look)
     return {
         "gigabytes": megabytes / 1000,
         "whole": megabytes / seconds,
         "first_third_mb": most[True],
         "most_mb": max(most.values()),
-        "own_percent": 100 * 16 * own / megabytes,
     }
 
 
-EXPERIMENT.add("disk", partial(many_copies, False), minutes=6)
-EXPERIMENT.add("http", partial(many_copies, True), minutes=6)
+EXPERIMENT.add("disk", partial(many_copies, False))
+EXPERIMENT.add("http", partial(many_copies, True))

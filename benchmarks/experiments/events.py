@@ -14,14 +14,12 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from benchmarks.data import in_order, sample, split
 from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.splits import in_order, split, vocabulary_of_2010
 from wikitopics.crawler.embedded import Demo
-from wikitopics.crawler.embedded.corpus import load_sample
 from wikitopics.model import Minibatch, OnlineModel, kinds
 from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
 from wikitopics.session.training.measuring import Chronicle, minibatch_size, snapshot_due
-from wikitopics.vocab import Vocabulary
 
 EXPERIMENT = Experiment("events", "how much a session tells of its topics")
 KINDS = ("lda", "scvb0", "hdp")
@@ -43,14 +41,12 @@ class Corpus(NamedTuple):
 
 def corpora() -> dict[str, Corpus]:
     """By name."""
-    sample = load_sample()
     presets: Mapping[str, Any] = Demo.presets
     return {
-        "short": Corpus(vocabulary_of_2010(), split("short").train),
-        "long": Corpus(Vocabulary.load("english").words, split("long").train, passes=5),
+        "short": Corpus(split("short").words, split("short").train),
+        "long": Corpus(split("long").words, split("long").train, passes=5),
         "demo": Corpus(
-            sample.words,
-            Minibatch(sample.indptr, sample.word_ids, sample.counts),
+            *sample(),
             size=int(presets["documents"]),
             topics=int(presets["topics"]),
             minibatch=int(presets["batch_size"]),
@@ -105,7 +101,7 @@ RUNS: Mapping[str, tuple[str, str, int | None, int]] = {
 }
 """By point: its name in the table, the corpus, the number of topics, the seeds."""
 for _name, (_, _corpus, _topics, _seeds) in RUNS.items():
-    EXPERIMENT.add(_name, partial(told, _corpus, _topics, _seeds), minutes=_seeds)
+    EXPERIMENT.add(_name, partial(told, _corpus, _topics, _seeds))
 
 
 def medians(points: Points) -> str:

@@ -12,10 +12,10 @@ from functools import partial
 from statistics import median
 from typing import Any
 
+from benchmarks.data import CORPORA, Corpus
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import common_score, plain_lda, train, words
 from benchmarks.peers import SklearnLDA
-from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import kinds
 from wikitopics.session.training.measuring import minibatch_size
 
@@ -29,9 +29,11 @@ Made = tuple[Any, Callable[[int, int], int]]
 
 
 def scores(made: Made, corpus: Corpus) -> Iterator[float]:
-    """At each doubling, or at the first end of a minibatch after it."""
+    """At each doubling, or at the first end of a minibatch after it, as long as there are articles."""
     (model, size), documents, seen, last = made, train(corpus), 0, float("nan")
     for due in DOUBLINGS[corpus]:
+        if due > documents.D:
+            return
         before = seen
         while seen < due:
             batch = documents[seen : seen + size(seen, due)]
@@ -85,24 +87,26 @@ def measured(models: Mapping[str, Callable[[Corpus, int], Made]], corpus: Corpus
 
 
 for _corpus in CORPORA:
-    EXPERIMENT.add(f"{_corpus}_ours", partial(measured, OURS, _corpus), minutes=2)
-    EXPERIMENT.add(f"{_corpus}_peers", partial(measured, PEERS, _corpus), "sklearn", minutes=5)
+    EXPERIMENT.add(f"{_corpus}_ours", partial(measured, OURS, _corpus))
+    EXPERIMENT.add(f"{_corpus}_peers", partial(measured, PEERS, _corpus), "sklearn")
 
 
 def doublings(corpus: Corpus, points: Points) -> str:
     """Our models, and how far each is ahead of the best peer."""
 
+    own = points.get(f"{corpus}_ours", {})
+    dues = DOUBLINGS[corpus][: max(map(len, own.values()), default=0)]
+
     def rows() -> Iterator[tuple[str, ...]]:
         others = points.get(f"{corpus}_peers", {})
         best = [max(column) for column in zip(*others.values(), strict=True)]
-        own = points.get(f"{corpus}_ours", {})
         for name, found in own.items():
             ahead = [f" ({one - other:+.3f})" for one, other in zip(found, best, strict=False)]
             yield name, *(f"{one:.3f}{ahead[i] if ahead else ''}" for i, one in enumerate(found))
         if best:
             yield "the best of scikit-learn and [H10]", *(f"{one:.3f}" for one in best)
 
-    return table(("after", *(f"{n:,}" for n in DOUBLINGS[corpus])), rows())
+    return table(("after", *(f"{n:,}" for n in dues)), rows())
 
 
 EXPERIMENT.tables |= {corpus: partial(doublings, corpus) for corpus in CORPORA}

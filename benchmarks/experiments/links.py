@@ -1,16 +1,11 @@
 """Links instead of words: how fast they are extracted, and what the topics of each are like.
 
 Topics are compared over some 480 real articles: models learn from three in five, and the others say which
-words, or which links, occur together. WIKITOPICS_TEST_API is the address of a MediaWiki whose rendered pages
-are compared with its wikitext.
+words, or which links, occur together.
 """
 
 import itertools
-import json
-import os
 import tarfile
-import urllib.parse
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -20,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from benchmarks import splits
-from benchmarks.harness import Experiment, Figures, Unavailable, compared
+from benchmarks import data
+from benchmarks.harness import Experiment, Figures, compared
 from benchmarks.measuring import in_turn, timed
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.dumps.xml import DumpFiles
@@ -34,7 +29,9 @@ from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import LINKS, Rule
 from wikitopics.vocab.vocabulary import VocabularyRecipe, build_vocabulary
 
-EXPERIMENT = Experiment("links", "links instead of words: speed of extraction, and the topics of each")
+EXPERIMENT = Experiment(
+    "links", "links instead of words: speed, and the topics of each", data="wikitext, html"
+)
 REPEATS = 7
 K = 20
 EPOCHS, BATCH = 30, 64
@@ -49,13 +46,13 @@ WIKI = SourceInfo("en.wikipedia.org", None, ("File", "Image"), ("Category",), "e
 
 def wikitexts() -> list[Page]:
     """The 400 articles of wikitext."""
-    found = splits.articles("wikitext/articles-400.jsonl.xz")
+    found = data.articles("wikitext/articles-400.jsonl.xz")
     return [Page(n, one["title"], 1, one["text"], "wikitext") for n, one in enumerate(found, start=1)]
 
 
 def html_pages() -> list[Page]:
     """The rendered pages of Wikipedia."""
-    with tarfile.open(splits.shared("html/pages.tar.xz")) as archive:
+    with tarfile.open(data.shared("html/pages.tar.xz")) as archive:
         files = [file for member in archive if (file := archive.extractfile(member)) is not None]
         texts = [file.read().decode("utf-8", "replace") for file in files]
     return [Page(n, "", 1, text, "html") for n, text in enumerate(texts, start=1)]
@@ -76,68 +73,13 @@ def speed(markup: Markup) -> Figures:
 
 
 for _markup in ("wikitext", "html"):
-    EXPERIMENT.add(f"{_markup}_speed", partial(speed, _markup), minutes=0.5)
-
-
-def fetched(api_url: str) -> Iterator[tuple[str, str]]:
-    """Title and wikitext of every article of the wiki that is no redirect."""
-    query = "action=query&format=json&formatversion=2&prop=revisions&rvprop=content&rvslots=main"
-    query += "&generator=allpages&gaplimit=50&gapfilterredir=nonredirects"
-    more: dict[str, str] = {}
-    while True:
-        reply = json.loads(_get(f"{api_url}?{query}&{urllib.parse.urlencode(more)}"))
-        for page in reply.get("query", {}).get("pages", []):
-            if page.get("revisions"):
-                yield page["title"], page["revisions"][0]["slots"]["main"]["content"]
-        if "continue" not in reply:
-            return
-        more = reply["continue"]
-
-
-def rendered(api_url: str, title: str) -> bytes:
-    """The page of an article."""
-    base = api_url.removesuffix("/w/api.php")
-    return _get(f"{base}/wiki/{urllib.parse.quote(title.replace(' ', '_'))}")
-
-
-def _get(url: str) -> bytes:
-    request = urllib.request.Request(url, headers={"User-Agent": "wikitopics-benchmark"})
-    with urllib.request.urlopen(request, timeout=120) as reply:
-        return bytes(reply.read())
-
-
-@EXPERIMENT.point(minutes=5)
-def pages() -> Figures:
-    """Links by wikitext and by the rendered page of the same articles, as far as the wiki has the targets."""
-    api_url = os.environ.get("WIKITOPICS_TEST_API")
-    if not api_url:
-        raise Unavailable("WIKITOPICS_TEST_API names no MediaWiki")
-    articles = dict(fetched(api_url))
-    both = of_wikitext = of_pages = compared = 0
-    alone: Counter[str] = Counter()
-    for title, text in articles.items():
-        one = Counter(t for t in page_links(Page(1, title, 1, text, "wikitext"), WIKI) if t in articles)
-        if one:
-            page = Page(1, title, 1, rendered(api_url, title).decode("utf-8", "replace"), "html")
-            other = Counter(t for t in page_links(page, WIKI) if t in articles)
-            both += (one & other).total()
-            of_wikitext, of_pages = of_wikitext + one.total(), of_pages + other.total()
-            alone[title] = (one - other).total() + (other - one).total()
-            compared += 1
-    for title, number in alone.most_common(8):
-        print(f"  {title}: {number} links by one of the two alone")
-    return {
-        "articles": compared,
-        "links": of_wikitext,
-        "on_pages": 100 * both / max(1, of_wikitext),
-        "in_wikitext": 100 * both / max(1, of_pages),
-    }
+    EXPERIMENT.add(f"{_markup}_speed", partial(speed, _markup))
 
 
 def articles() -> Iterator[Page]:
     """All real articles of wikitext, each once, without disambiguation pages."""
     found = {page.title: page for page in wikitexts() if not is_disambiguation(page.text, "en")}
-    for page, _ in DumpFiles([str(splits.shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
+    for page, _ in DumpFiles([str(data.shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
         if isinstance(page, Page):
             found.setdefault(page.title, page)
     yield from found.values()
@@ -243,7 +185,7 @@ def quality(kind: str, tokens: str) -> Figures:
 
 
 for _kind, _tokens in itertools.product(KINDS, TOKENS):
-    EXPERIMENT.add(f"{_kind}_{_tokens}", partial(quality, _kind, _tokens), minutes=2)
+    EXPERIMENT.add(f"{_kind}_{_tokens}", partial(quality, _kind, _tokens))
 
 
 LABELS = {f"{kind}_{tokens}": f"{KINDS[kind]}, {TOKENS[tokens]}" for kind in KINDS for tokens in TOKENS}

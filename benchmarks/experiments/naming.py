@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.data import CORPORA, split
 from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
-from benchmarks.splits import CORPORA, split
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.topics import WORDS, most_relevant
 
@@ -54,7 +54,7 @@ def led_to(names: NDArray[np.int32], documents: Minibatch, about: NDArray[np.int
     return right / documents.D
 
 
-@EXPERIMENT.point(minutes=6)
+@EXPERIMENT.point()
 def weights() -> Figures:
     by_part: dict[str, list[list[float]]] = {"tuning": [], "report": []}
     for corpus in CORPORA:

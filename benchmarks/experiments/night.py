@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from benchmarks import peers
+from benchmarks.data import Corpus, in_order
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import common_score, held_out, quality, train, words
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import Corpus, in_order
 from wikitopics.model import Minibatch, OnlineLDA, kinds
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def gibbs(corpus: Corpus) -> Figures:
 for _corpus in ARTICLES:
     for _name in MODELS:
         needs = ("sklearn",) if _name == "sklearn" else ()
-        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measured, _name, _corpus), *needs, minutes=4)
-    EXPERIMENT.add(f"{_corpus}_gibbs", partial(gibbs, _corpus), "tomotopy", minutes=4)
+        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measured, _name, _corpus), *needs)
+    EXPERIMENT.add(f"{_corpus}_gibbs", partial(gibbs, _corpus), "tomotopy")
 
 
 def means(figures: Figures) -> list[Look]:

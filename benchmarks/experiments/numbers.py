@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.data import CORPORA, Corpus, in_order, split
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import growing, train, words
-from benchmarks.splits import CORPORA, Corpus, in_order, split
 from wikitopics.model import CompletionSet, kinds
 
 EXPERIMENT = Experiment("numbers", "what each number of the models' recipes is worth")
@@ -106,7 +106,7 @@ def measured(kind: str, corpus: Corpus) -> Figures:
 
 for _kind in WITHOUT:
     for _corpus in CORPORA:
-        EXPERIMENT.add(f"{_kind}_{_corpus}", partial(measured, _kind, _corpus), minutes=3)
+        EXPERIMENT.add(f"{_kind}_{_corpus}", partial(measured, _kind, _corpus))
 
 
 def worth(kind: str, points: Points) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.data import split
+from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
 from benchmarks.measuring import (
     compile_kernels,
     cycled,
@@ -26,7 +27,6 @@ from benchmarks.measuring import (
     train,
     words,
 )
-from benchmarks.splits import vocabulary_of_2010
 from wikitopics.model import BatchLDA, OnlineLDA
 
 EXPERIMENT = Experiment(
@@ -44,21 +44,22 @@ def online(n_documents: int) -> OnlineLDA:
     return plain_lda(words(), n_documents, tau0=1024.0)
 
 
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def online_all() -> Figures:
     compile_kernels(online(1))
     batches = minibatches(train(), S)
     return followed(f"online, {train().D:,} articles once", online(train().D), batches, held_out())
 
 
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def online_subset() -> Figures:
     compile_kernels(online(1))
-    batches = cycled(train()[:SUBSET], S, 20 * SUBSET)
-    return followed(f"online, {SUBSET:,} articles 20 times", online(SUBSET), batches, held_out())
+    few = train()[:SUBSET]
+    batches = cycled(few, S, 20 * few.D)
+    return followed(f"online, {few.D:,} articles 20 times", online(few.D), batches, held_out())
 
 
-@EXPERIMENT.point(minutes=8)
+@EXPERIMENT.point()
 def batch_subset() -> Figures:
     few = train()[:SUBSET]
     BatchLDA(K, words(), max_sweeps=1).fit(few[:64])
@@ -66,13 +67,15 @@ def batch_subset() -> Figures:
     def fit(sweeps: int) -> BatchLDA:
         return BatchLDA(K, words(), max_sweeps=sweeps, improvement=0.0).fit(few)
 
-    return in_sweeps(f"batch, {SUBSET:,} articles", fit, SUBSET, (1, 2, 4, 8, 16, 32), held_out())
+    return in_sweeps(f"batch, {few.D:,} articles", fit, few.D, (1, 2, 4, 8, 16, 32), held_out())
 
 
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def a_topic() -> Figures:
     """The leading words of one topic after so many articles, as online LDA learns."""
-    model, vocabulary = online(train().D), vocabulary_of_2010()
+    model, vocabulary = online(train().D), split("short").words
+    if not {*ABOUT} <= {*vocabulary}:
+        raise Unavailable("the articles are not in English")
     about = [vocabulary.index(word) for word in ABOUT]
     due, seen = S, 0
     looks: list[tuple[int, np.ndarray[Any, Any]]] = []
@@ -104,7 +107,7 @@ def grid(size: int) -> Figures:
 
 
 for _size in SIZES:
-    EXPERIMENT.add(f"size_{_size}", partial(grid, _size), minutes=4 if _size < 64 else 1.5)
+    EXPERIMENT.add(f"size_{_size}", partial(grid, _size))
 
 
 def topic(points: Points) -> str:

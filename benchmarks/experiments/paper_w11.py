@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from benchmarks.data import Corpus
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import (
     compile_kernels,
@@ -26,7 +27,6 @@ from benchmarks.measuring import (
     train,
     words,
 )
-from benchmarks.splits import Corpus
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 
 EXPERIMENT = Experiment("paper_w11", "[W11]: online HDP against online LDA and batch HDP, S and kappa")
@@ -72,7 +72,7 @@ def batch_hdp(corpus: Corpus) -> Figures:
         model = BatchHDP(words(corpus), warm_start=False, **options)
         return model.fit(few, max_sweeps=sweeps, tolerance=0.0)
 
-    return in_sweeps(f"batch HDP, {SUBSET:,} articles", fit, SUBSET, (1, 2, 4, 8, 16), held_out(corpus))
+    return in_sweeps(f"batch HDP, {few.D:,} articles", fit, few.D, (1, 2, 4, 8, 16), held_out(corpus))
 
 
 def ours(make: Callable[[int, int], OnlineModel], label: str, corpus: Corpus) -> Figures:
@@ -86,16 +86,16 @@ def ours(make: Callable[[int, int], OnlineModel], label: str, corpus: Corpus) ->
     return drawn_with_topics(f"{label}, our defaults", model, batches, corpus)
 
 
-MODELS: Mapping[str, tuple[Callable[[Corpus], Figures], float]] = {
-    "our_hdp": (partial(ours, OnlineHDP, "online HDP"), 0.5),
-    "our_lda": (partial(ours, partial(OnlineLDA, 100), "online LDA 100"), 0.5),
-    "hdp": (partial(online, hdp, "online HDP"), 5),
-    "batch_hdp": (batch_hdp, 5),
-    **{f"lda_{K}": (partial(online, partial(lda, K), f"online LDA {K}"), 0.7) for K in TOPICS},
+MODELS: Mapping[str, Callable[[Corpus], Figures]] = {
+    "our_hdp": partial(ours, OnlineHDP, "online HDP"),
+    "our_lda": partial(ours, partial(OnlineLDA, 100), "online LDA 100"),
+    "hdp": partial(online, hdp, "online HDP"),
+    "batch_hdp": batch_hdp,
+    **{f"lda_{K}": partial(online, partial(lda, K), f"online LDA {K}") for K in TOPICS},
 }
 for _corpus in ("short", "long"):
-    for _name, (_measure, _minutes) in MODELS.items():
-        EXPERIMENT.add(f"{_corpus}_{_name}", partial(_measure, _corpus), minutes=_minutes)
+    for _name, _measure in MODELS.items():
+        EXPERIMENT.add(f"{_corpus}_{_name}", partial(_measure, _corpus))
 
 
 def grid(make: Callable[[Corpus, int, float], OnlineModel], size: int) -> Figures:
@@ -110,7 +110,7 @@ def grid(make: Callable[[Corpus, int, float], OnlineModel], size: int) -> Figure
 
 for _kind, _make in (("hdp", hdp), ("lda", partial(lda, 100))):
     for _size in GRID_SIZES:
-        EXPERIMENT.add(f"{_kind}_size_{_size}", partial(grid, _make, _size), minutes=2)
+        EXPERIMENT.add(f"{_kind}_size_{_size}", partial(grid, _make, _size))
 
 
 def scores(points: Points) -> str:

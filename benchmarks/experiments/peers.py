@@ -1,6 +1,6 @@
 """Other people's topic models beside ours: log-likelihood and coherence against CPU seconds.
 
-The articles of each corpus of `benchmarks/splits.py`, K = 100 (HDPs: as many as they take), each peer at its
+The articles of each corpus of `benchmarks/data.py`, K = 100 (HDPs: as many as they take), each peer at its
 best settings for one pass; Gibbs sampling goes over the articles 100 times. All topics are scored on the
 `report` articles, by one scorer: proportions inferred alike for everybody, with the best of a few
 symmetric priors. Beside it is the score of each program's own proportions, if it has any.
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import peers
+from benchmarks.data import CORPORA, Corpus
 from benchmarks.harness import Experiment, Figures, Points, compared
 from benchmarks.measuring import (
     FixedTopics,
@@ -35,13 +36,12 @@ from benchmarks.measuring import (
     words,
 )
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXPERIMENT = Experiment("peers", "other people's topic models beside ours, by CPU seconds")
+EXPERIMENT = Experiment("peers", "other people's models beside ours, by CPU seconds", programs="BigARTM")
 K = 100
 
 
@@ -202,39 +202,37 @@ def measure(program: Callable[[Corpus], Looks], corpus: Corpus) -> Figures:
 
 SKLEARN = partial(peers.SklearnLDA, K)
 GENSIM = partial(peers.GensimLDA, K)
-PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], float]] = {
-    "our_scvb0": ("SCVB0", partial(ours, partial(SCVB0, K)), (), 0.2),
-    "our_lda": ("online LDA", partial(ours, partial(OnlineLDA, K)), (), 0.2),
-    "our_hdp": ("online HDP", partial(ours, OnlineHDP), (), 0.3),
-    "papers_lda": ("online LDA, settings of [H10]", partial(in_minibatches, papers_lda), (), 0.2),
-    "papers_scvb0": ("SCVB0, settings of [F13]", partial(in_minibatches, papers_scvb0, size=100), (), 0.2),
-    "sklearn": ("scikit-learn", partial(in_minibatches, SKLEARN), ("sklearn",), 1),
-    "gensim": ("gensim LdaModel", partial(in_minibatches, GENSIM), ("gensim",), 1),
+PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...]]] = {
+    "our_scvb0": ("SCVB0", partial(ours, partial(SCVB0, K)), ()),
+    "our_lda": ("online LDA", partial(ours, partial(OnlineLDA, K)), ()),
+    "our_hdp": ("online HDP", partial(ours, OnlineHDP), ()),
+    "papers_lda": ("online LDA, settings of [H10]", partial(in_minibatches, papers_lda), ()),
+    "papers_scvb0": ("SCVB0, settings of [F13]", partial(in_minibatches, papers_scvb0, size=100), ()),
+    "sklearn": ("scikit-learn", partial(in_minibatches, SKLEARN), ("sklearn",)),
+    "gensim": ("gensim LdaModel", partial(in_minibatches, GENSIM), ("gensim",)),
     # its workers take chunks of its own from larger pieces
     "gensim_multicore": (
         "gensim LdaMulticore",
         partial(in_minibatches, partial(GENSIM, workers=2), pieces=16),
         ("gensim",),
-        1,
     ),
-    "gensim_hdp": ("gensim HdpModel (20,000 articles)", gensim_hdp, ("gensim",), 0.6),
-    "vowpal_wabbit": ("Vowpal Wabbit", vowpal_wabbit, ("vowpalwabbit",), 0.7),
-    "bigartm": ("BigARTM", bigartm, (), 0.7),
+    "gensim_hdp": ("gensim HdpModel (20,000 articles)", gensim_hdp, ("gensim",)),
+    "vowpal_wabbit": ("Vowpal Wabbit", vowpal_wabbit, ("vowpalwabbit",)),
+    "bigartm": ("BigARTM", bigartm, ()),
     "bigartm_decorrelated": (
         "BigARTM, decorrelated",
         partial(bigartm, decorrelated=True),
         (),
-        0.7,
     ),
-    "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",), 4),
-    "gibbs_like_hdp": ("tomotopy LDA, as many topics as our HDP", gibbs_like_hdp, ("tomotopy",), 6),
-    "gibbs_hdp": ("tomotopy HDP (few long articles: 100 sweeps, others: 20)", gibbs_hdp, ("tomotopy",), 2.5),
+    "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",)),
+    "gibbs_like_hdp": ("tomotopy LDA, as many topics as our HDP", gibbs_like_hdp, ("tomotopy",)),
+    "gibbs_hdp": ("tomotopy HDP (few long articles: 100 sweeps, others: 20)", gibbs_hdp, ("tomotopy",)),
 }
 """By point: the program's name in tables, and how to run it."""
 
 for _corpus in CORPORA:
-    for _name, (_, _program, _needs, _minutes) in PROGRAMS.items():
-        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measure, _program, _corpus), *_needs, minutes=_minutes)
+    for _name, (_, _program, _needs) in PROGRAMS.items():
+        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measure, _program, _corpus), *_needs)
 
 
 def beside(corpus: Corpus, points: Points) -> str:

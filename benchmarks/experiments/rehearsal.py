@@ -26,7 +26,7 @@ LAST_KILL = 0.98
 """The share of the articles after which a restart has most to read."""
 
 
-@EXPERIMENT.point(minutes=50)
+@EXPERIMENT.point()
 def whole() -> Figures:
     folder = Path(tempfile.gettempdir()) / "wikitopics-rehearsal" / commit()
     rng = random.Random(0)

@@ -1,7 +1,7 @@
 """What the docs claim about the screen: how fast it draws and answers, and what CPU it takes.
 
 Times of `keys`, `start` and `search` are wall clock, so they are valid on an idle machine only;
-`draw`, `idle` and `cost` count CPU seconds. Needs Linux (/proc) and the tests' canned sessions.
+`draw` and `cost` count CPU seconds. Needs Linux (/proc) and the tests' canned sessions.
 """
 
 from __future__ import annotations
@@ -32,13 +32,10 @@ from tests.tui import canned
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.atlas import laid_out
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import SessionView
-from wikitopics.tui.main import VIEWS
-from wikitopics.tui.views.atlas import GLOWING, AtlasView, TopicAtlas
 
-EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs")
+EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs", data="none")
 SIZE = 200, 60
 TURNS = 25
 MILLION = 1_000_000
@@ -121,7 +118,7 @@ async def milliseconds(frames: Mapping[str, Callable[[int], Frame]], pause: floa
     return {kind: each - rest for kind, each in used.items()}
 
 
-@EXPERIMENT.point(minutes=2)
+@EXPERIMENT.point()
 def draw() -> Figures:
     """CPU milliseconds of the screen's thread for a redraw at 200x60, up to the bytes for the terminal.
 
@@ -155,51 +152,7 @@ def draw() -> Figures:
         return asyncio.run(run(canned.build(Path(folder) / "rows.db", recipe)))
 
 
-@EXPERIMENT.point(minutes=0.5)
-def atlas() -> Figures:
-    """CPU milliseconds of the screen's thread for a frame of the atlas at 200x60, up to the bytes for the
-    terminal, and of another thread for laying 100 topics out.
-
-    Frames: eight topics begin to glow and eight stop; the cursor travels; the whole map is drawn, as when
-    the view opens. After a snapshot only the rows that have changed are drawn.
-    """
-
-    async def run(path: Path) -> dict[str, float]:
-        async with opened(path) as app:
-            await app.action_view(VIEWS.index(AtlasView))
-            drawn = app.main.view.query_one(TopicAtlas)
-            while drawn.sheet is None:
-                await asyncio.sleep(0.05)
-            app.workers.cancel_all()
-            topics = [*drawn.sheet.topics]
-
-            def glow(turn: int) -> None:
-                drawn.glowing = dict.fromkeys(topics[turn // 4 % 4 * GLOWING :][:GLOWING], float("inf"))
-                drawn.redraw()
-
-            def whole(_: int) -> None:
-                drawn.notify_style_update()
-                drawn.refresh()
-
-            works: dict[str, Callable[[int], object]] = {
-                "glow": glow,
-                "travel": lambda turn: drawn.choose(topics[turn % len(topics)]),
-                "whole": whole,
-            }
-            frames = {kind: partial(partial, work) for kind, work in works.items()}
-            used = await milliseconds(frames, 0.2)
-            look, size = app.latest, drawn.sheet.size
-            assert look is not None
-            lay_out = partial(laid_out, look.atlases["lda"], look.topics["lda"], size)
-            taken = [timed(lay_out, time.thread_time)[0] for _ in range(TURNS)]
-            return used | {"layout_milliseconds": 1e3 * statistics.median(taken)}
-
-    with tempfile.TemporaryDirectory() as folder:
-        recipe = canned.Recipe(topics=100, state="stopped")
-        return asyncio.run(run(canned.build(Path(folder) / "atlas.db", recipe)))
-
-
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def search() -> Figures:
     """Milliseconds until a search among the titles of a million articles is answered; the screen does it in a
     thread beside the one that follows the trainer."""
@@ -219,7 +172,7 @@ def search() -> Figures:
     return {"few_milliseconds": 1e3 * statistics.median(times)}
 
 
-@EXPERIMENT.point(minutes=2)
+@EXPERIMENT.point()
 def keys() -> Figures:
     """Milliseconds from a key to its paint beside a trainer that runs flat out (counts source): keys that
     repaint much, such as views, axes, crosshair."""
@@ -255,29 +208,7 @@ def keys() -> Figures:
     return {"wall_median": median, "wall_p99": p99}
 
 
-@EXPERIMENT.point(minutes=0.5)
-def idle() -> Figures:
-    """The screen's own CPU share over a quarter of a minute in which nothing happens."""
-    recipe = canned.Recipe(models=("lda", "hdp"))
-    with tempfile.TemporaryDirectory() as folder:
-        path = canned.build(Path(folder) / "idle.db", recipe)
-        with canned.live(path, recipe):
-            return {"percent": 100 * share(path)}
-
-
-def share(path: Path) -> float:
-    """The share of a core that a screen on this session takes."""
-    screen = Screen(path)
-    screen.wait_for(b"Freeze")
-    screen.read(2.0)
-    before = screen.cpu_seconds()
-    screen.read(15.0)
-    used = screen.cpu_seconds() - before
-    screen.close()
-    return used / 15
-
-
-@EXPERIMENT.point(minutes=4)
+@EXPERIMENT.point()
 def cost() -> Figures:
     """What an attached screen costs a trainer: its CPU seconds for 60,000 articles without and with one.
 
@@ -308,7 +239,7 @@ def _trained(folder: Path, name: str, articles: int, *, watched: bool) -> float:
     return ended[2].ru_utime + ended[2].ru_stime
 
 
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def start() -> Figures:
     """Seconds from the command to the first frame of a small session, best of five, warm."""
     first = []

@@ -16,15 +16,19 @@ from numpy.typing import NDArray
 
 from benchmarks import peers
 from benchmarks.collections import SOURCES, Collection, collection
+from benchmarks.data import in_order
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import best_score, quality
-from benchmarks.splits import in_order
 from wikitopics.model import CompletionSet, kinds
 from wikitopics.session.settings import default_topics
 from wikitopics.session.training.measuring import minibatch_size
 from wikitopics.session.training.start import default_passes
 
-EXPERIMENT = Experiment("small", "collections of 60 to 4,000 documents, beside other people's models")
+EXPERIMENT = Experiment(
+    "small",
+    "collections of 60 to 4,000 documents, beside other people's models",
+    data="word counts, manual pages",
+)
 SPLITS = {60: 20, 300: 20, 1_000: 6, 4_000: 2}
 """Collections of each size."""
 Topics = tuple[NDArray[Any], NDArray[Any] | None]
@@ -131,7 +135,7 @@ def measured(source: str, size: int) -> Figures:
 for _source in SOURCES:
     for _size in SPLITS:
         _measure = partial(measured, _source, _size)
-        EXPERIMENT.add(f"{_source}_{_size}", _measure, "gensim", "sklearn", "tomotopy", minutes=5)
+        EXPERIMENT.add(f"{_source}_{_size}", _measure, "gensim", "sklearn", "tomotopy")
 
 
 def beside(points: Points) -> str:

@@ -1,15 +1,13 @@
 """Days of training in minutes: many articles through a real trainer, its memory and its file watched.
 
-`counts`: 2,000,000 articles, word counts resampled from a corpus, three models. `wiki`: 500,000 over HTTP
-from the embedded wiki. As in a rehearsal, but for the kills: a screen draws meanwhile.
+Word counts resampled from a corpus, three models. As in a rehearsal, but for the kills: a screen draws
+meanwhile.
 Memory's growth is that from the second quarter of the articles to the last.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -23,35 +21,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXPERIMENT = Experiment("soak", "days of training in minutes: memory and the file")
+ARTICLES = 2_000_000
 
 
-def run(command: Callable[[Path], list[str]], articles: int) -> Figures:
-    """One soak over what these words of the command line name; ``command``: from a folder."""
+@EXPERIMENT.point()
+def counts() -> Figures:
     with tempfile.TemporaryDirectory() as name:
-        with Rehearsal(Path(name), command(Path(name)), []) as rehearsal:
+        with Rehearsal(Path(name), counts_command(Path(name), ARTICLES), []) as rehearsal:
             rehearsal.until_the_end()
         tables = by_table(rehearsal.path)
     samples = [entry for entry in rehearsal.journal.entries if entry["what"] == "sample"]
     # a trainer that has read all is closing down
-    alive = [one for one in samples if one["family_mb"] is not None and one["articles"] < articles]
+    alive = [one for one in samples if one["family_mb"] is not None and one["articles"] < ARTICLES]
     early, late = (
-        median(one["family_mb"] for one in alive if start * articles <= one["articles"] <= stop * articles)
+        median(one["family_mb"] for one in alive if start * ARTICLES <= one["articles"] <= stop * ARTICLES)
         for start, stop in ((0.25, 0.5), (0.75, 1))
     )
     rows = sum(size for name, size in tables.items() if name.startswith(("articles", "by_topic_of_model_")))
     return {
-        "articles": articles,
+        "articles": ARTICLES,
         "growth_percent": 100 * (late / early - 1),
         "largest_log_mb": max(one["log_mb"] for one in samples),
-        "bytes_an_article": round(rows / articles, 1),
+        "bytes_an_article": round(rows / ARTICLES, 1),
         "memory": [(one["seconds"], one["articles"], one["family_mb"]) for one in alive],
     }
-
-
-_counts = partial(counts_command, articles=2_000_000)
-EXPERIMENT.add("counts", partial(run, _counts, 2_000_000), minutes=15)
-_demo = ["demo", "--headless", "--articles", "500000"]
-EXPERIMENT.add("wiki", partial(run, lambda _: _demo, 500_000), minutes=6)
 
 
 def memory(points: Points) -> Figure:

@@ -16,25 +16,25 @@ from typing import Any
 import numpy as np
 
 from benchmarks import peers
+from benchmarks.data import Corpus, split
 from benchmarks.harness import Experiment, Figures, Points, compared, table
 from benchmarks.measuring import (
     compile_kernels,
     cpu_seconds,
     growing,
-    held_out,
     in_turn,
     learn_all,
     minibatches,
-    plain_lda,
     timed,
     train,
     words,
 )
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import Corpus, split
 from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA, OnlineModel
 
-EXPERIMENT = Experiment("speed", "documents learnt in a CPU second, beside other programs")
+EXPERIMENT = Experiment(
+    "speed", "documents learnt in a CPU second, beside other programs", programs="BigARTM"
+)
 K = 100
 DOCUMENTS: Mapping[Corpus, int] = {"full": 8_192, "short": 20_480, "long": 4_096}
 S = 1_024
@@ -46,14 +46,14 @@ MODELS: Mapping[str, Callable[[Corpus], Any]] = {
 }
 
 
-def our_seconds(make: Callable[[], Any], corpus: Corpus, documents: int) -> float:
+def our_seconds(make: Callable[[], Any], corpus: Corpus) -> float:
     """CPU seconds for a document."""
-    model = make()
+    model, documents = make(), train(corpus)[: DOCUMENTS[corpus]]
     begun = cpu_seconds()
-    for batch in growing(train(corpus)[:documents], model.default_batch_size):
+    for batch in growing(documents, model.default_batch_size):
         model.learn(batch)
         model.topics()
-    return (cpu_seconds() - begun) / documents
+    return (cpu_seconds() - begun) / documents.D
 
 
 def sklearn_seconds(corpus: Corpus) -> float:
@@ -84,9 +84,7 @@ def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figu
     """Both take turns: documents a CPU second, and how many times as fast ours is."""
     make = partial(MODELS[kind], corpus)
     compile_kernels(make())
-    ours, others = in_turn(
-        REPEATS, lambda: our_seconds(make, corpus, DOCUMENTS[corpus]), lambda: theirs(corpus)
-    )
+    ours, others = in_turn(REPEATS, lambda: our_seconds(make, corpus), lambda: theirs(corpus))
     return {"times": others / ours, "ours": 1 / ours, "theirs": 1 / others}
 
 
@@ -115,7 +113,7 @@ PAIRS: Mapping[str, tuple[str, Callable[[Corpus], float], tuple[str, ...]]] = {
 for _name, (_, _theirs, _needs) in PAIRS.items():
     _corpus: Corpus = next((corpus for corpus in DOCUMENTS if _name.endswith(corpus)), "short")
     _measure = partial(beside, _name.partition("_")[0], _theirs, _corpus)
-    EXPERIMENT.add(_name, _measure, *_needs, minutes=0.6)
+    EXPERIMENT.add(_name, _measure, *_needs)
 
 
 TOPICS = (100, 300, 1_000)
@@ -127,7 +125,7 @@ OF_TOPICS: Mapping[str, Callable[[int], Any]] = {
 }
 
 
-@EXPERIMENT.point("sklearn", minutes=5)
+@EXPERIMENT.point("sklearn")
 def many_topics() -> Figures:
     """CPU microseconds to learn a document and to infer one, without looking the topics up."""
     first, others = train("full")[: DOCUMENTS["full"]], split("full").report[:1_024]
@@ -151,7 +149,7 @@ def many_topics() -> Figures:
     return dict(zip(OF_TOPICS, taken.tolist(), strict=True))
 
 
-@EXPERIMENT.point(minutes=1)
+@EXPERIMENT.point()
 def two_threads() -> Figures:
     """Wall clock, the least of many tries in turn, since other work on the machine only ever adds to it."""
     documents, topics = train()[:40_960], {}
@@ -167,16 +165,6 @@ def two_threads() -> Figures:
     one, two = (min(column) for column in zip(*taken, strict=True))
     assert np.array_equal(topics[1], topics[2])
     return {"times": one / two}
-
-
-@EXPERIMENT.point(minutes=0.5)
-def float32() -> Figures:
-    """Log-likelihoods of [H10]'s settings after 20,000 short articles, in both precisions."""
-    first, scores = train()[:20_000], {}
-    for dtype in ("float32", "float64"):
-        model = plain_lda(words(), first.D, dtype=dtype)
-        scores[dtype] = held_out().score(learn_all(model, minibatches(first, S)))
-    return {**scores, "lost": scores["float64"] - scores["float32"]}
 
 
 def times(points: Points) -> str:

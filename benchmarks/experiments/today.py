@@ -26,14 +26,19 @@ from scipy.sparse import save_npz
 
 from benchmarks import today
 from benchmarks.collections import FEWEST_WORDS, LARGEST_SHARE, manuals
-from benchmarks.harness import ROOT, Experiment, Figures, Points, compared
+from benchmarks.data import LONG, articles, shared, vocabulary_of_2010
+from benchmarks.harness import FOLDER, ROOT, Experiment, Figures, Points, compared
 from benchmarks.measuring import best_score, quality
 from benchmarks.peers import csr, environment, normalised
-from benchmarks.splits import FOLDER, LONG, articles, shared, vocabulary_of_2010
 from wikitopics.model import CompletionSet, Minibatch
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 
-EXPERIMENT = Experiment("today", "the programs that people use today beside ours, each in its environment")
+EXPERIMENT = Experiment(
+    "today",
+    "the programs that people use today beside ours, each in its environment",
+    data="labelled, articles-60k, manual pages",
+    programs="each of them, installed by the first measurement",
+)
 TOPICS = {"bbc": 20, "m10": 25, "articles": 50, "manuals": 30}
 SEEDS = 3
 SLOW = {

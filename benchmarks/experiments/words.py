@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.data import CORPORA, Corpus
 from benchmarks.harness import Experiment, Figures, Points, figures, table
 from benchmarks.measuring import common_score, growing, held_out, learn_all, quality, train, words
-from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import kinds
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
 
 for _corpus in CORPORA:
     for _kind in KINDS:
-        EXPERIMENT.add(f"{_corpus}_{_kind}", partial(measure, _kind, _corpus), minutes=1.5)
+        EXPERIMENT.add(f"{_corpus}_{_kind}", partial(measure, _kind, _corpus))
 
 
 def without_and_with(points: Points) -> str:

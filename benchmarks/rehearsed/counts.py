@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.splits import in_order, shared, split
+from benchmarks.data import in_order, split
 from wikitopics.model import Minibatch
 
 MODELS = ("lda", "hdp", "scvb0")
@@ -20,12 +20,13 @@ _PIECE = 20_000
 
 def counts_command(folder: Path, articles: int) -> list[str]:
     """How to train three kinds of models on so many articles, which this writes unless they are there."""
-    counts = folder / "counts.npz"
+    counts, words = folder / "counts.npz", folder / "words.txt"
     if not counts.exists():
         folder.mkdir(parents=True, exist_ok=True)
+        words.write_text("\n".join(split("short").words), "utf-8")
         write_resampled(articles, counts)
     command = ["train", "--source", "counts", "--counts", str(counts), "--threads", "2"]
-    command += ["--vocab", str(shared("dictnostops.txt"))]
+    command += ["--vocab", str(words)]
     return command + [word for model in MODELS for word in ("--model", model)]
 
 
@@ -51,7 +52,7 @@ def write_resampled(articles: int, path: Path) -> None:
 def _pieces(articles: int) -> Iterator[Minibatch]:
     """The same ones whenever they are asked for."""
     short = split("short")
-    yield in_order(short.report, np.arange(HELD_OUT))
+    yield in_order(short.report, np.arange(HELD_OUT) % short.report.D)
     real = short.train
     rng = np.random.default_rng(0)
     for start in range(0, articles, _PIECE):

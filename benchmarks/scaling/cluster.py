@@ -35,7 +35,7 @@ def e_step(batch: int) -> Figures:
     import numpy as np
     from distributed import Client
 
-    from benchmarks.splits import split
+    from benchmarks.data import split
     from wikitopics.model import OnlineLDA
 
     documents = split("short").train[:batch]

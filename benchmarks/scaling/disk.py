@@ -4,9 +4,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from benchmarks.data import shared
 from benchmarks.harness import Figures
 from benchmarks.processes import PROGRAM
-from benchmarks.splits import shared
 from benchmarks.stops.files import by_table
 
 ARTICLES = 16_384

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.data import Corpus, in_order, split
 from benchmarks.harness import Figures
 from benchmarks.measuring import cpu_seconds
 from benchmarks.processes import status_mb
-from benchmarks.splits import Corpus, in_order, split
 from wikitopics.model import Minibatch, OnlineModel, kinds
 
 MODELS = ("lda", "hdp", "scvb0")
@@ -99,17 +99,13 @@ def learnt(model: str, setting: Setting) -> Figures:
     if setting.documents <= SHORT:
         passes += [_passed(new(setting.topics, setting.threads), setting) for _ in range(REPEATS - 1)]
     cpu, seconds, inferring = (statistics.median(column) for column in zip(*passes, strict=True))
-    state = sum(value.nbytes for value in trained.state().values() if isinstance(value, np.ndarray))
     documents = _steps(setting) * setting.batch
     return {
         **asdict(setting),
         "documents_learnt": documents,
-        "cpu_seconds": round(cpu, 3),
-        "wall_seconds": round(seconds, 3),
         "learnt_a_cpu_second": round(documents / cpu),
         "learnt_a_second": round(documents / seconds),
         "inferred_a_cpu_second": round(ASKED / inferring),
-        "state_mb": round(state / 1e6, 2),
         "memory_mb": round(memory, 1),
     }
 
@@ -157,7 +153,7 @@ class Drawn:
             return batch
         ids = batch.word_ids + W * self._rng.integers(0, -(-self._n_words // W), len(batch.word_ids))
         # A word whose last part would be beyond the vocabulary has one part less.
-        ids = np.where(ids < self._n_words, ids, batch.word_ids)
+        ids = np.where(ids < self._n_words, ids, batch.word_ids % self._n_words)
         return Minibatch(batch.indptr, ids, batch.counts)
 
 

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from benchmarks import splits
+from benchmarks import data
 from tests.crawler import remote
 from tests.crawler.dump_server import serving
 from tests.wiki import make_app
@@ -123,7 +123,7 @@ def batches_by_size_alone(monkeypatch):
 @pytest.fixture(scope="session")
 def articles():
     """400 real ones of wikitext, each with its title and text."""
-    return [*splits.articles("wikitext/articles-400.jsonl.xz")]
+    return [*data.articles("wikitext/articles-400.jsonl.xz")]
 
 
 @pytest.fixture
