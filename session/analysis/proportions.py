@@ -1,4 +1,4 @@
-"""What the models of sessions make of texts and articles: topic proportions, similar articles, comparison."""
+"""What a session's models make of texts and articles: topic proportions, and similar articles."""
 
 import contextlib
 import difflib
@@ -13,21 +13,19 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.source import Licence, Markup, Page, SourceInfo
-from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP, Texts
-from wikitopics.model import CompletionSet, Minibatch, OnlineModel
+from wikitopics.crawler.texts.source import BEFORE, MARKUP
+from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.topics import by_relevance
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
-from wikitopics.session.options import LINKS, PASSES, SEED
-from wikitopics.session.paths import session_name
+from wikitopics.session.options import LINKS, PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.settings import Settings, load_model
-from wikitopics.session.sources import NOTEBOOK, check_identity, described, noun, unit_noun
-from wikitopics.session.storage.articles import title_key
-from wikitopics.session.storage.counts import Block, Counted
+from wikitopics.session.sources import NOTEBOOK, described, noun, unit_noun
+from wikitopics.session.storage.counts import Counted
+from wikitopics.session.storage.proportions import title_key
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import VocabularyError
 
 if TYPE_CHECKING:
@@ -455,166 +453,3 @@ def _nearest_pages(
         rows = rows[page_ids[rows] != without] if without is not None else rows
         if len(rows) >= limit or tried == len(distances):
             return rows[:limit]
-
-
-# Sessions side by side: all their models, scored on articles that none of them was trained on.
-#
-# The articles are those that some session holds out. An article counts if it is new to every session: held
-# out there too, or not among the articles it trained on. For a session that does not know which those are,
-# only its own held-out articles count.
-#
-# A page id identifies an article only within one wiki or one file of documents. Where two sources may be
-# the same wiki, as with a dump, they are taken for the same: then too few articles are scored, but never
-# one that was trained on. Two different wikis have no article in common. Nothing records whether two files
-# have; it is assumed that they have none, and the user is told (`remarks`).
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One model of one session, and its score."""
-
-    session: str
-    model: str
-    kind: str
-    articles: int
-    """The articles that the session has trained on."""
-    topics: int
-    topics_in_use: int
-    log_likelihood: float
-    """Nats per held-out word, by document completion."""
-    perplexity: float
-    difference: float
-    """Its log likelihood minus that of the best: 0 for the best, negative for the others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The result of a comparison."""
-
-    articles: int
-    """The number of articles scored."""
-    models: Sequence[Compared]
-    """The models, the best first."""
-    remarks: tuple[str, ...]
-    """What was assumed, and what was not known."""
-
-
-class _Session:
-    """A session that takes part, as of one commit."""
-
-    def __init__(self, reader: SessionReader) -> None:
-        settings = reader.settings()
-        kind = described(settings.source)
-        check_identity(kind, settings.source_options)
-        self.reader, self.name = reader, session_name(reader.path)
-        self.wiki = kind.wiki(settings.source_options)
-        first = settings.source_options
-        if settings.source == Texts.name:
-            first = next(iter(first.get(EARLIER, ())), first)
-        self.content = first.get("checksum") or (settings.source, first)
-        """The identity of the content with the held-out articles, if the source is not a wiki."""
-        self.articles = reader.progress().articles
-        self.held_out = reader.held_out()
-
-
-def compare(
-    readers: Sequence[SessionReader], progress: Callable[[int], object] = lambda done: None
-) -> Comparison:
-    """Score every model of these sessions on the same articles; ``progress`` is given the number of models
-    done.
-
-    Raises `BadUsage` for sessions with different words, and `SessionError` if no article is known to be new
-    to all of them.
-    """
-    with contextlib.ExitStack() as moments:
-        for reader in readers:
-            moments.enter_context(reader.one_moment())
-        sessions = list(map(_Session, readers))
-        _check_words(sessions)
-        block, remarks = _new_to_all(sessions)
-        batch = Minibatch(block.indptr, block.word_ids, block.counts)
-        completion = CompletionSet(batch, readers[0].settings()[SEED])
-        if not completion.hidden.D:
-            raise SessionError("no held-out article has two different words: there is nothing to predict")
-        scores = []
-        for session in sessions:
-            for model in session.reader.model_statuses():
-                score = completion.score(saved_model(session.reader, model.name))
-                if not np.isfinite(score):
-                    raise Damaged(f"model {model.name} of {session.name} gives no finite likelihood")
-                used = model.kind, session.articles, model.topics, model.topics_in_use
-                scores.append((score, (session.name, model.name, *used)))
-                progress(len(scores))
-    scores.sort(key=lambda one: -one[0])
-    models = [Compared(*of, score, float(np.exp(-score)), score - scores[0][0]) for score, of in scores]
-    return Comparison(len(block), models, remarks)
-
-
-def _check_words(sessions: Sequence[_Session]) -> None:
-    first = sessions[0]
-    for other in sessions[1:]:
-        one, another = first.reader.settings(), other.reader.settings()
-        if one.fingerprint != another.fingerprint:
-            raise BadUsage(
-                f"{first.name} and {other.name} have different vocabularies: their models predict different "
-                "words, so their scores cannot be compared"
-            )
-        if Rule.parse(one.rule) != Rule.parse(another.rule):
-            raise BadUsage(
-                f"{first.name} and {other.name} find words in a text by different rules ({one.rule} and "
-                f"{another.rule}): they read the same article differently, so their scores cannot be compared"
-            )
-
-
-def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
-    """The held-out articles that no session has trained on, each once, and the remarks on them."""
-    if not any(len(session.held_out) for session in sessions):
-        names = ", ".join(session.name for session in sessions)
-        raise SessionError(
-            f"no held-out articles yet in {names}: a session holds out the first articles that it reads, and "
-            "none with --held-out 0; compare with a session that has some"
-        )
-    remarks: dict[str, None] = {}
-    parts = []
-    for number, owner in enumerate(sessions):
-        ids = owner.held_out.page_ids
-        new = np.ones(len(ids), np.bool_)
-        for other in sessions:
-            if other is owner or _disjoint(owner, other, remarks):
-                continue
-            held_out = np.isin(ids, other.held_out.page_ids)
-            new &= held_out | _untrained(ids, other, remarks)
-            if other in sessions[:number]:
-                new &= ~held_out  # these were already taken from that session
-        parts.append(owner.held_out.split(new)[0])
-    block = Block.concatenate(parts)
-    if not len(block):
-        unknown = "; ".join(remarks)
-        raise SessionError(
-            "no held-out article is known to be new to all of these sessions"
-            + (f": {unknown}" if unknown else "; each has trained on what the others hold out")
-        )
-    return block, tuple(remarks)
-
-
-def _disjoint(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
-    """Whether the two have no article in common."""
-    if one.wiki is not None and other.wiki is not None:
-        return bool(one.wiki and other.wiki) and one.wiki != other.wiki
-    if one.wiki is None and other.wiki is None and one.content == other.content:
-        return False
-    pair = " and ".join(sorted((one.name, other.name)))
-    remarks[f"assuming that {pair} read different articles, which cannot be checked"] = None
-    return True
-
-
-def _untrained(ids: NDArray[np.int64], of: _Session, remarks: dict[str, None]) -> NDArray[np.bool_]:
-    """(n,) whether each page is known not to have been trained on."""
-    trained, complete = of.reader.trained_among(ids.tolist())
-    if not complete:
-        remarks[
-            f"{of.name} did not record which articles it trained on (--keep-articles): only those it holds "
-            "out are known to be new to it"
-        ] = None
-        return np.zeros(len(ids), np.bool_)
-    return ~np.isin(ids, np.array(sorted(trained), np.int64))

@@ -1,13 +1,10 @@
-"""The articles read and their topics in each model.
+"""The articles read and their topics in each model, and those among them whose topics are inferred again.
 
-The tables are `articles` and `recent`, and for questions about all proportions at once `blocks` and
-`proportions`.
+The tables are `articles` and `recent`; the proportions of articles are in `proportions.py`.
 """
 
 import heapq
 import json
-import zlib
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,215 +21,19 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
-from wikitopics.session.storage.counts import MOST_BLOCKS, Block, ascends, from_zero, gather, stored_block
+from wikitopics.session.storage.counts import MOST_BLOCKS, Block, stored_block
 from wikitopics.session.storage.database import ROLES, SMALL, largest_topic, select
 from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
-
-# The proportions of articles in a few large rows: one row per minibatch, and at the end of a session over the
-# user's own documents also those held out. SQLite takes half a second to return a million rows of `articles`,
-# and a twentieth of that for a thousand blocks.
-
-MOST_KEPT = 16
-"""The most topics stored for an article, the largest ones."""
-LEAST = 0.005
-"""Smaller proportions are not stored, or in a model of over 100 topics those under half an equal share."""
-LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
-"""The most bytes of an article."""
-_FULL = 255
-"""Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
-and so every proportion, large or small, is equally exact."""
-OF_BLOCK = "WHERE model = ? AND first_seq = ?"
-BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
-IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
-"""Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proportions:
-    """The largest proportions of ``n`` articles in one model, as compressed sparse rows: the part that a
-    session stores.
-
-    An article takes one byte, and two for each of its topics (three if the model has over 256).
-    """
-
-    lengths: NDArray[np.uint8]
-    """(n,) topics stored, at least 1"""
-    topics: NDArray[np.unsignedinteger[Any]]
-    """Ascending within an article."""
-    roots: NDArray[np.uint8]
-    """Parallel to ``topics``: square roots of their proportions, in 255ths, at least 1."""
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def __getitem__(self, rows: slice) -> "Proportions":
-        return self.take(np.arange(len(self))[rows])
-
-    def indptr(self) -> NDArray[np.int64]:
-        """(n + 1,) where each article begins in the other two arrays."""
-        return from_zero(self.lengths)
-
-    def values(self) -> NDArray[np.float32]:
-        """The proportions parallel to ``topics``; an article's sum is at most 1, less what was not stored."""
-        values = self.roots.astype(np.float32)
-        values /= _FULL
-        values *= values
-        return values
-
-    def largest(self, row: int) -> list[tuple[int, float]]:
-        """An article's (topic, proportion), the largest first."""
-        one = self[row : row + 1]
-        pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
-        return sorted(pairs, key=lambda pair: -pair[1])
-
-    @staticmethod
-    def of(theta: NDArray[np.floating[Any]]) -> "Proportions":
-        """The largest of ``theta``, (n, K), whose rows sum to 1."""
-        K = theta.shape[1]
-        stored = theta >= min(LEAST, 0.5 / K)
-        many = np.flatnonzero(np.count_nonzero(stored, axis=1) > MOST_KEPT)
-        if len(many):
-            largest = np.argpartition(theta[many], K - MOST_KEPT, axis=1)[:, K - MOST_KEPT :]
-            stored[many] = False
-            stored[many[:, None], largest] = True
-        places = np.flatnonzero(stored)
-        exact = np.sqrt(theta.ravel()[places]) * _FULL
-        lengths = np.count_nonzero(stored, axis=1)
-        result = Proportions(
-            lengths.astype(np.uint8),
-            (places % K).astype(_type_of_topics(K)),
-            np.rint(exact).astype(np.uint8),
-        )
-        squares = np.add.reduceat(result.roots.astype(np.int64) ** 2, result.indptr()[:-1])
-        over = np.repeat(squares > _FULL**2, lengths)  # they must sum to at most 1
-        result.roots[over] = exact[over]
-        return result
-
-    @staticmethod
-    def concatenate(parts: Sequence["Proportions"]) -> "Proportions":
-        """One run made of several of the same model, in order."""
-        return Proportions(
-            np.concatenate([part.lengths for part in parts]),
-            np.concatenate([part.topics for part in parts]),
-            np.concatenate([part.roots for part in parts]),
-        )
-
-    def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
-        """Those of these articles, in this order."""
-        _, elements = gather(self.indptr(), rows)
-        return Proportions(self.lengths[rows], self.topics[elements], self.roots[elements])
-
-    def to_bytes(self) -> bytes:
-        """The three arrays, one after another."""
-        return self.lengths.tobytes() + self.topics.tobytes() + self.roots.tobytes()
-
-    @staticmethod
-    def from_blocks(blocks: Sequence[tuple[object, int]], n_topics: int) -> "Proportions":
-        """The inverse of `to_bytes`, for many at once: (bytes, number of articles) of each.
-
-        ``n_topics``: the model's. Raises `Damaged`.
-        """
-        dtype = _type_of_topics(n_topics)
-        lengths, topics, roots, sizes = [], [], [], []
-        for data, articles in blocks:
-            if not isinstance(data, bytes):
-                raise Damaged("proportions.data is not a blob")
-            size, more = divmod(len(data) - articles, dtype.itemsize + 1)
-            if more or not articles <= size <= MOST_KEPT * articles:
-                raise Damaged("proportions.data has the wrong length")
-            middle = articles + size * dtype.itemsize
-            lengths.append(data[:articles])
-            topics.append(data[articles:middle])
-            roots.append(data[middle:])
-            sizes.append(size)
-        result = Proportions(
-            np.frombuffer(b"".join(lengths), np.uint8),
-            np.frombuffer(b"".join(topics), dtype),
-            np.frombuffer(b"".join(roots), np.uint8),
-        )
-        if blocks:
-            result._check(np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics)
-        return result
-
-    def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
-        """Check that each block's lengths match its topics, and that `of` can have produced every number."""
-        starts = self.indptr()
-        if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
-            raise Damaged("proportions.data has articles of another length")
-        if self.topics.max() >= n_topics or not ascends(self.topics, starts) or not self.roots.all():
-            raise Damaged("proportions.data holds numbers that are out of range")
-
-
-def _type_of_topics(n_topics: int) -> np.dtype[np.unsignedinteger[Any]]:
-    return np.dtype("u1" if n_topics <= 256 else "<u2")
-
-
-def title_key(title: str) -> int:
-    """16 bits of a title, ignoring capitals, which distinguish most other titles from the one sought."""
-    return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
-
-
-def insert_block(db: Connection, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
-    """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
-    ids, narrow = block.page_ids, block.page_ids.astype("<i4")
-    # Documents of a file of word counts have only numbers.
-    titles = (title or f"document {number}" for title, number in zip(block.titles, ids.tolist(), strict=True))
-    packed = (narrow if (narrow == ids).all() else ids.astype("<i8")).tobytes()
-    keys = np.array(list(map(title_key, titles)), "<u2").tobytes()
-    db.execute("INSERT INTO blocks VALUES (?, ?, ?, ?)", [first_seq, len(block), packed, keys])
-    db.executemany(
-        "INSERT INTO proportions VALUES (?, ?, ?)",
-        [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)],
-    )
-
-
-def renew_proportions(
-    db: Connection, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
-) -> None:
-    """Replace the proportions of the articles ``seqs`` with the models' current ones.
-
-    ``seqs`` ascend; ``topics``: for each model.
-    """
-    if not proportions:
-        return
-    between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
-    for first, size in select(db, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
-        start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
-        if start == stop:
-            continue
-        rows = np.arange(size)
-        rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
-        for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
-            room = LARGEST_ARTICLE * size + SMALL
-            stored = select(db, "proportions", {"data": Any}, OF_BLOCK, [model, first], largest=room)
-            old = Proportions.from_blocks([(data, size) for (data,) in stored or [(None,)]], K)
-            both = Proportions.concatenate([old, new[start:stop]])
-            data = both.take(rows).to_bytes()
-            db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [data, model, first])
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedArticles:
-    """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in some
-    blocks."""
-
-    first_seqs: NDArray[np.int64]
-    """Number of the first article of each block; the others follow."""
-    starts: NDArray[np.int64]
-    """Where each block begins among all of them."""
-    page_ids: NDArray[np.int64]
-    """(n,)"""
-    title_keys: NDArray[np.uint16]
-    """(n,) see `title_key`"""
-
-    def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """The numbers of the articles at these rows."""
-        block = np.searchsorted(self.starts, rows, side="right") - 1
-        return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
-
-
-# The articles, and those among them that have their topics inferred again.
+from wikitopics.session.storage.proportions import (
+    BLOCK,
+    IS_HELD_OUT,
+    LARGEST_ARTICLE,
+    OF_BLOCK,
+    Proportions,
+    RecordedArticles,
+    insert_block,
+)
 
 LARGEST = np.dtype(">u2")
 """`articles.topics`: a topic and ten-thousandths, for one model after another."""

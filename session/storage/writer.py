@@ -33,7 +33,7 @@ from wikitopics.session.records import (
     TrainerActivity,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage import articles, topics
+from wikitopics.session.storage import articles, proportions, topics
 from wikitopics.session.storage.articles import DROPPED_EVERY, LARGEST_RELEASED, ArticleTopics
 from wikitopics.session.storage.counts import Block, WordCounts, encode_block
 from wikitopics.session.storage.database import (
@@ -239,15 +239,15 @@ class SessionWriter(SessionReader):
                 if settings[KEEP_ARTICLES] != "none" or role != "trained":
                     articles.insert_articles(db, block, role, present, numbers)
                 if present is not None and present.proportions:
-                    articles.insert_block(db, block, present.proportions, next_seq)
+                    proportions.insert_block(db, block, present.proportions, next_seq)
                 next_seq = numbers.stop
             for seqs, present in changes.renewed:
                 articles.renew_topics(db, seqs, present)
-                articles.renew_proportions(db, seqs, present.proportions, n_topics)
+                proportions.renew_proportions(db, seqs, present.proportions, n_topics)
             for seqs, block, present in changes.again:
                 if settings[KEEP_ARTICLES] != "none":
                     articles.replace_articles(db, block, present, seqs)
-                articles.renew_proportions(db, seqs, present.proportions, n_topics)
+                proportions.renew_proportions(db, seqs, present.proportions, n_topics)
             if changes.held_out is not None:
                 articles.insert_held_out_topics(db, *changes.held_out, settings.batch_size)
             if changes.drops_articles and settings[KEEP_ARTICLES] == "top":

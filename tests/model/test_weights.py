@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted, read
+from tests.model.reference import scvb0 as oracle_scvb0
 from wikitopics.model import SCVB0, BatchHDP, BatchLDA, Minibatch, document_completion, kinds, npmi
-from wikitopics.model.reference import scvb0 as oracle_scvb0
 
 
 def weighted(batch, weight):

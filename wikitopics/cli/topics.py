@@ -391,7 +391,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
       wikitopics compare
       wikitopics compare night day ~/old.db --json
     """
-    from wikitopics.session.analysis.proportions import compare as compared
+    from wikitopics.session.analysis.comparison import compare as compared
 
     names = (*sessions, *more) or ("default",)
     with contextlib.ExitStack() as opened:

@@ -1,12 +1,12 @@
 """The local step by which the HDP departs from [SVI13] figure 9 unless it is made with `warm_start=False`.
 
-Plain loops in float64; the symbols are those of `model/reference/hdp.py`.
+Plain loops in float64; the symbols are those of `tests/model/reference/hdp.py`.
 """
 
 import numpy as np
 
-from wikitopics.model.reference.hdp import Elog_sticks, document_gamma, expected_sticks, normalised
-from wikitopics.model.reference.lda import Array
+from tests.model.reference.hdp import Elog_sticks, document_gamma, expected_sticks, normalised
+from tests.model.reference.lda import Array
 
 
 def recipe(

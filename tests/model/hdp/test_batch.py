@@ -3,9 +3,9 @@ import pytest
 from scipy.special import gammaln, psi
 
 from tests.model.conftest import planted
+from tests.model.reference.lda import topics_elbo
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP
 from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9, sum_statistics
-from wikitopics.model.reference.lda import topics_elbo
 
 
 @pytest.mark.parametrize("warm_start", [True, False])

@@ -8,13 +8,13 @@ from scipy.special import psi
 
 from tests.model.conftest import emptied, planted, read
 from tests.model.hdp.recipe import recipe
+from tests.model.reference.hdp import Elog_sticks as oracle_Elog_sticks
+from tests.model.reference.hdp import document_bound, document_gamma, expected_sticks, figure_9, learn
+from tests.model.reference.lda import words_of
+from tests.model.reference.scvb0 import local_step
 from wikitopics.model import Minibatch
 from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.lambda_ import topics_from
-from wikitopics.model.reference.hdp import Elog_sticks as oracle_Elog_sticks
-from wikitopics.model.reference.hdp import document_bound, document_gamma, expected_sticks, figure_9, learn
-from wikitopics.model.reference.lda import words_of
-from wikitopics.model.reference.scvb0 import local_step
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, THETA_STEPS, raised
 
 # A small HDP, and documents for it.

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from wikitopics.model import BatchLDA, Minibatch
-from wikitopics.model.reference.lda import (
+from tests.model.reference.lda import (
     Elog_dirichlet,
     document_elbo,
     e_step_document,
     topics_elbo,
     words_of,
 )
+from wikitopics.model import BatchLDA, Minibatch
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import gammaln
 
 from tests.model.conftest import batch_of, needs_jit, planted, read
+from tests.model.reference.lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
 from wikitopics.model import BatchLDA, OnlineLDA
 from wikitopics.model.lambda_ import Lambda
 from wikitopics.model.lda_e_step import (
@@ -20,7 +21,6 @@ from wikitopics.model.lda_e_step import (
 )
 from wikitopics.model.minibatch import Threads
 from wikitopics.model.options import LARGEST_PRIOR
-from wikitopics.model.reference.lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
 
 
 def log_evidence(documents, K, W, alpha, eta):

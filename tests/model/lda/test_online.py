@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import distances, needs_jit, planted, read
-from wikitopics.model import Minibatch, OnlineLDA, document_completion
-from wikitopics.model.reference import scvb0 as oracle_scvb0
-from wikitopics.model.reference.lda import (
+from tests.model.reference import scvb0 as oracle_scvb0
+from tests.model.reference.lda import (
     Elog_dirichlet,
     document_elbo,
     e_step,
@@ -16,6 +15,7 @@ from wikitopics.model.reference.lda import (
     learn,
     words_of,
 )
+from wikitopics.model import Minibatch, OnlineLDA, document_completion
 
 SETTINGS = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "seed": 1}
 

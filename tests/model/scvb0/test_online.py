@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted, read
+from tests.model.reference import scvb0 as oracle
 from wikitopics.model import SCVB0, Minibatch
-from wikitopics.model.reference import scvb0 as oracle
 
 
 def make(**options):

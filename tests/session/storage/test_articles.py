@@ -12,17 +12,15 @@ from tests.session import rows as small
 from tests.session.rows import largest, settings
 from wikitopics.session.records import Progress
 from wikitopics.session.storage.articles import (
-    Proportions,
     insert_articles,
-    insert_block,
     insert_recent,
     keep_top,
     most_about,
     recent_row,
-    renew_proportions,
     renew_topics,
 )
 from wikitopics.session.storage.database import VERSION, largest_topic, script, select
+from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tui import canned
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.articles import LEAST, MOST_KEPT, Proportions
+from wikitopics.session.storage.proportions import LEAST, MOST_KEPT, Proportions
 from wikitopics.session.storage.reader import SessionReader
 
 

@@ -19,8 +19,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import betaln, psi
 
+from tests.model.reference.lda import Array, Elog_dirichlet, words_of
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.reference.lda import Array, Elog_dirichlet, words_of
 
 LocalStep = Callable[[Array, Array, Array], tuple[Array, ...]]
 
