@@ -107,14 +107,6 @@ def test_a_word_no_topic_likes_and_long_documents_stay_finite():
     assert np.all(np.isfinite(model.infer(long)))
 
 
-@pytest.mark.parametrize(("K", "W"), [(1, 1), (1, 30), (17, 1)])
-def test_one_topic_and_one_word(K, W):
-    model = SCVB0(n_topics=K, n_words=W, n_documents=10)
-    model.learn(Minibatch([0, 1, 2], [0, W - 1], [3, 1]))
-    np.testing.assert_allclose(model.topics().sum(axis=1), 1, rtol=1e-6)
-    np.testing.assert_allclose(model.topic_shares().sum(), 1)
-
-
 def test_learnt_alpha_follows_the_shape_of_the_proportions():
     found = []
     for alpha in (0.05, 0.5):
