@@ -119,22 +119,6 @@ def test_another_vocabulary_is_refused():
     refused(own, TrainRequest(vocab="english"), WORDS, fingerprint="")
 
 
-@pytest.mark.parametrize(
-    ("request_", "says"),
-    [
-        (TrainRequest(source="texts"), "needs --texts"),
-        (TrainRequest(source="counts"), "needs --counts"),
-        (TrainRequest(source="api", counts="x"), "needs --source counts"),
-        (TrainRequest(dump=("x",), counts="y"), "give one"),
-        (TrainRequest(counts="x", api_url="y"), "does not take --api-url"),
-        (TrainRequest(texts=("t",), rpm=3), "--source texts does not take --rpm"),
-    ],
-)
-def test_sources_that_disagree(request_, says):
-    with pytest.raises(BadUsage, match=says):
-        request_.identity(request_.kind())
-
-
 def test_a_vocabulary_is_called_after_the_language_or_the_wiki():
     for asked, language, name in (
         (Asked(), "en", "en"),

@@ -27,20 +27,8 @@ def three_once(corpus, made_once):
 
     def train(folder):
         models = ["--model=lda:topics=5", "--model=scvb0:topics=5", "--model=hdp:topics=12"]
-        assert (
-            run(
-                [
-                    "train",
-                    *corpus.options(),
-                    *models,
-                    *SMALL,
-                    "--passes=3",
-                    "--session",
-                    str(folder / "three.db"),
-                ]
-            )
-            == 0
-        )
+        options = [*corpus.options(), *models, *SMALL, "--passes=3", "--session", str(folder / "three.db")]
+        assert run(["train", *options]) == 0
 
     return made_once("three", train) / "three.db"
 

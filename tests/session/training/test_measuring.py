@@ -9,7 +9,6 @@ import pytest
 
 from tests.session.training.driving import MODELS, Driver
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.checking import planted_documents
 from wikitopics.model.topics import LOOKS
 from wikitopics.session.records import Progress, Scored, TopicEvent, TopWords
 from wikitopics.session.storage.reader import SessionReader
@@ -292,24 +291,6 @@ def test_all_models_are_scored_where_one_forgets_and_none_where_none_does(sessio
     driver = Driver(path, corpus).run()
     assert driver.trainer.progress.prequential == ()
     assert measured(path) == {}
-
-
-@pytest.mark.parametrize("kind", kinds.built_in)
-def test_scoring_changes_no_model(kind):
-    batch = planted_documents(100)
-    model = kinds.load(kind).create(4, 40, 1000)
-    model.learn(batch[:50])
-    before = model.state()
-    found = scored([model], batch, 3)
-    assert found.articles == batch.D
-    assert found.nats[0] < 0 < found.words
-    after = model.state()
-    assert all(
-        (before[key] == after[key])
-        if isinstance(before[key], float | int | str)
-        else (before[key] == after[key]).all()
-        for key in before
-    )
 
 
 def test_the_window_is_the_fewest_minibatches_of_a_thousand_articles_and_nothing_has_no_mean():

@@ -142,6 +142,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
         (("--texts", "notes.docx"), ".jsonl, .csv, .tsv, .txt"),
         (("--texts", "a.jsonl", "--dump", "b.xml"), "--dump and --texts name different sources"),
         (("--texts", "a", "--text-column", "b", "--counts", "c"), "--texts and --counts name different"),
+        (("--counts", "c"), "--counts needs --source counts, not texts"),
         (("--texts", "t.csv", "--text-column", "body"), "no column 'body'"),
         (("--texts", "a.jsonl", "--id-column", "ref"), "--id-column: 'id', 'title', 'text'"),
         (("--texts", "a.jsonl", "--lang", "German"), "give the code of a language"),
@@ -221,8 +222,11 @@ def test_a_session_of_1_1_0_reads_texts_and_keys_as_it_began(cli, one_line, note
     ("lines", "more", "says"),
     [
         (["one"], (), "only one document to train on, and at least two are needed"),
-        (["one"], (), "Blank lines separate the documents of a plain text; with --lines each line is one"),
-        (["one", "two"], (), "only one document"),
+        (
+            ["one", "two"],
+            (),
+            "Blank lines separate the documents of a plain text; with --lines each line is one",
+        ),
         (["one", ""], ("--lines",), "only one document"),
         (["one", "", "two", "", "\x00"], ("--held-out", 1), "(of 2; held out: 1), and at least two"),
         (["one", "", "two"], ("--held-out", 9), "no document to train on (of 2; held out: 2)"),
