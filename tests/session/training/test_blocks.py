@@ -37,16 +37,6 @@ async def test_real_worker_processes_count_the_same(corpus, memory):
     assert [b.position for b in blocks] == [{"page": n} for n in range(650, 701, 10)]
 
 
-def test_articles_keep_the_ids_that_they_have():
-    def counted(*ids):
-        pages = [Page(n, "Page", 0, "word", "text", id=each) for n, each in enumerate(ids)]
-        return count_pages(pages, Vocabulary.from_words(["some", "word"]), INFO)
-
-    assert counted("a", "b").ids == ("a", "b")
-    assert counted(None).ids is None
-    assert counted().ids is None
-
-
 async def test_a_killed_worker_loses_no_page(corpus, memory):
     workers = Workers(1, start_worker, (corpus.words, INFO))
     feed = Intake(memory, workers)
