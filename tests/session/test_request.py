@@ -182,12 +182,9 @@ def test_a_kind_without_half_life_is_refused(monkeypatch):
         (": b", "a topic has no name"),
         ("a\x1b: b", "printable"),
         ("x" * 61 + ": b", "60 printable"),
-        ('{"a": "b"}', "lists of words"),
-        ('{"a": [1]}', "lists of words"),
-        ('{"a": [" "]}', "lists of words"),
+        *((text, "lists of words") for text in ('{"a": "b"}', '{"a": [1]}', '{"a": [" "]}')),
         ('{"a": ["b"], "a": ["c"]}', "two topics"),
-        ('{"a": ', "Expecting"),
-        ("{" * 100_000, "Expecting"),
+        *((text, "Expecting") for text in ('{"a": ', "{" * 100_000)),
     ],
 )
 def test_what_are_no_seeds_is_told_in_one_line(text, says):

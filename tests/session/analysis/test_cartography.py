@@ -11,29 +11,6 @@ from wikitopics.session.analysis.cartography import COLOURS, arranged, filled, l
 SHAPE = 60, 90
 
 
-def labels(n):
-    random = np.random.default_rng(n)
-    boxes = [(int(height), int(width)) for height, width in random.integers((2, 4), (6, 16), (n, 2))]
-    return random.random((n, 2)) ** 2 * SHAPE, boxes
-
-
-@pytest.mark.parametrize(
-    "before", [pushed, lambda centres, boxes, shape: centres], ids=["pushed", "as it is"]
-)
-def test_labels_never_overlap_and_stay_inside(before):
-    centres, boxes = labels(60)
-    taken = np.zeros(SHAPE, int)
-    for corner, (height, width) in zip(
-        arranged(before(centres, boxes, SHAPE), boxes, SHAPE), boxes, strict=True
-    ):
-        assert corner is not None
-        top, left = corner
-        assert 0 <= top <= SHAPE[0] - height
-        assert 0 <= left <= SHAPE[1] - width
-        taken[top : top + height, left : left + width] += 1
-    assert taken.max() == 1
-
-
 def test_a_label_without_room_is_left_out():
     assert arranged(np.zeros((3, 2)), [(2, 4), (9, 1), (2, 2)], (2, 6)) == [(0, 0), None, (0, 4)]
     assert arranged(np.zeros((2, 2)), [(2, 4), (2, 4)], (2, 6)) == [(0, 0), None]

@@ -340,9 +340,6 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
     assert told in cli("train", "--session", "tags", *options).err
     outcome = cli("train", "--session", "prose", *options, "--markup", "html", "--articles", "50")
     assert told not in outcome.err
-    for name, markup, made in (("prose", "wikitext", "with html"), ("tags", "html", "without it")):
-        outcome = cli("train", "--session", name, "--texts", path, "--markup", markup)
-        one_line(outcome, 2, f"--markup {markup}: this session was made {made}")
     assert cli("train", "--session", "prose").code == 0
     counted = [
         sum(row["words"] for row in cli.rows("articles", "--all", "--session", name))
