@@ -104,7 +104,6 @@ def test_another_is_refused_by_its_name(given, says):
         ({"rpm": 3}, "--rpm 3: this session was made with --source texts; leave --rpm out"),
         ({"lang": "de"}, "--lang de: this session was made without it; leave --lang out"),
         ({"texts": ("/a", "/b")}, "--texts /a /b: this session was made with /a; leave"),
-        ({"text_column": "other"}, "--text-column other: this session was made with body; leave"),
     ],
 )
 def test_another_is_refused_of_texts(given, says):

@@ -129,26 +129,15 @@ def test_a_new_session_stores_what_it_always_did():
     fingerprint = stored.pop("fingerprint")
     assert len(fingerprint) == 64
     assert json.loads(json.dumps(stored)) == {
-        "source": "api",
-        "source_name": "a wiki",
-        "measured_every": 10_000,
-        "source_options": {"api_url": "http://w/api.php"},
-        "vocabulary": "english",
-        "rule": "1",
-        "vocab_articles": 10_000,
-        "seed": 0,
-        "held_out": 500,
-        "documents": 4500,
+        "source": "api", "source_name": "a wiki", "source_options": {"api_url": "http://w/api.php"},
+        "vocabulary": "english", "rule": "1", "vocab_articles": 10_000, "tokens": "words",
         "models": [
             {"kind": "lda", "name": "lda", "topics": 5, "alpha": 0.1, "batch_size": 64, "kappa": 0.7},
             {"kind": "hdp", "name": "hdp", "topics": 201, "batch_size": 32, "kappa": 0.7},
         ],
-        "batch_sizes": [64, 32],
-        "keep_articles": "all",
-        "keep_counts": False,
-        "passes": 1,
-        "tokens": "words",
-    }
+        "batch_sizes": [64, 32], "seed": 0, "held_out": 500, "documents": 4500, "passes": 1,
+        "keep_articles": "all", "keep_counts": False, "measured_every": 10_000,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "every"), [({}, 10_000), ({"texts": (__file__,)}, None)])

@@ -47,26 +47,12 @@ TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--
 
 
 VALUES = {
-    "null": None,
-    "text": "text",
-    "empty": "",
-    "minus": -1,
-    "zero": 0,
-    "half": 1.5,
-    "huge": 2**62,
-    "least": -(2**63),
-    "infinite": float("inf"),
-    "nul": "a\0\x1b[31m\nb",
-    "long": "x" * 2_000_000,
-    "list": "[]",
-    "object": "{}",
-    "json null": "null",
-    "json nan": '{"a": NaN}',
-    "surrogate": '"\\ud800"',
-    "deep": "[" * 100_000,
-    "blob": b"\x01\x02\x03",
-    "no bytes": b"",
-}
+    "null": None, "text": "text", "empty": "", "minus": -1, "zero": 0, "half": 1.5,
+    "huge": 2**62, "least": -(2**63), "infinite": float("inf"),
+    "nul": "a\0\x1b[31m\nb", "long": "x" * 2_000_000, "blob": b"\x01\x02\x03", "no bytes": b"",
+    "list": "[]", "object": "{}", "json null": "null", "json nan": '{"a": NaN}',
+    "surrogate": '"\\ud800"', "deep": "[" * 100_000,
+}  # fmt: skip
 EXPRESSIONS = {
     "no utf-8": "CAST(x'ff41fe' AS TEXT)",
     "as text": "CAST({column} AS TEXT)",

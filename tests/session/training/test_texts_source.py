@@ -101,14 +101,18 @@ def test_kills_and_stops_leave_the_same_stream(cli, spawn_resting, home, tmp_pat
     assert cli("train", "--session", "whole", *options).code == 0
     for end, rests in ((signal.SIGTERM, 2500), (signal.SIGKILL, 4500)):
         with spawn_resting(rests, "train", "--session", "killed", *options) as trainer:
-            before = committed(home / "killed.db")
-            while committed(home / "killed.db") == before:
-                assert trainer.poll() is None
-                time.sleep(0.02)
-            trainer.send_signal(end)
-            trainer.communicate()
+            end_after_a_commit(trainer, home / "killed.db", end)
     assert cli("train", "--session", "killed", *options).code == 0
     assert stream_of(home / "killed.db") == stream_of(home / "whole.db")
+
+
+def end_after_a_commit(trainer, session, end):
+    before = committed(session)
+    while committed(session) == before:
+        assert trainer.poll() is None
+        time.sleep(0.02)
+    trainer.send_signal(end)
+    trainer.communicate()
 
 
 def committed(session):
@@ -400,11 +404,6 @@ def test_kills_while_documents_are_added_leave_the_same_stream(cli, spawn_restin
     cli.ok("train", "--session", "whole", "--texts", more)
     for rests, words in ((1500, ("--texts", more)), (4500, ())):
         with spawn_resting(rests, "train", "--session", "killed", *words) as trainer:
-            before = committed(home / "killed.db")
-            while committed(home / "killed.db") == before:
-                assert trainer.poll() is None
-                time.sleep(0.02)
-            trainer.kill()
-            trainer.communicate()
+            end_after_a_commit(trainer, home / "killed.db", signal.SIGKILL)
     assert cli("train", "--session", "killed", "--texts", more).code == 0
     assert stream_of(home / "killed.db") == stream_of(home / "whole.db")
