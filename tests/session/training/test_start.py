@@ -144,16 +144,11 @@ def test_a_second_interrupt_does_not_wait_for_what_is_being_written(planned, slo
 async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, monkeypatch, when):
     plan, built = planned(), []
 
-    class Ended:
-        """Follows a run that has come to its end."""
-
-        def __init__(self, *_):
-            pass
-
-        async def follow(self):
-            if when == "as the run ends":
-                os.kill(os.getpid(), signal.SIGTERM)
-            return start.FINISHED
+    async def follow():
+        """A run that has come to its end."""
+        if when == "as the run ends":
+            os.kill(os.getpid(), signal.SIGTERM)
+        return start.FINISHED
 
     def build(*_):
         if when == "while the words are stored":
@@ -166,7 +161,8 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
     async def opened(*_):
         yield Mock(), Mock(spec=start.VocabularyBuild, built=None, progress=Mock()), Mock(feed=AsyncMock())
 
-    for name, made in {"Monitor": Ended, "_build": build, "open_session": opened}.items():
+    ended = Mock(return_value=Mock(follow=follow))
+    for name, made in {"Monitor": ended, "_build": build, "open_session": opened}.items():
         monkeypatch.setattr(start, name, made)
     monkeypatch.setattr(start, "_remarks", lambda *_: [])
     with Signals() as signals:
