@@ -220,6 +220,15 @@ async def test_an_error_of_the_source_saves_what_came_before_it(trainer_of, memo
     await comes_to_its_end(trainer_of, memory)
 
 
+async def test_a_reader_of_progress_that_went_away_stops_the_run(trainer_of, memory):
+    def report(_):
+        raise BrokenPipeError
+
+    memory.hang_at = 100
+    assert "nothing reads" in await trainer_of(memory, report=report)
+    assert account_holds(status(trainer_of.path))
+
+
 async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, monkeypatch):
     real, calls = Stream.step, []
 
