@@ -11,6 +11,19 @@ from wikitopics.session.analysis.cartography import COLOURS, arranged, filled, l
 SHAPE = 60, 90
 
 
+def test_labels_that_were_pushed_never_overlap_and_stay_inside():
+    random = np.random.default_rng(60)
+    boxes = [(int(height), int(width)) for height, width in random.integers((2, 4), (6, 16), (60, 2))]
+    centres, taken = pushed(random.random((60, 2)) ** 2 * SHAPE, boxes, SHAPE), np.zeros(SHAPE, int)
+    for corner, (height, width) in zip(arranged(centres, boxes, SHAPE), boxes, strict=True):
+        assert corner is not None
+        top, left = corner
+        assert 0 <= top <= SHAPE[0] - height
+        assert 0 <= left <= SHAPE[1] - width
+        taken[top : top + height, left : left + width] += 1
+    assert taken.max() == 1
+
+
 def test_a_label_without_room_is_left_out():
     assert arranged(np.zeros((3, 2)), [(2, 4), (9, 1), (2, 2)], (2, 6)) == [(0, 0), None, (0, 4)]
     assert arranged(np.zeros((2, 2)), [(2, 4), (2, 4)], (2, 6)) == [(0, 0), None]
