@@ -56,14 +56,10 @@ def sticks_of(model):
     return np.stack([model.a, model.b], axis=1)
 
 
-def Elog_beta_of(model):
-    lambda_ = model.lambda_.astype(float)
-    return psi(lambda_) - psi(lambda_.sum(axis=1, keepdims=True))
-
-
 def oracle(model, documents, **more):
     """The local step of each document: counts, E[log beta] of its words, phi, zeta, and its proportions."""
-    Elog_beta, sticks = Elog_beta_of(model), sticks_of(model)
+    lambda_, sticks = model.lambda_.astype(float), sticks_of(model)
+    Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=1, keepdims=True))
     for d in range(documents.D):
         ids, counts = words_of(documents, d)
         here = Elog_beta[:, ids]
