@@ -47,6 +47,13 @@ def test_kernels_work_where_no_cache_can_be_written(tmp_path, monkeypatch):
     assert python(code, HOME=blocked, XDG_CACHE_HOME=blocked) == "None True\n"
 
 
+@needs_jit
+def test_a_cache_folder_that_is_given_is_used(tmp_path):
+    folder = tmp_path / "kernels"
+    python("from wikitopics.model.kernels import digamma; digamma(1.0)", NUMBA_CACHE_DIR=str(folder))
+    assert list(folder.rglob("*.nbi"))
+
+
 def test_other_users_of_numba_keep_their_own_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     other = "import numba\n\n@numba.njit(cache=True)\ndef double(x):\n    return 2 * x\n"

@@ -144,18 +144,15 @@ def test_a_session_without_counts_says_so_and_cannot_begin_to_keep_them(cli, tra
     one_line(cli("train", *corpus.options(), "--keep-counts"), 2, "--keep-counts")
 
 
-def word_counts(total, articles):
-    return WordCounts(np.array(total, np.int64), np.array(articles, np.int64))
-
-
 @pytest.mark.parametrize(
     ("total", "articles"),
     [([4, 0, 2], [3, 0, 2]), ([5, 0, 2], [3, 1, 2])],
     ids=["other words than were trained", "a word in articles without it"],
 )
 def test_word_counts_that_cannot_be_are_damage(total, articles):
+    counts = WordCounts(np.array(total, np.int64), np.array(articles, np.int64))
     with pytest.raises(Damaged, match="word_counts"):
-        WordCounts.from_bytes(word_counts(total, articles).to_bytes(), 3, 4, 7)
+        WordCounts.from_bytes(counts.to_bytes(), 3, 4, 7)
 
 
 # Stretches of the crawl with all their words, as they lie in a session that has no vocabulary yet.
