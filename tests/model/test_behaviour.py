@@ -37,6 +37,7 @@ def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
             model.topic_rows(np.array(wrong))
     with pytest.raises(ValueError, match="n must be at least 1"):
         model.top_words(0)
+    assert model.top_words(1000)[0].shape == (5, 30), "all that there are"
 
 
 def test_the_order_of_documents_does_not_matter(kind, documents):
@@ -48,6 +49,26 @@ def test_the_order_of_documents_does_not_matter(kind, documents):
     np.testing.assert_allclose(other.infer(turned), model.infer(documents)[order], rtol=1e-6)
     np.testing.assert_allclose(other.learn(turned), model.learn(documents)[order], rtol=1e-5)
     np.testing.assert_allclose(other.topics(), model.topics(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 10.0])
+@pytest.mark.parametrize("eta", [1e-3, 1.0])
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_extreme_priors(kind, alpha, eta, warm_start):
+    batch, _ = planted(100)
+    model = kinds.load(kind).create(8, 40, 1e7, {"alpha": alpha, "eta": eta, "warm_start": warm_start})
+    for start in (0, 10, 11, 50):
+        np.testing.assert_allclose(model.learn(batch[start : start + 50]).sum(axis=1), 1, rtol=1e-4)
+    assert np.isfinite(model.topics()).all()
+    assert np.isfinite([document_completion(model, batch), *model.own_metrics(batch).values()]).all()
+
+
+@pytest.mark.parametrize(("K", "W"), [(1, 1), (1, 30), (17, 1)])
+def test_one_topic_and_one_word(kind, K, W):
+    model = kinds.load(kind).create(K, W, 10)
+    model.learn(Minibatch([0, 1, 2], [0, W - 1], [3, 1]))
+    for rows in (model.topics(), model.topic_shares()[None]):
+        np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
@@ -106,8 +127,6 @@ def test_topics_are_read_as_derived(kind):
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.topics(), expected, rtol=2e-5)
     assert np.abs(model.topics() - plain.topics()).max() > 5e-4
-    ids, probabilities = model.top_words(4)
-    np.testing.assert_allclose(probabilities, np.take_along_axis(model.topics(), ids, axis=1), rtol=1e-6)
 
 
 def test_what_was_read_is_not_kept_beyond_the_next_step(kind):

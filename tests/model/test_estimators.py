@@ -97,10 +97,16 @@ def test_pickled_estimators_go_on_as_the_original(estimator):
     assert not hasattr(clone(fitted), "model_")
 
 
+def test_the_state_that_was_pickled_is_checked():
+    kept = named("OnlineLDAEstimator")(3, n_passes=1).fit(matrix_of(planted(20)[0])).__getstate__()
+    kept["model_"]["alpha"] = kept["model_"]["alpha"][1:]
+    with pytest.raises(ValueError, match="alpha"):
+        named("OnlineLDAEstimator")().__setstate__(kept)
+
+
 def test_the_same_counts_in_any_form_are_the_same_documents(estimator):
     from sklearn.base import clone
 
-    pd = pytest.importorskip("pandas", reason="pip install -e '.[test]' brings it")
     X = matrix_of(planted(60)[0])
     dense = X.toarray()
     fitted = estimator(n_components=3, n_passes=1, random_state=1).fit(X)

@@ -16,14 +16,12 @@ from wikitopics.model.kernels import digamma, exp_digamma_first, log_first, of_o
 SCRIPT = """
 import hashlib
 import numpy as np
-from wikitopics.model import Minibatch, kinds
-random = np.random.default_rng(0)
+from wikitopics.model import kinds
+from wikitopics.model.checking import planted_minibatches
 for kind in kinds.names():
-    model = kinds.load(kind).create(8, 300, 900)
-    for _ in range(4):
-        rows = random.multinomial(60, random.dirichlet(np.full(300, 0.05), 8).mean(axis=0), size=100)
-        indptr = np.concatenate([[0], np.cumsum((rows > 0).sum(axis=1))])
-        model.learn(Minibatch(indptr, np.nonzero(rows)[1], rows[rows > 0]))
+    model = kinds.load(kind).create(8, 40, 300)
+    for batch in planted_minibatches():
+        model.learn(batch)
     arrays = [value for value in model.state().values() if isinstance(value, np.ndarray)]
     print(kind, hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
 """

@@ -1,12 +1,9 @@
 """Kinds of models: ours, and those of other packages, which join by an entry point."""
 
-import sys
-
 import pytest
 
 from tests import packages
 from wikitopics.model import KindError, OnlineLDA, kinds
-from wikitopics.option import Registry
 
 UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
 
@@ -23,18 +20,6 @@ def test_an_unknown_kind_is_one_line(name, says):
     with pytest.raises(KindError, match=says) as caught:
         kinds.load(name)
     assert "\n" not in str(caught.value)
-
-
-def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
-    install(UNIGRAMS, "wikitopics.models", unigrams="foreign_models:MixtureOfUnigrams")
-    assert kinds.names() == ("lda", "scvb0", "hdp", "unigrams")
-    assert kinds.load("lda") is OnlineLDA
-    assert "foreign_models" not in sys.modules
-    kind = kinds.load("unigrams")
-    assert kind.label.startswith("mixture of unigrams")
-    assert kind.create(3, 10, 100, {"eta": 0.5}).eta == 0.5
-    registry = Registry("kind", "wikitopics.models", kinds.built_in, lambda name, found: found, KindError)
-    assert [name in registry for name in ("lda", "unigrams", "ldaa")] == [True, True, False]
 
 
 def test_a_built_in_name_cannot_be_replaced(install):

@@ -1,13 +1,10 @@
 """Short texts: topics that start as a mixture, and texts that are about one."""
 
 import numpy as np
-import pytest
 
 from wikitopics.model import kinds, mixture
 
 from .conftest import distances, planted
-
-KINDS = ("lda", "scvb0", "hdp")
 
 
 def learnt(kind, threads=1, *, restored=False):
@@ -20,14 +17,12 @@ def learnt(kind, threads=1, *, restored=False):
     return model, batch, beta
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_topics_of_short_texts_are_those_planted(kind):
     model, batch, beta = learnt(kind)
     assert distances(model.topics(), beta).max() < 0.2
     assert np.mean(model.infer(batch).max(axis=1) > 0.7) > 0.8
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_state_and_threads_keep_the_start_to_the_bit(kind):
     one, other = learnt(kind)[0], learnt(kind, threads=3, restored=True)[0]
     assert np.array_equal(one.lambda_, other.lambda_)
@@ -41,7 +36,6 @@ def test_the_share_falls_gradually_to_nothing_in_long_texts():
     assert np.diff(shares).min() > -0.05
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_state_from_before_goes_on_without_the_mixture(kind):
     model, batch, _ = learnt(kind)
     state = model.state()

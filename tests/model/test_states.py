@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from tests.packages import needs_scikit_learn
 from wikitopics.model import Minibatch, StateError, kinds
 
 W = 40
@@ -90,19 +89,6 @@ def test_words_out_of_range_and_a_generator_that_would_repeat_itself():
     state["random"][2:4] = 0
     with pytest.raises(ValueError, match="odd"):
         kinds.load("hdp").from_state(state)
-
-
-@needs_scikit_learn
-def test_an_estimator_checks_the_state_that_was_pickled():
-    from wikitopics.model import estimators
-
-    batch, _ = planted(20, n_words=W)
-    X = np.zeros((20, W))
-    X[batch.documents(), batch.word_ids] = batch.counts
-    kept = estimators.OnlineLDAEstimator(3, n_passes=1).fit(X).__getstate__()
-    kept["model_"]["alpha"] = kept["model_"]["alpha"][1:]
-    with pytest.raises(ValueError, match="alpha"):
-        estimators.OnlineLDAEstimator().__setstate__(kept)
 
 
 def test_a_first_step_of_1_on_documents_without_words_leaves_a_state(kind):

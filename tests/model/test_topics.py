@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tests.model.conftest import batch_of, planted
-from wikitopics.model import Minibatch, drift, kinds, npmi
+from tests.model.conftest import batch_of
+from wikitopics.model import Minibatch, drift, npmi
 from wikitopics.model.lambda_ import Lambda
 from wikitopics.model.online import top_words
 from wikitopics.model.topics import (
@@ -133,12 +133,9 @@ def look(*firsts, shares=None):
 SAME = look(0, 50, 200, 300)
 
 
-def test_nothing_is_told_before_there_were_enough_looks():
+def test_nothing_is_told_before_there_were_enough_looks_or_while_all_topics_say_the_same():
     assert changes([SAME] * (LOOKS - 1), ()) == []
     assert changes([SAME] * LOOKS, ()) == [Change("born", topic) for topic in range(4)]
-
-
-def test_nothing_is_born_while_all_topics_say_the_same():
     assert changes([look(*[0] * 20)] * LOOKS, ()) == []
 
 
@@ -194,20 +191,17 @@ def test_affinity_is_one_for_the_same_words_and_nought_for_others():
     assert 0 < near[1] < 1
 
 
-def test_a_topic_repeats_the_larger_one_that_is_nearest():
-    leading = topics(0, 100, 3, 2, 101)
-    shares = np.array([0.2, 0.3, 0.1, 0.15, 0.25])
-    assert set(repeats(leading, shares)) == {(2, 3), (3, 0), (4, 1)}
-
-
-def test_topics_out_of_use_repeat_nothing():
-    leading = topics(0, 0, 0)
-    assert repeats(leading, np.array([0.6, 0.0005, 0.3995])) == [(2, 0)]
-    assert repeats(leading, np.array([1.0, 0, 0])) == []
-
-
-def test_equal_ones_repeat_the_first():
-    assert repeats(topics(0, 0), np.array([0.5, 0.5])) == [(1, 0)]
+@pytest.mark.parametrize(
+    ("firsts", "shares", "found"),
+    [
+        ((0, 100, 3, 2, 101), [0.2, 0.3, 0.1, 0.15, 0.25], {(2, 3), (3, 0), (4, 1)}),
+        ((0, 0, 0), [0.6, 0.0005, 0.3995], {(2, 0)}),  # not those out of use
+        ((0, 0, 0), [1.0, 0, 0], set()),
+        ((0, 0), [0.5, 0.5], {(1, 0)}),  # of equal ones the first
+    ],
+)
+def test_a_topic_repeats_the_larger_one_that_is_nearest(firsts, shares, found):
+    assert set(repeats(topics(*firsts), np.array(shares))) == found
 
 
 def test_distances_are_symmetric_and_bounded():
@@ -257,16 +251,6 @@ def test_extremes():
     always = batch_of([[0, 1], [0, 1], [2], [3]])
     np.testing.assert_allclose(npmi(topics, always, 2), [1.0, -1.0])
     np.testing.assert_allclose(npmi(topics, batch_of([[0, 1], [0, 1]]), 2), [1.0, -1.0])
-    independent = batch_of([[0, 1], [0], [1], [2]])
-    np.testing.assert_allclose(npmi(topics, independent, 2)[0], 0.0, atol=1e-6)
-
-
-def test_documents_without_words_do_not_count():
-    topics = np.array([[0.5, 0.3, 0.2]])
-    documents = [[0, 1], [1, 2], [0], [2]]
-    np.testing.assert_array_equal(
-        npmi(topics, batch_of(documents)), npmi(topics, batch_of([*documents, [], [], []]))
-    )
 
 
 def test_nothing_to_measure_is_nan():
@@ -279,27 +263,8 @@ def test_refuses_words_that_the_topics_lack():
         npmi(np.ones((2, 3)) / 3, batch_of([[3]]))
 
 
-def test_true_topics_are_more_coherent_than_mixed_ones():
-    batch, beta = planted(500, n_words=40)
-    mixed = np.random.default_rng(0).permutation(beta.T).T
-    assert npmi(beta, batch).min() > npmi(mixed, batch).max()
-
-
-def test_top_words_break_ties_by_word_id():
-    np.testing.assert_array_equal(top_words(np.array([[0.2, 0.3, 0.3, 0.2]]), 3), [[1, 2, 0]])
-
-
-def test_a_model_names_its_top_words_as_its_topics_do(kind):
-    model = kinds.load(kind).create(5, 40, 500)
-    model.learn(planted(200, n_words=40)[0])
-    ids, probabilities = model.top_words(20)
-    topics = model.topics()
-    np.testing.assert_array_equal(ids, top_words(topics, 20))
-    np.testing.assert_allclose(probabilities, np.take_along_axis(topics, ids, axis=1), rtol=1e-6)
-    assert model.top_words(1000)[0].shape == (5, 40)
-
-
 def test_equal_words_go_by_their_number():
+    np.testing.assert_array_equal(top_words(np.array([[0.2, 0.3, 0.3, 0.2]]), 3), [[1, 2, 0]])
     topics = Lambda.of(np.array([[2.0, 1], [1, 1], [2, 3], [2, 1]]), 0.1)
     assert topics.top_words(3, apart=0)[0].tolist() == [[0, 2, 3], [2, 0, 1]]
 

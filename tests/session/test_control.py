@@ -9,7 +9,6 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -118,13 +117,10 @@ def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli):
 def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monkeypatch):
     """Its heartbeat goes on in the session."""
     monkeypatch.setattr(heartbeat, "STALE_SECONDS", 3600)  # it beats but once
-    code = "from wikitopics.session.system import Process\n"
-    code += "print(Process.own().as_text(), end='', flush=True); input()"
-    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
-    other = subprocess.Popen([sys.executable, "-c", code], text=True, **pipes)
+    other = holder(trained)
     began = f"/proc/{other.pid}/stat"
-    trainer = Process.from_text("".join(other.stdout.readline() for _ in range(3)))
-    assert trainer.pid == other.pid
+    trainer = Process.from_text(lock_path(trained).read_text())
+    lock_path(trained).unlink()
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(Process, "own", classmethod(lambda cls: trainer))
         with contextlib.closing(HeartbeatWriter(trained)) as pulse:
@@ -140,7 +136,8 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
         else:
             assert outcome.code == 0, outcome.err
     finally:
-        other.communicate("\n")
+        other.kill()
+        other.communicate()
 
 
 @pytest.mark.parametrize("beats", [True, False])

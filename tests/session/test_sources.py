@@ -8,12 +8,10 @@ from importlib import metadata
 import pytest
 
 from tests.commands import ROOT
-from wikitopics.crawler import Asked, PageKind
 from wikitopics.option import ROOMS
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.sources import EXTRAS, LANGUAGES, ZST
-from wikitopics.session.training.counts import Counts
 from wikitopics.vocab.segmenters import PACKAGES
 
 NOTES = """
@@ -27,26 +25,6 @@ class Notes(PageKind):
     def open(self, identity, asked):
         return identity["notes"]
 """
-
-
-def test_the_built_in_kinds_have_their_own_names_and_each_is_of_one_shape():
-    assert sources.names() == ("api", "html", "dump", "recent", "texts", "counts", "demo")
-    for name in sources.names():
-        kind = sources.load(name)
-        assert kind.name == name
-        assert isinstance(kind, PageKind) != isinstance(kind, Counts)
-        assert kind.label
-
-
-def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
-    install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
-    assert sources.names()[-1] == "notes"
-    sources.load("api")
-    assert "notes_package" not in sys.modules
-    kind = sources.load("notes")
-    asked = Asked({"notes": "/here"})
-    assert isinstance(kind, PageKind)
-    assert kind.open(kind.identity(asked), asked) == "/here"
 
 
 @pytest.mark.parametrize(

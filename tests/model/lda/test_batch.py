@@ -26,13 +26,12 @@ def test_the_elbo_never_falls(seed, alpha, eta):
 def test_the_elbo_is_the_oracles():
     batch, _ = planted(20, n_words=30)
     m = BatchLDA(n_topics=3, n_words=30, alpha=0.1, eta=0.1, max_sweeps=1).fit(batch)
-    start = BatchLDA(n_topics=3, n_words=30, alpha=0.1, eta=0.1, max_sweeps=1)
     first = np.random.default_rng(0).gamma(100.0, 0.01, (30, 3)).T
     Elog_beta = Elog_dirichlet(first)
     expected = topics_elbo(first, 0.1)
     for d in range(batch.D):
         ids, counts = words_of(batch, d)
-        gamma, phi = e_step_document(ids, counts, Elog_beta, m.alpha, start.tolerance, start.max_iterations)
+        gamma, phi = e_step_document(ids, counts, Elog_beta, m.alpha, m.tolerance, m.max_iterations)
         expected += document_elbo(ids, counts, gamma, phi, Elog_beta, m.alpha)
     assert m.elbo[0] == pytest.approx(expected, rel=1e-9)
 

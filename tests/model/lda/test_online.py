@@ -145,20 +145,6 @@ def test_a_few_documents_are_better_than_none(n_documents):
     assert document_completion(m, batch[n_documents:]) > -np.log(W)
 
 
-@pytest.mark.parametrize("alpha", [1e-6, 10.0])
-@pytest.mark.parametrize("eta", [1e-3, 1.0])
-@pytest.mark.parametrize("warm_start", [False, True])
-def test_extreme_priors(alpha, eta, warm_start):
-    batch, _ = planted(100)
-    m = OnlineLDA(8, 40, 1e7, alpha=alpha, eta=eta, warm_start=warm_start)
-    for start in (0, 10, 11, 50):
-        theta = m.learn(batch[start : start + 50])
-        np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-4)
-    assert np.isfinite(m.topics()).all()
-    assert np.isfinite(document_completion(m, batch))
-    assert np.isfinite(m.bound_perplexity(batch))
-
-
 def test_words_that_no_topic_likes():
     m = OnlineLDA(4, 1000, 1e6, warm_start=False, eta=1e-3, alpha=0.01, tau0=0.0)
     for start in range(5):

@@ -11,16 +11,12 @@ def make(**options):
     return SCVB0(**{**settings, **options})
 
 
-def sized(batch):
-    return [batch[:10], batch[10:11], batch[11:], batch]
-
-
 @pytest.mark.parametrize("burn_in", [0, 1, 3])
 @pytest.mark.parametrize(("alpha", "eta"), [(0.1, 0.01), (1e-6, 0.5), (10.0, 1e-3)])
 def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
     model = make(alpha=alpha, eta=eta, n_tokens=15_000, burn_in=burn_in, dtype="float64", warm_start=False)
     N_phi, N_Z = model.N_phi, model.N_Z
-    for t, batch in enumerate(sized(documents), start=1):
+    for t, batch in enumerate([documents[:10], documents[10:11], documents[11:], documents], start=1):
         step = 10 * (1000 + t) ** -0.9
         N_theta, N_phi, N_Z = oracle.learn(
             batch, N_phi, N_Z, np.full(5, alpha), eta, 15_000, step, (1, 10, 0.9), burn_in
@@ -105,14 +101,6 @@ def test_a_word_no_topic_likes_and_long_documents_stay_finite():
     model.learn(Minibatch([0, 1, 1], [19_999], [1]))
     assert np.all(np.isfinite(model.topics()))
     assert np.all(np.isfinite(model.infer(long)))
-
-
-@pytest.mark.parametrize(("K", "W"), [(1, 1), (1, 30), (17, 1)])
-def test_one_topic_and_one_word(K, W):
-    model = SCVB0(n_topics=K, n_words=W, n_documents=10)
-    model.learn(Minibatch([0, 1, 2], [0, W - 1], [3, 1]))
-    np.testing.assert_allclose(model.topics().sum(axis=1), 1, rtol=1e-6)
-    np.testing.assert_allclose(model.topic_shares().sum(), 1)
 
 
 def test_learnt_alpha_follows_the_shape_of_the_proportions():

@@ -153,17 +153,13 @@ ENDINGS = ".csv, .tsv, .json or .parquet"
     [
         (["topics"], "t.xlsx", f"t.xlsx: no format has the ending .xlsx; end the name in {ENDINGS}, or"),
         (["topics"], "t.csv.gz", "no format has the ending .gz"),
-        (["topics"], "night.2024", "no format has the ending .2024"),
         (["model"], "m.pkl", "end the name in .npz, -gensim or .ldavis.json, or name the format"),
         (["topics"], "t.npz", "topics cannot be exported as npz: choose csv, tsv, json, parquet"),
         (["topics", "--format", "csv"], "t.json", "t.json: .json is not the ending of csv: use .csv"),
         (["topics", "--format", "csv"], "t.TSV", ".tsv is not the ending of csv"),
-        (["model", "--format", "npz"], "m.json", ".json is not the ending of npz"),
         (["topics"], "t", "model,topic"),
         (["topics"], "T.CSV", "model,topic"),
-        (["topics"], "T.JSON", "["),
         (["topics", "--format", "csv"], "t.txt", "model,topic"),
-        (["topics", "--format", "json"], "t.2024", "["),
     ],
 )
 def test_the_ending_of_a_name_is_its_format_or_refused(
@@ -215,7 +211,7 @@ def test_an_export_follows_no_link_and_takes_nobodys_file(cli, trained, tmp_path
     assert target.read_text().startswith("model,topic,rank,word")
 
 
-def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, states, assert_same_states):
+def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, one_line, states, assert_same_states):
     copy = tmp_path / "copy.db"
     assert cli("backup", copy).code == 0
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
@@ -223,9 +219,7 @@ def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, states, asse
     assert cli("train", "--session", copy).code == 0
     assert cli("status", "--session", copy).code == 0
     before = copy.read_bytes()
-    outcome = cli("backup", copy)
-    assert outcome.code == 1
-    assert "already exists" in outcome.err
+    one_line(cli("backup", copy), 1, "already exists")
     assert copy.read_bytes() == before
 
 

@@ -2,11 +2,12 @@
 told whose they are."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
 from tests.session.rows import settings
-from wikitopics.crawler.source import SAMPLE, Licence, PageKind
+from wikitopics.crawler.source import SAMPLE, Licence
 from wikitopics.session import sources
 from wikitopics.session.analysis.proportions import addresses, licence_of
 from wikitopics.session.records import ArticleRow
@@ -31,17 +32,8 @@ def test_a_damaged_session_gives_none(identity):
     "address", ["javascript:alert(1)", "file:///x", "https://a b", "https://x\x1b\\", 'http://x"', "http:/x"]
 )
 def test_what_is_no_address_is_not_handed_on(address, monkeypatch):
-    class Odd(PageKind):
-        def identity(self, asked):
-            return {}
-
-        def open(self, identity, asked):
-            raise NotImplementedError
-
-        def address(self, identity, title, revision_id):
-            return address
-
-    monkeypatch.setattr(sources, "described", lambda name: Odd())
+    odd = Mock(fault=lambda _: "", address=lambda *_: address)
+    monkeypatch.setattr(sources, "described", lambda name: odd)
     assert addresses(SETTINGS)(ROW) is None
 
 

@@ -3,7 +3,6 @@
 import json
 import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,20 +26,8 @@ def three_once(corpus, made_once):
 
     def train(folder):
         models = ["--model=lda:topics=5", "--model=scvb0:topics=5", "--model=hdp:topics=12"]
-        assert (
-            run(
-                [
-                    "train",
-                    *corpus.options(),
-                    *models,
-                    *SMALL,
-                    "--passes=3",
-                    "--session",
-                    str(folder / "three.db"),
-                ]
-            )
-            == 0
-        )
+        options = [*corpus.options(), *models, *SMALL, "--passes=3", "--session", str(folder / "three.db")]
+        assert run(["train", *options]) == 0
 
     return made_once("three", train) / "three.db"
 
@@ -144,31 +131,6 @@ def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
                 assert values == table[column]
             else:
                 np.testing.assert_allclose(values, table[column], rtol=1e-5, atol=1e-4)
-
-
-@pytest.mark.interop
-def test_its_page_shows_it(cli, three, tmp_path, browser):
-    """By pyLDAvis's own JavaScript, from where it is installed."""
-    pyldavis, pandas = pytest.importorskip("pyLDAvis"), pytest.importorskip("pandas")
-    found = json.loads(cli("export", "model", "--format", "ldavis").out)
-    tables = (pandas.DataFrame(found[name]) for name in ("mdsDat", "tinfo", "token.table"))
-    rest = (found[name] for name in ("R", "lambda.step", "plot.opts", "topic.order"))
-    scripts = Path(pyldavis.__file__).parent / "js"
-    page = pyldavis.prepared_data_to_html(
-        pyldavis.PreparedData(*tables, *rest),
-        d3_url=(scripts / "d3.v5.min.js").as_uri(),
-        ldavis_url=(scripts / "ldavis.v3.0.0.js").as_uri(),
-        ldavis_css_url=(scripts / "ldavis.v1.0.0.css").as_uri(),
-        template_type="simple",
-        visid="topics",
-    )
-    (tmp_path / "page.html").write_text(page)
-    browser.get((tmp_path / "page.html").as_uri())
-    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
-    count = "return document.querySelectorAll(arguments[0]).length"
-    assert browser.execute_script(count, "circle.dot") == 5
-    assert browser.execute_script(count, "text.terms") == 30
-    assert found["tinfo"]["Term"][0] in browser.execute_script("return document.body.textContent")
 
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():

@@ -49,12 +49,6 @@ def test_what_each_topic_has_is_its_own(trained, cli):
     assert len(model.tree) == 2 * len(grouped) - 1
 
 
-def test_every_model_is_told_whoever_brought_it(race):
-    found = read(race)
-    assert len(found["models"]) == len(found["status"].models) > 1
-    assert {place for _, curves in found["metrics"] for place in curves} == set(range(len(found["models"])))
-
-
 def test_a_session_whose_packages_are_gone_is_told_all_the_same(race, unigrams, monkeypatch):
     unigrams.uninstall(monkeypatch)
     assert "unigrams" in {model.label for model in read(race)["models"]}

@@ -28,9 +28,8 @@ def test_two_nearly_equal_curves_do_not_take_turns():
     at_last = ["hdp overtook lda after 600 articles: 1,300 against 1,390"]
     assert words(story.overtakings({"lda": lda, "hdp": hdp}, SCORE, "articles")) == at_last
     assert words(story.overtakings({"hdp": hdp, "lda": lda}, SCORE, "articles")) == at_last
-    assert words(story.overtakings({"lda": lda, "hdp": hdp}, COHERENCE, "articles"))[0].startswith(
-        "lda overtook"
-    )
+    other_way = words(story.overtakings({"lda": lda, "hdp": hdp}, COHERENCE, "articles"))
+    assert other_way[0].startswith("lda overtook")
 
 
 def test_records_come_at_doublings_and_only_if_the_value_became_better():
@@ -43,11 +42,8 @@ def test_records_come_at_doublings_and_only_if_the_value_became_better():
 
 
 def test_the_newest_round_numbers():
-    assert words(story.round_numbers(12_480, "readings")) == [
-        "2,000 readings",
-        "5,000 readings",
-        "10,000 readings",
-    ]
+    newest = ["2,000 readings", "5,000 readings", "10,000 readings"]
+    assert words(story.round_numbers(12_480, "readings")) == newest
     assert story.round_numbers(999, "articles") == []
 
 
@@ -82,15 +78,8 @@ def test_what_rose_and_fell_most_since_the_last_doubling():
     assert [one.topic for one in of_areas] == [2, 0]
     assert len(story.movements("lda", [shares[0], (100, shares[1][1])], ["a", "b", "c"], areas)) == 2
     assert story.movements("lda", [shares[0], shares[0]], ["a", "b", "c"], areas) == []
-    assert story.doublings([16, 32, *range(1024, 9_000, 1024), 9_480]) == [
-        16,
-        32,
-        1024,
-        2048,
-        4096,
-        8192,
-        9_480,
-    ]
+    points = [16, 32, *range(1024, 9_000, 1024), 9_480]
+    assert story.doublings(points) == [16, 32, 1024, 2048, 4096, 8192, 9_480]
     assert story.doublings([]) == []
 
 

@@ -1,7 +1,6 @@
 """The articles that a session remembers, and what the models make of the newest ones later."""
 
 import sqlite3
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -11,14 +10,7 @@ import pytest
 from tests.session import rows as small
 from tests.session.rows import largest, settings
 from wikitopics.session.records import Progress
-from wikitopics.session.storage.articles import (
-    insert_articles,
-    insert_recent,
-    keep_top,
-    most_about,
-    recent_row,
-    renew_topics,
-)
+from wikitopics.session.storage import articles
 from wikitopics.session.storage.database import VERSION, largest_topic, script, select
 from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
@@ -48,7 +40,7 @@ def ranking(db, model, topic):
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
     monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 5)
     for first in (1, 4, 107):  # what was skipped has its numbers too
-        insert_recent(db, [recent_row(documents(3), first)])
+        articles.insert_recent(db, [articles.recent_row(documents(3), first)])
     assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]
 
 
@@ -64,7 +56,7 @@ def recent(db, first_seq, most, later=0):
 
 
 def test_the_newest_are_read_some_at_a_time(db):
-    insert_recent(db, [recent_row(documents(3, first), first) for first in (1, 4, 107)])
+    articles.insert_recent(db, [articles.recent_row(documents(3, first), first) for first in (1, 4, 107)])
     numbers, found = recent(db, 0, 2)
     assert (numbers, found.page_ids.tolist()) == ([1, 2], [1, 2])
     numbers, found = recent(db, 3, 4)
@@ -81,37 +73,31 @@ def seqs(db):
 
 
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
-    insert_articles(db, documents(2), "held_out", None, [1, 2])
+    articles.insert_articles(db, documents(2), "held_out", None, [1, 2])
     shares = [0.1, 0.9, 0.5, 0.7]
-    insert_articles(db, documents(4, 2), "trained", largest(([0, 0, 0, 1], shares)), range(3, 7))
-    keep_top(db, [2], 2)
+    articles.insert_articles(db, documents(4, 2), "trained", largest(([0, 0, 0, 1], shares)), range(3, 7))
+    articles.keep_top(db, [2], 2)
     assert ranking(db, 0, 0) == [(4, 9000), (5, 5000)]
     assert ranking(db, 0, 1) == [(6, 7000)]
     assert seqs(db) == [1, 2, 4, 5, 6]
 
 
-def test_a_stub_is_less_about_its_topic_than_a_long_article(db):
-    both = replace(documents(2), counts=np.array([10, 1_000], np.int32))
-    insert_articles(db, both, "trained", largest(([0, 0], [0.99, 0.4])), [1, 2])
-    assert most_about(partial(select, db), 0, 0, 2) == [2, 1]
-
-
 def test_the_best_of_any_model_stay(db):
     both = largest(([0, 0, 0], [0.9, 0.5, 0.7]), ([1, 0, 1], [0.3, 0.2, 0.4]))
-    insert_articles(db, documents(3), "trained", both, [1, 2, 3])
-    keep_top(db, [2, 2], 1)
+    articles.insert_articles(db, documents(3), "trained", both, [1, 2, 3])
+    articles.keep_top(db, [2, 2], 1)
     assert seqs(db) == [1, 2, 3]
-    keep_top(db, [2], 1)
+    articles.keep_top(db, [2], 1)
     assert seqs(db) == [1]
 
 
 def test_articles_in_between_stay_as_they_are_and_dropped_ones_stay_dropped(db):
-    insert_articles(db, documents(3), "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), [1, 2, 3])
-    renew_topics(db, [1, 3], largest(([1, 1], [0.2, 0.4])))
+    articles.insert_articles(db, documents(3), "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), [1, 2, 3])
+    articles.renew_topics(db, [1, 3], largest(([1, 1], [0.2, 0.4])))
     assert ranking(db, 0, 0) == [(2, 5000)]
     assert ranking(db, 0, 1) == [(3, 4000), (1, 2000)]
-    keep_top(db, [2], 1)
-    renew_topics(db, [1, 2, 3], largest(([1, 1, 1], [0.2, 0.3, 0.4])))
+    articles.keep_top(db, [2], 1)
+    articles.renew_topics(db, [1, 2, 3], largest(([1, 1, 1], [0.2, 0.3, 0.4])))
     assert ranking(db, 0, 1) == [(3, 4000), (2, 3000)]
 
 

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.session.rows import sql
-from wikitopics.session.errors import NoSession, NotASession, SessionError
+from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.records import Progress
-from wikitopics.session.storage.database import Without, connect, is_ours, is_sqlite
+from wikitopics.session.storage.database import Without, connect, is_sqlite
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
 from wikitopics.tui.follow import Follower
@@ -46,10 +46,6 @@ class TestNoSession:
             opener(path)
         assert path.read_bytes() == content
 
-    def test_a_name_that_no_file_can_have(self, opener, tmp_path):
-        with pytest.raises(SessionError, match=r"File name too long|there is no session"):
-            opener(tmp_path / f"{'x' * 300}.db")
-
     def test_one_deleted_between_looking_and_opening(self, opener, path, monkeypatch):
         def connect_too_late(*arguments, **options):
             path.unlink(missing_ok=True)
@@ -59,19 +55,6 @@ class TestNoSession:
         monkeypatch.setattr(sqlite3, "connect", connect_too_late)
         with pytest.raises(SessionError, match="unable to open"):
             opener(path)
-
-    def test_none(self, opener, tmp_path):
-        with pytest.raises(SessionError) as caught:
-            opener(tmp_path / "none.db")
-        assert caught.value.exit_code == 1
-        assert list(tmp_path.iterdir()) == []
-
-
-def test_a_session_is_told_from_other_files_and_from_none(path, tmp_path):
-    (tmp_path / "text.db").write_text("no database")
-    assert is_ours(path)
-    assert not is_ours(tmp_path / "text.db")
-    assert not is_ours(tmp_path / "none.db")
 
 
 def test_whether_a_file_is_a_database_sqlite_alone_finds_out(path, monkeypatch):
@@ -176,25 +159,6 @@ async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(path, trainer
     shutil.copy(path, tmp_path / "alone.db")
     with SessionReader(tmp_path / "alone.db") as copy:
         assert copy.status().articles == 1
-
-
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_reader_knows_when_its_file_is_no_session_any_more(path, tmp_path, replaced):
-    with SessionReader(path) as reader:
-        reader.status()
-        other = tmp_path / "other.db"
-        other.write_bytes(path.read_bytes())
-        other.replace(path) if replaced else path.unlink()
-        with pytest.raises(NoSession, match="was removed or replaced"):
-            reader.status()
-
-
-def test_a_look_at_a_session_leaves_nothing_beside_it(path):
-    before = path.read_bytes()
-    with SessionReader(path) as reader:
-        reader.status()
-    assert [file.name for file in path.parent.glob(f"{path.name}-*")] == []
-    assert path.read_bytes() == before
 
 
 # sqlite-utils, loaded without a package that it would load needlessly.

@@ -152,9 +152,8 @@ def test_its_counts_are_those_of_another_session(cli, released):
     with contextlib.closing(KeptCounts(released)) as counts:
         assert counts.identity == {"checksum": "da71503a3207676f265abb27604855b0"}
     sizes = ("--topics", 3, "--held-out", 40, "--passes", 1)
-    outcome = cli("train", "--counts", released, *sizes, "--session", "again")
-    assert outcome.code == 0, outcome.err
-    assert json.loads(cli("status", "--session", "again", "--json").out)["articles"] == 320
+    cli.ok("train", "--counts", released, *sizes, "--session", "again")
+    assert cli.json("status", "--session", "again")["articles"] == 320
 
 
 def test_nobody_sees_a_difference(seen, released):
@@ -247,8 +246,7 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
     assert cli("train").code != 0, "its dump is not where it was"
     assert version(released) == FIRST_RELEASED
     read_in_order(released)
-    outcome = cli("train", "--articles", "320")
-    assert outcome.code == 0, outcome.err
+    outcome = cli.ok("train", "--articles", "320")
     assert "converting this session" in outcome.err
     assert version(released) == VERSION
     again = cli("train", "--articles", "320")
@@ -283,7 +281,6 @@ def test_the_report_says_that_areas_come_from_leading_words(cli, of_1_1):
 
 
 def test_a_session_of_1_1_has_areas_once_it_trains_on(cli, of_1_1, corpus):
-    outcome = cli("train", *corpus.options(), "--articles", 10_000)
-    assert outcome.code == 0, outcome.err
+    outcome = cli.ok("train", *corpus.options(), "--articles", 10_000)
     assert "converting this session from the format of 1.1.0 (only once)" in outcome.err
     assert version(of_1_1) == VERSION

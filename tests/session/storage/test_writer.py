@@ -45,14 +45,6 @@ def test_a_new_session_is_whole_and_its_owners_alone(path):
             assert stat.S_IMODE(path.with_name(path.name + suffix).stat().st_mode) == 0o600
 
 
-def test_models_wait_for_a_vocabulary_that_is_not_built_yet(tmp_path):
-    path = tmp_path / "new.db"
-    stores.create(path, replace(settings(), fingerprint=""), (), ())
-    with contextlib.closing(SessionWriter(path)) as store:
-        (model,) = store.model_statuses()
-    assert (model.name, model.topics, model.updates, model.log_likelihood) == ("lda", 2, 0, None)
-
-
 @pytest.mark.parametrize("model", [1, 2, -1])
 def test_topics_of_a_model_that_is_not_there_are_damage(path, model):
     with contextlib.closing(SessionWriter(path)) as store:

@@ -37,16 +37,6 @@ async def test_real_worker_processes_count_the_same(corpus, memory):
     assert [b.position for b in blocks] == [{"page": n} for n in range(650, 701, 10)]
 
 
-def test_articles_keep_the_ids_that_they_have():
-    def counted(*ids):
-        pages = [Page(n, "Page", 0, "word", "text", id=each) for n, each in enumerate(ids)]
-        return count_pages(pages, Vocabulary.from_words(["some", "word"]), INFO)
-
-    assert counted("a", "b").ids == ("a", "b")
-    assert counted(None).ids is None
-    assert counted().ids is None
-
-
 async def test_a_killed_worker_loses_no_page(corpus, memory):
     workers = Workers(1, start_worker, (corpus.words, INFO))
     feed = Intake(memory, workers)
@@ -63,32 +53,18 @@ async def test_a_killed_worker_loses_no_page(corpus, memory):
 
 
 class Large:
-    """A hundred pages of 8 MiB in batches of their own."""
+    """A hundred pages of 8 MiB in batches of their own, which take a while to end; notes what has ended."""
 
     def __init__(self):
         self.activity = Activity()
         self.fetched = 0
-
-    async def batches(self, position):
-        for number in range(1, 101):
-            self.fetched = number
-            yield PageBatch((Page(number, "Large", 1, "x" * (8 << 20), "text"),), {"page": number})
-
-    async def close(self):
-        pass
-
-
-class Slow(Large):
-    """Its batches take a while to end; notes what has ended."""
-
-    def __init__(self):
-        super().__init__()
         self.ended = []
 
     async def batches(self, position):
         try:
-            async for batch in super().batches(position):
-                yield batch
+            for number in range(1, 101):
+                self.fetched = number
+                yield PageBatch((Page(number, "Large", 1, "x" * (8 << 20), "text"),), {"page": number})
         finally:
             await asyncio.sleep(0.01)
             self.ended.append("batches")
@@ -126,7 +102,7 @@ async def test_pages_that_are_counted_and_not_handed_out_count_as_well():
 
 
 async def test_the_batches_end_before_their_source_is_closed():
-    source = Slow()
+    source = Large()
     feed = Intake(source, idle([]))
     feed.start(None)
     while not feed.queued:
@@ -139,7 +115,7 @@ async def test_an_error_is_told_though_the_source_takes_a_while_to_end():
     def broken(*_):
         raise OSError("no more processes")
 
-    feed = Intake(Slow(), Pool(broken))
+    feed = Intake(Large(), Pool(broken))
     feed.start(None)
     async with asyncio.timeout(60):
         with pytest.raises(OSError, match="no more processes"):

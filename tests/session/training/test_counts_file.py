@@ -6,7 +6,6 @@ import io
 import os
 import sqlite3
 import zipfile
-from pathlib import Path
 from struct import pack
 
 import numpy as np
@@ -116,9 +115,10 @@ def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line
         ({"counts": np.array([1, 2, 2**31], np.float32)}, "out of range"),
         ({"indptr": np.array([0, 2, 2, 2.0**63])}, "out of range"),
         ({"counts": np.array([1, 2])}, "differ in length"),
-        ({"counts": np.array([[1, 2, 3]])}, "one row of whole numbers"),
-        ({"counts": np.array(["a", "b", "c"])}, "one row of whole numbers"),
-        ({"counts": np.array([True, True, True])}, "one row of whole numbers"),
+        *(
+            ({"counts": np.array(odd)}, "one row of whole")
+            for odd in ([[1, 2, 3]], ["a", "b", "c"], [True] * 3)
+        ),
         *(({"word_ids": np.array(ids)}, "from 0 to 4") for ids in ([1, 5, 0], [-1, 4, 0])),
         ({"word_ids": np.array([1, 4.5, 0])}, "word_ids must be whole"),
         *(({"indptr": np.array(n)}, "indptr must rise") for n in ([0, 3, 2, 3], [1, 2, 2, 3], [0, 2, 2, 4])),
@@ -292,16 +292,9 @@ def test_more_documents_than_memory_has_room_for_are_refused(counts_file, tmp_pa
         counts_file(write(tmp_path / "c.npz"), 5)
 
 
-def test_no_file_a_folder_and_a_pipe_are_told(counts_file, tmp_path):
-    with pytest.raises(BadUsage, match="no such file"):
-        counts_file(tmp_path / "none.npz", 5)
+def test_a_folder_is_told(counts_file, tmp_path):
     with pytest.raises(BadUsage, match="folder"):
         counts_file(tmp_path, 5)
-    reading, writing = os.pipe()
-    os.close(writing)
-    with pytest.raises(BadUsage, match="a pipe, not a regular file"):
-        counts_file(Path(f"/dev/fd/{reading}"), 5)
-    os.close(reading)
 
 
 def write_lengths(path, lengths):

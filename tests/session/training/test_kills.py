@@ -9,9 +9,12 @@ from benchmarks.experiments import kills
 from benchmarks.harness import ROOT
 from benchmarks.stops import disk
 
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc, and disks are made on Linux"
+)
+
 
 @pytest.mark.long
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc")
 def test_eight_stops_lose_nothing(tmp_path):
     tally = kills.counts(tmp_path, stops=8, documents=8000)
     assert tally.broken == []
@@ -20,7 +23,6 @@ def test_eight_stops_lose_nothing(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc")
 def test_a_wiki_that_misbehaves_is_crawled_once_through_all_stops(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     tally = kills.wiki(tmp_path, stops=2, articles=1200)
@@ -28,7 +30,6 @@ def test_a_wiki_that_misbehaves_is_crawled_once_through_all_stops(tmp_path, monk
     assert tally.stops == 2
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="disks are made on Linux")
 def test_a_power_cut_takes_only_what_was_not_flushed(tmp_path):
     sector, before, log, after = disk.SECTOR, tmp_path / "before", tmp_path / "log", tmp_path / "after"
     before.write_bytes(b"." * 4 * sector)

@@ -14,10 +14,10 @@ from wikitopics.session.request import TrainRequest
 NEW_KERNELS = """
 import sys
 
-import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from wikitopics.model import Minibatch, kinds
+from wikitopics.model import kinds
+from wikitopics.model.checking import planted_documents
 from wikitopics.session.settings import new_model
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
@@ -29,9 +29,7 @@ def compiled():
     kernels = {one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)}
     return {(kernel.__name__, signature) for kernel in kernels for signature in kernel.signatures}
 
-rng = np.random.default_rng(1)
-words = np.concatenate([np.sort(rng.choice(500, 20, replace=False)) for _ in range(30)]).astype(np.int32)
-batch = Minibatch(np.arange(31) * 20, words, rng.integers(1, 4, 600).astype(np.int32))
+batch = planted_documents(30)
 for spec in sys.argv[1:]:
     (parsed,) = TrainRequest(model=(spec,)).specs()
     warm_up([parsed])

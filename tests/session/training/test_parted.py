@@ -154,14 +154,3 @@ async def test_a_second_file_that_is_no_dump_is_told_at_once(tmp_path, second):
 async def test_a_position_of_another_source_is_damaged(source, position):
     with pytest.raises(BadPosition):
         await read(source, position)
-
-
-async def test_the_schedule_that_is_kept_holds(source, tmp_path):
-    _, info = await source()
-    schedule = info.identity["schedule"]
-    assert info.articles == schedule["articles"]
-    assert 0.9 < info.articles / len(NUMBERS) < 1.1
-    again = LocalDump(
-        {"dump": [str(tmp_path / "dump.bz2")], "schedule": schedule}, Asked({}, seed=99, held_out=3)
-    )
-    assert (await again.open()).identity == info.identity

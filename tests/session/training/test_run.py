@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import threading
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -162,22 +163,6 @@ async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
         passed = 3600
 
     assert "--hours" in await trainer_of(memory, Limits(hours=1), meanwhile)
-
-
-async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):
-    memory.hang_at = 100
-
-    async def look(run):
-        await memory.hanging.wait()
-        await until_true(lambda: status(trainer_of.path).waiting_for == "the wiki")
-        now = status(trainer_of.path)
-        assert (now.running, now.pid, now.state) == (True, os.getpid(), "running")
-        assert now.heartbeat_age_seconds < 60
-        run.stop("enough")
-
-    await trainer_of(memory, meanwhile=look)
-    now = status(trainer_of.path)
-    assert (now.running, now.pid, now.waiting_for) == (False, None, None)
 
 
 @pytest.mark.parametrize("reason", ["enough", "stopped by SIGTERM"])
@@ -434,28 +419,10 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
     assert account_holds(status(trainer_of.path))
 
 
-@pytest.fixture
-def break_heart(monkeypatch):
-    """`break_heart(error)`: from now on every beat fails."""
-
-    def break_it(error):
-        """Returns the beats that have failed."""
-        failed = []
-
-        def beat(self, *arguments, **more):
-            failed.append(error)
-            raise error
-
-        monkeypatch.setattr(HeartbeatWriter, "beat", beat)
-        return failed
-
-    return break_it
-
-
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
 @pytest.mark.parametrize("paused", [False, True])
 async def test_a_heartbeat_that_dies_ends_the_run_and_loses_nothing(
-    trainer_of, memory, break_heart, error, paused
+    trainer_of, memory, monkeypatch, error, paused
 ):
     """Though the run waits for a source that never answers, or for the end of a pause."""
     memory.hang_at = 140
@@ -465,7 +432,7 @@ async def test_a_heartbeat_that_dies_ends_the_run_and_loses_nothing(
         await until_true(lambda: run.stream.progress.articles == 64 and not run.busy)
         if paused:
             await pause(trainer_of.path, run)
-        break_heart(error)
+        monkeypatch.setattr(HeartbeatWriter, "beat", Mock(side_effect=error))
         await until_true(lambda: run.stopping.is_set())
 
     with pytest.raises(type(error), match=str(error)):
@@ -477,14 +444,14 @@ async def test_a_heartbeat_that_dies_ends_the_run_and_loses_nothing(
     assert log_of(trainer_of.path)[-1][1] == f"the trainer ended: the heartbeat failed: {error}"
 
 
-async def test_a_heartbeat_outlives_a_disk_that_is_full_awhile(trainer_of, memory, break_heart, monkeypatch):
+async def test_a_heartbeat_outlives_a_disk_that_is_full_awhile(trainer_of, memory, monkeypatch):
     memory.hang_at = 100
-    real = HeartbeatWriter.beat
+    real, failing = HeartbeatWriter.beat, Mock(side_effect=DiskFull("the disk is full: s.db"))
 
     async def fill(run):
         await memory.hanging.wait()
-        failed = break_heart(DiskFull("the disk is full: s.db"))
-        await until_true(lambda: len(failed) > 2)
+        monkeypatch.setattr(HeartbeatWriter, "beat", failing)
+        await until_true(lambda: failing.call_count > 2)
         assert not run.stopping.is_set()
         monkeypatch.setattr(HeartbeatWriter, "beat", real)
         await pause(trainer_of.path, run)

@@ -6,7 +6,7 @@ import threading
 import time
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import ClassVar
+from unittest.mock import Mock
 
 import msgspec
 import numpy as np
@@ -143,33 +143,24 @@ def test_damaged_bytes_are_refused_or_read_as_counts():
 def test_a_worker_whose_job_begins_is_not_idle(monkeypatch):
     """However long it takes; once it is idle, its processes end."""
     monkeypatch.setattr(cluster, "IDLE_SECONDS", 0.05)
-    started, go_on = threading.Event(), threading.Event()
+    started, go_on, ended = (threading.Event() for _ in range(3))
 
-    class Counting:
-        versions: ClassVar = {}
-        used = time.monotonic()
-        ended = threading.Event()
+    def submit(*_):
+        started.set()
+        go_on.wait(60)
+        result = Future()
+        result.set_result(PART)
+        return result
 
-        def __init__(self, *_):
-            self.workers = self
-
-        def submit(self, *_):
-            started.set()
-            go_on.wait(60)
-            result = Future()
-            result.set_result(PART)
-            return result
-
-        def shutdown(self, wait):
-            self.ended.set()
-
-    monkeypatch.setattr(cluster, "_Counting", Counting)
+    workers = Mock(submit=submit, shutdown=lambda wait: ended.set())
+    counting = Mock(versions={}, used=time.monotonic(), workers=workers)
+    monkeypatch.setattr(cluster, "_Counting", lambda *_: counting)
     initial, job = pickle.dumps(((), None)), np.frombuffer(pickle.dumps((count_job, JOB)), np.uint8)
     asking = threading.Thread(target=cluster.answer, args=(initial, job))
     asking.start()
     assert started.wait(60)
-    assert not Counting.ended.wait(0.3)
+    assert not ended.wait(0.3)
     go_on.set()
     asking.join()
-    assert Counting.ended.wait(60)
+    assert ended.wait(60)
     assert initial not in cluster._counting

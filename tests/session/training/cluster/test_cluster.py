@@ -108,24 +108,23 @@ async def test_a_scheduler_that_is_lost_ends_the_run(dump, dask):
     assert str(dask.port) not in str(caught.value)
 
 
-async def test_a_worker_of_another_version_is_refused(dump, dask):
-    other = dask.folder / "other"
-    other.mkdir()
-    (other / "sitecustomize.py").write_text(
-        "import wikitopics.session\nwikitopics.session.__version__ = '9.9.9'\n"
-    )
+def worker_that_runs(code, dask):
+    """The only worker of a new scheduler, whose processes run this first."""
+    folder = dask.folder / "other"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(code)
     dask.start_scheduler()
-    dask.start_worker(other)
+    return dask.start_worker(folder)
+
+
+async def test_a_worker_of_another_version_is_refused(dump, dask):
+    worker_that_runs("import wikitopics.session\nwikitopics.session.__version__ = '9.9.9'\n", dask)
     with pytest.raises(SessionError, match=r"has wikitopics 9\.9\.9 \(the trainer: \d"):
         await read(dump, dask.address)
 
 
 async def test_a_page_that_kills_its_process_is_left_out_alone(dump, dask):
-    poisoned = dask.folder / "poisoned"
-    poisoned.mkdir()
-    (poisoned / "sitecustomize.py").write_text(POISON)
-    dask.start_scheduler()
-    worker = dask.start_worker(poisoned)
+    worker = worker_that_runs(POISON, dask)
     local, _ = await read(dump)
     far, _ = await read(dump, dask.address)
     pages = [block.page_ids.tolist() for block in far]
@@ -186,11 +185,8 @@ async def test_a_suspended_worker_is_given_up(dump, dask, monkeypatch):
     ],
 )
 async def test_an_answer_that_is_none_ends_the_run(dump, dask, found, why):
-    folder, touched = dask.folder / "other", dask.folder / "touched"
-    folder.mkdir()
-    (folder / "sitecustomize.py").write_text(ANSWERS.format(found=found, path=str(touched)))
-    dask.start_scheduler()
-    dask.start_worker(folder)
+    touched = dask.folder / "touched"
+    worker_that_runs(ANSWERS.format(found=found, path=str(touched)), dask)
     with pytest.raises(SessionError, match=f"a worker of the cluster {why}"):
         await read(dump, dask.address)
     assert not touched.exists()  # nothing was unpickled
