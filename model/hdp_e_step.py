@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, psi
 
-from wikitopics.model import hdp_kernels
+from wikitopics.model import hdp_figure_9_kernels, hdp_kernels
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 from wikitopics.model.kernels import Floats, Ids
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
@@ -104,7 +104,7 @@ def figure_9(
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
     posterior = Tables(tables, everything, n_topics, zeta, n_tables, theta)
     arguments = batch.indptr, local, batch.counts, corpus, limits, start_from is None, posterior
-    workers.run(hdp_kernels.ascend, D, BLOCK, *arguments)
+    workers.run(hdp_figure_9_kernels.ascend, D, BLOCK, *arguments)
     return posterior
 
 
@@ -125,5 +125,5 @@ def bounds(
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)
     arguments = batch.indptr, local, batch.counts, corpus, alpha, posterior, result
-    workers.run(hdp_kernels.document_bounds, batch.D, BLOCK, *arguments)
+    workers.run(hdp_figure_9_kernels.document_bounds, batch.D, BLOCK, *arguments)
     return result
