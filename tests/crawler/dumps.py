@@ -96,5 +96,6 @@ def skips(batches):
 
 
 def write(path, data):
-    path.write_bytes(data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
     return str(path)

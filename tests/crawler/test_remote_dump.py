@@ -61,15 +61,6 @@ async def test_a_dump_that_fits_into_memory_is_asked_for_once(clock, monkeypatch
     assert server.sent == 3 * len(DATA)
 
 
-async def test_only_a_few_places_are_looked_at_first(clock):
-    data = multistream(range(1, 3001), every=3)
-    async with serving({PATH: data}) as server:
-        source = remote([server.url + PATH], clock)
-        await source.open()
-        await source.close()
-    assert server.sent < len(data)
-
-
 async def test_a_session_goes_on_where_it_was(server, clock, monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 20)
     kept = await kept_by(server.url + PATH, clock)

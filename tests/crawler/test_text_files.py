@@ -12,7 +12,8 @@ import pickle
 import pytest
 import zstandard
 
-from tests.crawler.texts import read, write
+from tests.crawler.dumps import write
+from tests.crawler.texts import read
 from wikitopics.crawler.dumps import containers
 from wikitopics.crawler.source import BadSource, Page
 from wikitopics.crawler.texts import records as text_lines

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawler.texts import read, write
+from tests.crawler.dumps import write
+from tests.crawler.texts import read
 from wikitopics.crawler.source import BadSource
 
 

@@ -7,12 +7,6 @@ from wikitopics.crawler.source import Page
 from wikitopics.crawler.texts.files import TextFiles
 
 
-def write(path, data):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return str(path)
-
-
 def texts_source(paths, *, held_out=None, resuming=False):
     """The documents of the files, as a trainer gets them."""
     return FileSource("texts", TextFiles(paths), held_out=held_out, resuming=resuming)
