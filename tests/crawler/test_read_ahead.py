@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from yarl import URL
 
-from tests.crawler.dumps import dump, multistream
+from tests.crawler.dumps import dump
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
 from wikitopics.crawler.dumps import containers, parts, remote, schedule, shuffled
@@ -83,14 +83,6 @@ async def test_hardly_anything_is_requested_twice(source_of, monkeypatch, megaby
     assert server.requests <= requests
     if megabytes > 50:  # a smaller one is cached
         assert most <= 16 + 16  # the chunks of a round, each in two pieces at first
-
-
-async def test_of_a_compressed_dump_every_page_comes_once(source_of):
-    numbers = range(1, 14_000)
-    server = Server(multistream(numbers))
-    source = source_of(server)
-    assert len(server.data) > 2 * remote.MOST_CACHED
-    assert await numbers_of(source) == list(numbers)
 
 
 async def test_the_head_of_each_of_many_files_is_requested_once(source_of):
