@@ -305,7 +305,6 @@ def test_every_table_has_a_model(race, cli, what):
     [
         (["--model", "unigrams:topics=20,decay=0.8", "--model", "lda:topics=20"], "--model"),
         (["--model", "unigrams:topics=20,decay=0.7"], "--model"),
-        (["--topics", 21], "--topics"),
         (["--eta", 0.2], "--eta"),
     ],
 )
@@ -318,7 +317,6 @@ def test_other_options_than_the_sessions_are_refused(race, cli, one_line, argume
     [
         ("unigrams:decay=0.3", "decay must be a number from 0.5 to 1"),
         ("unigrams:kappa=0.7", "'kappa' is not a setting of unigrams"),
-        ("unigrams:topics=0", "topics must be"),
     ],
 )
 def test_options_that_a_model_does_not_take_are_refused(unigrams, cli, one_line, spec, says):
