@@ -379,13 +379,8 @@ async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):
         await seeing.until_true(lambda: drawn.row.articles == first)
 
 
-@pytest.fixture
-def own(tmp_path):
-    """A finished session that the test may write to."""
-    return canned.build(tmp_path / "own.db", canned.Recipe(state="finished"))
-
-
-async def test_a_topic_is_named_and_loses_the_name_again(shown, own):
+async def test_a_topic_is_named_and_loses_the_name_again(shown, tmp_path):
+    own = canned.build(tmp_path / "own.db", canned.Recipe(state="finished"))
     async with shown(own, size=(120, 40), words="film, actor") as (app, pilot):
         before = app.latest.topics["lda"][3].name
         await seeing.press(pilot, "2", "N", shows="Name of topic 3")

@@ -140,23 +140,6 @@ OBEYED: Final = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 """Categories of what a terminal may obey, or show in the place of something else."""
 
 
-@pytest.mark.parametrize(
-    ("title", "shown"),
-    [
-        ("Ottoman Navy", "Ottoman Navy"),
-        ("bell\x07", "bell\\x07"),
-        ("\x1b[31mred", "\\x1b[31mred"),
-        ("two\nlines", "two\\x0alines"),
-        ("a\u202eb", "a\\u202eb"),
-        ("[/x]", "[/x]"),
-        ("Kyōto 京都", "Kyōto 京都"),
-        ("\ud800", "\\ud800"),
-    ],
-)
-def test_control_characters_print_as_themselves(title, shown):
-    assert text.visible(title) == shown
-
-
 @given(st.text() | st.text(st.characters(categories=OBEYED)))
 def test_nothing_that_a_terminal_obeys_is_left(title):
     left = {ch for ch in text.visible(title) if unicodedata.category(ch) in OBEYED}
