@@ -38,12 +38,6 @@ def painted(line, width):
     return {ink: eighths for ink, eighths in out.items() if ink}
 
 
-def test_a_bar_has_its_parts_to_an_eighth_of_a_cell():
-    assert stacked([("a", 0.5), ("b", 0.25)], 4) == [("█", "a"), ("█", "a"), ("█", "b"), (" ", "")]
-    assert stacked([("a", 5 / 16), ("b", 11 / 16)], 2) == [("▋", "a/b"), ("█", "b")]
-    assert stacked([], 2) == [(" ", "")] * 2
-
-
 def test_neighbours_in_one_ink_are_set_apart():
     assert stacked([("a", 0.5), ("a", 0.25)], 4) == [("█", "a"), ("▉", "a"), ("█", "a"), (" ", "")]
     assert stacked([("a", 0.4), ("a", 0.4), ("b", 0.2)], 4)[1] == ("▉", "a")

@@ -249,12 +249,6 @@ async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(d
     assert 'contact = "[[User:Me]]"' in (home / "config.toml").read_text()
 
 
-async def test_an_older_contact_is_translated(dialog, home):
-    async with dialog(Launcher()) as (_, pilot):
-        (home / "config.toml").write_text('contact = "w:User:Me"\n')
-        await seeing.press(pilot, "enter", shows="STARTING")
-
-
 async def test_instead_of_a_contact_the_sample(dialog):
     launch = Launcher(1)
     async with dialog(launch) as (_, pilot):
