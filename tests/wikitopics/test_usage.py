@@ -14,6 +14,9 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
     [
         (["train", "--topics", "0"], "topics must be a whole number from 1"),
         (["train", "--kappa", "3"], "kappa must be a number from 0.5 to 1"),
+        (["train", "--tau0", "-1"], "tau0 must be"),
+        (["train", "--alpha", "0"], "alpha must be"),
+        (["train", "--eta", "inf"], "eta must be"),
         (["train", "--documents", "0"], "'--documents': must be a whole number from 1"),
         (["train", "--held-out", "-1"], "'--held-out': must be a whole number from 0 to 1,000,000"),
         (["train", "--articles", "9" * 16], "from 1 to 1,000,000,000,000"),
