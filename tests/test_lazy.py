@@ -21,35 +21,25 @@ import wikitopics.crawler.dumps.shuffled
 from wikitopics.crawler import extract_html, extract_wikitext
 """
 TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
+VERSION = f"{RUN}assert run(['--version']) == 0"
+REPORT = "import wikitopics.cli.export, wikitopics.session.analysis.report.contents"
+
+LOADED = {
+    "kinds by name": ("from wikitopics.model import Option, kinds; kinds.names()", "numpy numba scipy"),
+    "kinds described": (DESCRIBED, "numba scipy"),
+    "import": ("import wikitopics", "numpy scipy numba sqlite_utils msgspec click textual"),
+    "version": (VERSION, "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
+    "help": (HELP, "msgspec numpy scipy numba textual textual_serve aiohttp yarl sqlite3 bs4 lxml"),
+    "train": (TRAIN, "textual wikitopics.tui rich pandas"),
+    "reader": ("import wikitopics.session.storage.reader", "sqlite_utils"),
+    "workers": (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
+    "screen": ("import wikitopics.tui.viewer", "textual_serve aiohttp.web jinja2"),
+    "report": (REPORT, "matplotlib jinja2"),
+}
+"""What is run, and what it may not load."""
 
 
-@pytest.mark.parametrize(
-    ("code", "heavy"),
-    [
-        ("from wikitopics.model import Option, kinds; kinds.names()", "numpy numba scipy"),
-        (DESCRIBED, "numba scipy"),
-        ("import wikitopics", "numpy scipy numba sqlite_utils msgspec click textual"),
-        (f"{RUN}assert run(['--version']) == 0", "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
-        (HELP, "msgspec numpy scipy numba textual textual_serve aiohttp yarl sqlite3 bs4 lxml"),
-        (TRAIN, "textual wikitopics.tui rich pandas"),
-        ("import wikitopics.session.storage.reader", "sqlite_utils"),
-        (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
-        ("import wikitopics.tui.viewer", "textual_serve aiohttp.web jinja2"),
-        ("import wikitopics.cli.export, wikitopics.session.analysis.report.contents", "matplotlib jinja2"),
-    ],
-    ids=[
-        "kinds by name",
-        "kinds described",
-        "import",
-        "version",
-        "help",
-        "train",
-        "reader",
-        "workers",
-        "screen",
-        "report",
-    ],
-)
+@pytest.mark.parametrize(("code", "heavy"), LOADED.values(), ids=LOADED)
 def test_nothing_heavy_is_loaded_before_it_is_needed(code, heavy, corpus):
     few = [*corpus.options(), "--topics", 2, "--articles", 64, "--held-out", 10] if code == TRAIN else []
     code = f"import sys\n{code}\nprint(sorted(sys.modules.keys() & set({heavy.split()})))"

@@ -1,9 +1,7 @@
-"""A MediaWiki that misbehaves on request and renders pages: the embedded wiki, and what a crawler must survive.
+"""A MediaWiki that misbehaves on request and renders pages: the embedded wiki with what crawlers survive.
 
 python -m tests.wiki --size 3000 --faults 429=0.05,reset=0.02,stall=0.01
 """
-
-# ruff: noqa: E501 (markup)
 
 import argparse
 import asyncio
@@ -14,6 +12,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
+from pathlib import Path
+from string import Template
 from typing import Any
 from urllib.parse import quote
 
@@ -24,7 +24,6 @@ from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, body_of, packed, revision
 from wikitopics.crawler.embedded.corpus import (
-    REFERENCES,
     Corpus,
     SampleArticle,
     SampleArticles,
@@ -55,6 +54,11 @@ REQUEST_KINDS = (
 COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
 PAGE_KINDS = ("deleted", "disambiguation", "oversized")
 """Kinds that affect a page permanently: the same pages for the same seed."""
+ARTICLE, PAGE = (
+    Template(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    for name in ("wiki_article.html", "wiki_page.html")
+)
+"""What goes inside ``.mw-parser-output``, and the page around it."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,7 @@ class PageWriter(Writer):
     def html(self, article: SampleArticle) -> str:
         """The contents of ``.mw-parser-output`` on the rendered page."""
         title = html.escape(article.title)
-        return f"{_head(title)}<p>{self.prose(article, self._page)}</p>\n{_foot(title)}"
+        return ARTICLE.substitute(title=title, prose=self.prose(article, self._page))
 
 
 DRESSES = (
@@ -209,88 +213,18 @@ def _in_html(number: int, slot: Slot) -> tuple[str, str]:
     if slot.reference is not None:
         close += (
             f'<sup id="cite_ref-{number}" class="reference"><a href="#cite_note-{number}">'
-            f'<span class="cite-bracket">&#91;</span>{number}<span class="cite-bracket">&#93;</span></a></sup>'
+            f'<span class="cite-bracket">&#91;</span>{number}'
+            '<span class="cite-bracket">&#93;</span></a></sup>'
         )
     return slot.before + begin, close + end
-
-
-def _head(title: str) -> str:
-    return (
-        '<div class="shortdescription nomobile noexcerpt noprint searchaux" style="display:none">'
-        "Entry of the embedded sample</div>\n"
-        '<div role="note" class="hatnote navigation-not-searchable">For other uses, see '
-        '<a href="/wiki/Portal">Portal</a>.</div>\n'
-        '<style data-mw-deduplicate="x">.mw-parser-output .infobox{border:1px solid #a2a9b1}</style>'
-        f'<table class="infobox vcard"><tbody><tr><th colspan="2" class="infobox-above fn">{title}</th></tr>'
-        '<tr><td colspan="2" class="infobox-image"><img alt="A view" src="/static/sample.jpg" />'
-        '<div class="infobox-caption">A view</div></td></tr><tr><th scope="row" class="infobox-label">'
-        'Established</th><td class="infobox-data">3 February 1901</td></tr></tbody></table>\n'
-        '<figure class="mw-default-size" typeof="mw:File/Thumb"><a href="/wiki/File:Sample.jpg">'
-        '<img src="/static/sample.jpg" /></a><figcaption>A view from the north</figcaption></figure>\n'
-    )
-
-
-def _foot(title: str) -> str:
-    notes = "".join(
-        f'<li id="cite_note-{n}"><span class="mw-cite-backlink"><b><a href="#cite_ref-{n}">^</a></b></span> '
-        f'<span class="reference-text"><cite class="citation">{a} ({y}). <i>{w}</i>.</cite></span></li>'
-        for n, (a, w, y) in enumerate(REFERENCES)
-    )
-    return (
-        '<table class="wikitable sortable"><caption>Figures</caption><tbody>'
-        "<tr><th>Year</th><th>Number</th></tr>"
-        "<tr><td>1901</td><td>12,345</td></tr><tr><td>1951</td><td>23,456</td></tr></tbody></table>\n"
-        '<div class="mw-heading mw-heading2"><h2 id="See_also">See also</h2></div>\n'
-        '<ul><li><a href="/wiki/Portal_(hub)">Portal (hub)</a></li></ul>\n'
-        '<div class="mw-heading mw-heading2"><h2 id="References">References</h2></div>\n'
-        f'<div class="reflist"><ol class="references">{notes}</ol></div>\n'
-        '<div class="mw-heading mw-heading2"><h2 id="External_links">External links</h2></div>\n'
-        '<ul><li><a rel="nofollow" class="external text" href="https://sample.invalid/">Official website</a>'
-        '</li></ul>\n<div class="navbox-styles"></div><div role="navigation" class="navbox" '
-        f'aria-labelledby="nav"><table><tbody><tr><th id="nav">Portals beside {title}</th>'
-        "</tr></tbody></table></div>\n"
-    )
-
-
-_MENU = ("Main page", "Contents", "Random article", "Help", "Recent changes")
-_LANGUAGES = (("de", "Deutsch"), ("fr", "Français"), ("ja", "日本語"), ("pl", "Polski"))
 
 
 def render_page(title: str, page_id: int, revision_id: int, content: str) -> str:
     """The whole HTML page of one article; ``content`` goes inside ``.mw-parser-output``."""
     name, address = html.escape(title), quote(title.replace(" ", "_"), safe="/:")
-    menu = "".join(
-        f'<li class="mw-list-item"><a href="/wiki/Portal"><span>{item}</span></a></li>' for item in _MENU
+    return PAGE.substitute(
+        title=name, address=address, page_id=page_id, revision_id=revision_id, content=content
     )
-    languages = "".join(
-        f'<li class="interlanguage-link interwiki-{code} mw-list-item"><a href="https://{code}.sample.invalid/" '
-        f'lang="{code}"><span>{label}</span></a></li>'
-        for code, label in _LANGUAGES
-    )
-    return f"""<!DOCTYPE html>
-<html class="client-nojs vector-feature-language-in-header-enabled" lang="en" dir="ltr"><head><meta charset="UTF-8">
-<title>{name} - Embedded sample</title>
-<script>(function(){{document.documentElement.className="client-js";}}());RLCONF={{"wgArticleId":{page_id},\
-"wgRevisionId":{revision_id},"wgNamespaceNumber":0,"wgIsArticle":true}};</script>
-<meta name="generator" content="MediaWiki 1.39.17"><link rel="canonical" href="/wiki/{address}"></head>
-<body class="skin--responsive skin-vector mediawiki ltr ns-0 ns-subject action-view">
-<a class="mw-jump-link" href="#bodyContent">Jump to content</a>
-<header class="vector-header mw-header"><nav aria-label="Site"><div class="vector-menu-heading">Navigation</div>
-<ul class="vector-menu-content-list">{menu}</ul></nav><form action="/w/index.php"><input type="search" name="search" \
-placeholder="Search the sample"></form></header><nav id="mw-panel-toc" aria-label="Contents"><div class="vector-toc">
-<h2 class="vector-pinnable-header-label">Contents</h2><ul class="vector-toc-contents"><li><a href="#">(Top)</a></li>
-</ul></div></nav><main id="content" class="mw-body"><header class="mw-body-header vector-page-titlebar">\
-<h1 id="firstHeading" class="firstHeading mw-first-heading"><span class="mw-page-title-main">{name}</span></h1>
-<div id="p-lang-btn" class="vector-dropdown mw-portlet mw-portlet-lang"><ul>{languages}</ul></div></header>
-<div id="bodyContent" class="vector-body"><div id="siteSub" class="noprint">From the embedded sample</div>
-<div id="mw-content-text" class="mw-body-content"><div class="mw-content-ltr mw-parser-output" lang="en" dir="ltr">
-{content}</div>
-<div class="printfooter" data-nosnippet="">Retrieved from "<a href="/wiki/{address}">{name}</a>"</div></div>
-<div id="catlinks" class="catlinks"><a href="/wiki/Special:Categories">Categories</a>: <ul><li>\
-<a href="/wiki/Category:Embedded_sample">Embedded sample</a></li></ul></div></div></main>
-<footer id="footer" class="mw-footer"><ul id="footer-info"><li id="footer-info-lastmod">This page was last edited \
-on 3 May 2024.</li></ul></footer></body></html>
-"""
 
 
 def page_address(title: str) -> str:
@@ -417,7 +351,7 @@ def _cut(request: web.Request) -> None:
 
 
 class SizedArticles(SampleArticles):
-    """Articles of ``words_each`` words, drawn from each article's distribution; None: of as many as it has."""
+    """Articles of ``words_each`` words, drawn from each article's distribution; None: as many as it has."""
 
     def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
         super().__init__(corpus, size, seed)

@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestServer
 
 from benchmarks import data
 from tests.crawler import remote
-from tests.crawler.dump_server import serving
+from tests.crawler.dump_server import says, serving
 from tests.wiki import make_app
 from wikitopics.crawler.http.wire import Clock
 from wikitopics.crawler.mediawiki.api import ApiSource
@@ -97,16 +97,6 @@ def siteinfo(articles):
     namespaces = {str(i): {"id": i, "name": name, "canonical": canonical} for i, name, canonical in names}
     query = {"general": general, "statistics": {"articles": articles}, "namespaces": namespaces}
     return {"batchcomplete": True, "query": query | {"namespacealiases": [{"id": 6, "alias": "Bild"}]}}
-
-
-def says(status, text="", content_type="text/plain", **headers):
-    """An act: this status with this text."""
-
-    async def act(request):
-        named = {k.replace("_", "-"): v for k, v in headers.items()}
-        return web.Response(status=status, text=text, content_type=content_type, headers=named)
-
-    return act
 
 
 def says_json(value, **headers):

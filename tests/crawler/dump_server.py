@@ -87,11 +87,12 @@ def range_of(request):
     return int(start), int(last) + 1
 
 
-def says(status, **headers):
-    """An act: this status."""
+def says(status, text="", content_type="text/plain", **headers):
+    """An act: this status with this text; a wiki's acts are given no file."""
 
-    async def act(request, data):
-        return web.Response(status=status, headers={k.replace("_", "-"): v for k, v in headers.items()})
+    async def act(request, data=None):
+        named = {k.replace("_", "-"): v for k, v in headers.items()}
+        return web.Response(status=status, text=text, content_type=content_type, headers=named)
 
     return act
 

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 import zstandard
 
-from tests.wikitopics.polyglot import SUBJECTS
+from tests.wikitopics.polyglot import SUBJECTS, linked
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.file_source import FileSource
 
@@ -39,6 +39,11 @@ def german(number):
     """A short text about water, music or the sky. Of each subject's words it has three: none is frequent."""
     one, other, third = random.Random(number).sample(SUBJECTS["de"][number % 3].split(), 3)
     return f"{one} {other} {third} {one} {other}"
+
+
+def english_links(number):
+    """Links to two titles about one of three subjects."""
+    return " ".join(f"[[{title}]]" for title in linked("en", number))
 
 
 def multistream(numbers, compress=bz2.compress, every=7, text=lambda number: None):
@@ -96,5 +101,6 @@ def skips(batches):
 
 
 def write(path, data):
-    path.write_bytes(data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
     return str(path)

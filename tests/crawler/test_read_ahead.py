@@ -1,16 +1,20 @@
-"""How much of a dump is requested from its server, and how much of it is in memory."""
+"""How much of a dump is requested from its server, from where, and how much of it is in memory."""
 
 import asyncio
+from functools import partial
 
 import pytest
 from yarl import URL
 
-from tests.crawler.dumps import dump, multistream
+from tests.crawler.dump_server import range_of, says, serving
+from tests.crawler.dumps import dump
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
 from wikitopics.crawler.dumps import containers, parts, remote, schedule, shuffled
-from wikitopics.crawler.dumps.remote import RemoteDump, RemoteFile, Segment
-from wikitopics.crawler.source import Asked
+from wikitopics.crawler.dumps.remote import RangeServer, RemoteDump, RemoteFile, Segment
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.rules import dump_limits
+from wikitopics.crawler.source import Activity, Asked
 from wikitopics.session.training.blocks import Intake, counting_workers
 
 SMALLER = 1 << 9
@@ -85,14 +89,6 @@ async def test_hardly_anything_is_requested_twice(source_of, monkeypatch, megaby
         assert most <= 16 + 16  # the chunks of a round, each in two pieces at first
 
 
-async def test_of_a_compressed_dump_every_page_comes_once(source_of):
-    numbers = range(1, 14_000)
-    server = Server(multistream(numbers))
-    source = source_of(server)
-    assert len(server.data) > 2 * remote.MOST_CACHED
-    assert await numbers_of(source) == list(numbers)
-
-
 async def test_the_head_of_each_of_many_files_is_requested_once(source_of):
     server = Server(dump(range(1, 60)))
     source = source_of(server, files=100)
@@ -130,3 +126,52 @@ async def test_a_dump_that_is_closed_requests_nothing_more(source_of, monkeypatc
     await source.close()
     assert requests
     assert all(request.cancelled() for request in requests)
+
+
+KB = 1 << 10
+DATA = bytes(range(256)) * (16 << 12)
+
+
+@pytest.fixture
+async def ranges(clock, monkeypatch):
+    """Ranges of DATA, the largest of as many bytes as said: ``server, read = await ranges(largest)``."""
+    async with serving({"/dump": DATA}) as server:
+        client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
+
+        async def looked(largest):
+            monkeypatch.setattr(remote, "LARGEST", largest)
+            ranges = RangeServer(client)
+            file, first = await ranges.look(URL(f"{server.url}/dump"), 1000)
+            assert first == DATA[:1000]
+            return server, partial(ranges.read, file, 0)
+
+        yield looked
+        await client.close()
+
+
+def asked(server, begin):
+    """How many kB each of the requests from this one on is for."""
+    return [(stop - start) // KB for start, stop in map(range_of, server.asked[begin:])]
+
+
+async def test_ranges_are_halved_down_to_256_kb_and_grow_again(ranges):
+    """A server that is merely busy gets the same requests as before."""
+    server, read = await ranges(4096 * KB)
+    server.acts = [says(429), *[says(500)] * 5, says(503)]
+    assert await read(len(DATA)) == DATA
+    falling = [4096, 4096, 2048, 1024, 512, 256, 256]
+    growing = [256, 512, 1024, 2048, 4096, 4096, 4096]
+    assert asked(server, 1)[:-1] == falling + growing
+    assert sum(asked(server, 8)) == len(DATA) // KB
+
+
+async def test_over_a_slow_line_ranges_do_not_grow(ranges, clock):
+    """Larger ones would again be too late, and what came of them lost."""
+
+    async def slow(request, data):
+        clock.now += 100
+
+    server, read = await ranges(1024 * KB)
+    server.acts, server.always = [says(500)], slow
+    assert await read(2048 * KB) == DATA[: 2048 * KB]
+    assert asked(server, 2) == [512] * 4

@@ -8,9 +8,14 @@ import re
 import pytest
 
 from tests.crawler.dumps import collect, ids, skips
-from tests.crawler.texts import texts_source
-from wikitopics.crawler.file_source import page_hash
+from wikitopics.crawler.file_source import FileSource, page_hash
 from wikitopics.crawler.source import BadSource
+from wikitopics.crawler.texts.files import TextFiles
+
+
+def texts_source(paths, *, held_out=None, resuming=False):
+    """The documents of the files, as a trainer gets them."""
+    return FileSource("texts", TextFiles(paths), held_out=held_out, resuming=resuming)
 
 
 def lines(first, last):

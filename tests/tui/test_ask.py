@@ -69,17 +69,13 @@ async def test_enter_on_an_article_anywhere_opens_its_card(shown, trained):
             await seeing.until_true(lambda before=before: app.main.current == before)
 
 
-async def test_a_card_says_what_it_lacks_and_its_address_is_copied(shown, live, monkeypatch):
-    copied = []
-    monkeypatch.setattr(
-        "wikitopics.tui.app.Wikitopics.copy_to_clipboard", lambda _, text: copied.append(text)
-    )
+async def test_a_card_says_what_it_lacks_and_its_address_is_copied(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         await seeing.press(pilot, "3", shows="Bauhaus")
         await seeing.press(pilot, "enter", shows="damaged (model lda:")  # there is none in this file
         address = app.latest.address(app.main.view.trail[-1])
         await pilot.press("c", "escape")
-        assert copied == [address]
+        assert app.clipboard == address
         assert isinstance(app.main.view, Articles)
 
 

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from textual.theme import BUILTIN_THEMES
 
+from tests.colours import contrast
 from tests.tui import canned, seeing
-from tests.tui.test_preferences import contrast
 from wikitopics.model.areas import Areas
 from wikitopics.session.analysis.areas import Area, Atlas
 from wikitopics.session.analysis.cartography import COLOURS, arranged
@@ -204,7 +204,7 @@ async def test_labels_can_be_read_on_every_ground(shown, live, theme):
         await seeing.until_true(lambda: drawn.sheet)
 
         def rgb(colour):
-            return colour.get_truecolor()
+            return colour.get_truecolor().hex
 
         for area in range(len(COLOURS)):
             own, glow = drawn.pen(area_ink("area", area)), drawn.pen("", area_ink("glow", area))

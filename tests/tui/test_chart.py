@@ -6,21 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikitopics.tui.plot import (
-    ASCII,
-    BRAILLE,
     PATTERNS,
     Axis,
     Drawing,
     Frame,
     Series,
     ago,
-    cells,
     dashed,
-    dots,
     duration,
     fit,
-    fitted,
-    own_space,
     plain,
     plot,
     sample,
@@ -55,23 +49,6 @@ def test_each_column_holds_minimum_and_maximum_of_its_points_and_a_gap_stays():
     assert np.isfinite(low[76:95]).all()
 
 
-def test_binning_happens_in_the_space_of_the_axis():
-    x = np.array([1.0, 10.0, 100.0, 1000.0])
-    axis = fitted(own_space(x, log=True), log=True)
-    assert axis.position(x) == pytest.approx([0, 1 / 3, 2 / 3, 1])
-    assert axis.value(0.5) == pytest.approx(10**1.5)
-    x = np.geomspace(1, 1e5, 5_000)
-    y = np.random.default_rng(0).uniform(1, 9, x.size)
-    on_log = spans([(x, y)], Axis(0.0, 5.0, log=True), 50)
-    on_linear = spans([(np.log10(x), y)], Axis(0.0, 5.0), 50)
-    assert on_log.low == pytest.approx(on_linear.low)
-    assert on_log.high == pytest.approx(on_linear.high)
-    assert np.isnan(own_space(np.array([0.0, -1.0]), log=True)).all()
-    series = Series("a", np.array([0.0, 1.0, 10.0]), np.array([3.0, 2.0, 1.0]))
-    picture = plot(Drawing((series,)), Frame(20, 5))
-    assert picture.x_axis.low == pytest.approx(0.0)
-
-
 @given(
     st.lists(st.floats(-1e12, 1e12) | st.just(float("nan")), max_size=60),
     st.integers(1, 70),
@@ -95,18 +72,6 @@ def test_a_zoomed_window_fits_y_to_what_is_in_sight():
     series = Series("a", x, 1000 / x)
     zoomed = plot(Drawing((series,)), Frame(40, 10, log_x=False, window=(500.0, 600.0)))
     assert zoomed.y_axis.high < 3
-
-
-def test_dots_are_where_they_belong_and_fill_the_range_of_a_column():
-    covered = np.zeros((4, 2), dtype=np.bool_)
-    covered[3, 1] = True
-    assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢀"
-    covered[0, 0] = True
-    assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢁"
-    assert ASCII[cells(np.ones((3, 1), dtype=np.bool_), 3, 1)][0, 0] == ord("|")
-    line = np.array([0.1, 0.2]), np.array([0.0, 1.0])
-    covered = dots(spans([line], UNIT, 1), UNIT, 8)
-    assert covered[0, :, 0].all()
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(1, 20))

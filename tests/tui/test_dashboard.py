@@ -99,12 +99,6 @@ async def test_the_mouse_points_and_zooms(shown, live):
         assert app.screen.query_one(TopicList).cursor == 3
 
 
-async def test_m_shows_one_model_after_the_other(shown, live):
-    async with shown(live, size=(120, 40), words="hdp 1,2") as (_, pilot):
-        assert "hdp 1,2" not in await seeing.press(pilot, "m", shows="lda 1,3")
-        assert "lda 1,3" not in await seeing.press(pilot, "m", shows="share · hdp")
-
-
 async def test_space_freezes_the_view_and_only_the_view(shown, growing):
     async with shown(growing, size=(100, 30), words="lda 1,3") as (app, pilot):
         frozen = await seeing.press(pilot, "space", shows="VIEW FROZEN")

@@ -90,19 +90,6 @@ async def test_copying_uses_the_terminal_s_clipboard_and_a_click_on_the_bar_is_i
         await seeing.until(pilot, "Articles read, newest first")
 
 
-async def test_themes(shown, live):
-    async with shown(live, size=(120, 30), words="lda 1,3") as (app, pilot):
-        grounds = set()
-        for theme in ("wikitopics-dark", "wikitopics-light", "textual-dark", "nord", "ansi-dark"):
-            app.theme = theme
-            if grounds:
-                # Each theme has its own.
-                await seeing.until_true(lambda: app.screen.styles.background not in grounds)
-            assert "lda 1,3" in await seeing.until(pilot, "film, actor")
-            grounds.add(app.screen.styles.background)
-        assert len(grounds) == 5
-
-
 async def test_no_color_leaves_no_colour(shown, live, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     async with shown(live, size=(120, 30), words="lda 1,3") as (app, _):

@@ -13,7 +13,6 @@ from textual.widgets import Input
 
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
-from wikitopics.session.records import ShareHistory
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
@@ -22,7 +21,7 @@ from wikitopics.tui.text import nearness, share
 from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.atlas import TopicAtlas
-from wikitopics.tui.views.emergence import SHADES, Heatmap, columns, levels
+from wikitopics.tui.views.emergence import Heatmap
 from wikitopics.tui.views.topics import Evolution
 
 # Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order.
@@ -303,25 +302,6 @@ async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growi
 # The map of topics over time, and what can be done with topics: name, pin, sort, fold and find them.
 
 
-def history(articles, shares):
-    of = np.array(shares, np.float32)
-    return ShareHistory(np.array(articles, np.int64), of, of)
-
-
-def test_a_column_shows_the_last_snapshot_in_shades_from_nothing_to_the_largest():
-    kept = history([64, 128, 1024, 65_536], [[1.0]] * 4)
-    assert columns(kept, 10).tolist() == [1, 1, 1, 2, 2, 2, 2, 2, 2, 3]
-    assert columns(history([64], [[1.0]]), 3).tolist() == [0, 0, 0]
-    newest = np.array([0.4, 0.3, 0.2, 0.1, 0.0])
-    shades = levels(newest, newest).tolist()
-    assert shades == sorted(shades, reverse=True)
-    assert (shades[0], shades[-1]) == (len(SHADES) - 1, 0)
-    assert 1 <= shades[3] < shades[1]
-    assert levels(np.zeros(3), np.zeros(3)).tolist() == [0, 0, 0]
-    newest = np.array([0.4, 0.3, 0.2, 0.1, 0.1])
-    assert levels(np.array([0.05, 0.09, 0.1, 0.4]), newest).tolist() == [0, 1, 1, len(SHADES) - 1]
-
-
 def test_shares_are_read_once(tmp_path, monkeypatch):
     recipe = canned.Recipe()
     path = canned.build(tmp_path / "s.db", recipe)
@@ -379,13 +359,8 @@ async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):
         await seeing.until_true(lambda: drawn.row.articles == first)
 
 
-@pytest.fixture
-def own(tmp_path):
-    """A finished session that the test may write to."""
-    return canned.build(tmp_path / "own.db", canned.Recipe(state="finished"))
-
-
-async def test_a_topic_is_named_and_loses_the_name_again(shown, own):
+async def test_a_topic_is_named_and_loses_the_name_again(shown, tmp_path):
+    own = canned.build(tmp_path / "own.db", canned.Recipe(state="finished"))
     async with shown(own, size=(120, 40), words="film, actor") as (app, pilot):
         before = app.latest.topics["lda"][3].name
         await seeing.press(pilot, "2", "N", shows="Name of topic 3")

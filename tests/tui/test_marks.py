@@ -12,9 +12,9 @@ from rich.color import ColorSystem
 from rich.console import Console
 from textual.theme import BUILTIN_THEMES
 
+from tests.colours import contrast
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
-from tests.tui.test_preferences import contrast
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.tui.inks import area_ink
@@ -36,12 +36,6 @@ def painted(line, width):
         out[ground] = out.get(ground, 0) + 8 - eighths
     assert sum(out.values()) == 8 * width
     return {ink: eighths for ink, eighths in out.items() if ink}
-
-
-def test_a_bar_has_its_parts_to_an_eighth_of_a_cell():
-    assert stacked([("a", 0.5), ("b", 0.25)], 4) == [("█", "a"), ("█", "a"), ("█", "b"), (" ", "")]
-    assert stacked([("a", 5 / 16), ("b", 11 / 16)], 2) == [("▋", "a/b"), ("█", "b")]
-    assert stacked([], 2) == [(" ", "")] * 2
 
 
 def test_neighbours_in_one_ink_are_set_apart():
@@ -66,7 +60,7 @@ def test_a_bar_is_as_wide_as_it_should_be(parts, width):
 def rgb(colour, system):
     """The colour as a terminal of this kind shows it."""
     seen = colour.downgrade(SYSTEMS[system])
-    return (RichColor.parse(VGA[seen.number]) if system == "standard" else seen).get_truecolor()
+    return (RichColor.parse(VGA[seen.number]) if system == "standard" else seen).get_truecolor().hex
 
 
 SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}

@@ -118,10 +118,11 @@ async def test_a_plug_in_source_has_its_own_fields(dialog, install):
     assert launch.started == [given.split()]
 
 
-async def test_a_plug_in_models_topics_are_named(dialog, install):
+async def test_a_plug_in_model_is_offered_and_its_topics_are_named(dialog, install):
     head = "from wikitopics.model import OnlineLDA\nclass Mine(OnlineLDA):\n"
     install(f"{head}    kind, default_topics = 'mine', 42\n", "wikitopics.models", mine="notes_package:Mine")
-    async with dialog(Launcher(1), (100, 40)) as (app, pilot):
+    launch = Launcher(1)
+    async with dialog(launch, (100, 50)) as (app, pilot):
         topics = app.screen.query_one("#topics-mine", Input)
         assert topics.placeholder == ""
         app.screen.query_one("#use-mine", Checkbox).value = True
@@ -129,6 +130,12 @@ async def test_a_plug_in_models_topics_are_named(dialog, install):
         assert topics.value == ""
         topics.focus()
         await seeing.until(pilot, "Topics of each model")
+        app.screen.query_one("#use-lda", Checkbox).value = False
+        topics.value = "7"
+        await seeing.choose_source(pilot, "counts")
+        await seeing.type_into(pilot, "#option-counts", "/here.npz", shows="ended with code 1")
+    given = "train --session night --source counts --counts /here.npz --model mine:topics=7"
+    assert launch.started == [given.split()]
 
 
 async def test_another_wikis_address_can_be_given(dialog):
@@ -247,12 +254,6 @@ async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(d
         assert launch.started == []
         await seeing.press(pilot, *"User:Me", "enter", shows="STARTING")
     assert 'contact = "[[User:Me]]"' in (home / "config.toml").read_text()
-
-
-async def test_an_older_contact_is_translated(dialog, home):
-    async with dialog(Launcher()) as (_, pilot):
-        (home / "config.toml").write_text('contact = "w:User:Me"\n')
-        await seeing.press(pilot, "enter", shows="STARTING")
 
 
 async def test_instead_of_a_contact_the_sample(dialog):

@@ -14,27 +14,11 @@ from wikitopics.tui.views.view import open_page
 BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
 
 
-@pytest.fixture
-def opened(monkeypatch):
-    """The addresses that the browser was given; it opens no second one."""
-    found: list[str] = []
+async def test_an_article_is_opened_as_it_was_read(shown, live, monkeypatch):
+    opened: list[str] = []
     monkeypatch.setattr(
-        "wikitopics.tui.views.view.open_page", lambda address: found.append(address) or len(found) == 1
+        "wikitopics.tui.views.view.open_page", lambda address: opened.append(address) or len(opened) == 1
     )
-    return found
-
-
-@pytest.fixture
-def terminal(monkeypatch):
-    """What the terminal was told beside what is drawn."""
-    told: list[str] = []
-    monkeypatch.setattr(
-        "wikitopics.tui.app.Wikitopics.tell_terminal", lambda self, sequence: told.append(sequence)
-    )
-    return told
-
-
-async def test_an_article_is_opened_as_it_was_read(shown, live, opened):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await pilot.press("w")
         assert not opened, "no article is chosen"
@@ -76,8 +60,9 @@ async def test_titles_are_links_where_the_terminal_takes_them(shown, live):
         assert not {"\x1b", "\x07", "\u202e"} & set(rest)
 
 
-async def test_the_title_and_the_notice(shown, tmp_path, terminal):
-    path = canned.build(tmp_path / "night.db")
+async def test_the_title_and_the_notice(shown, tmp_path, monkeypatch):
+    path, terminal = canned.build(tmp_path / "night.db"), list[str]()
+    monkeypatch.setattr("wikitopics.tui.app.Wikitopics.tell_terminal", lambda _, told: terminal.append(told))
     with contextlib.ExitStack() as trainer:
         trainer.enter_context(canned.live(path))
         async with shown(path, notify_by="osc9"):

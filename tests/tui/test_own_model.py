@@ -1,11 +1,7 @@
 """A model of somebody else's package on the screen, while the package is there and when it is gone."""
 
-from textual.widgets import Checkbox, Input
-
 from tests.tui import seeing
-from tests.tui.standins import Launcher
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.new_session import NewSession
 
 
 async def look(app, metric):
@@ -29,19 +25,6 @@ async def look(app, metric):
 
 async def test_it_is_shown_like_ours(open_app, race):
     await look(open_app(race), "Share of the main topic, mean of 40 held-out documents")
-
-
-async def test_it_is_offered_for_a_new_session(shown, race, unigrams):
-    launch = Launcher(1)
-    async with shown(race, launch=launch, size=(100, 50), words="unigrams 4") as (app, pilot):
-        await seeing.in_front(pilot, NewSession, "6", "n")
-        await seeing.choose_source(pilot, "counts")
-        app.screen.query_one("#use-lda", Checkbox).value = False
-        app.screen.query_one("#use-unigrams", Checkbox).value = True
-        app.screen.query_one("#topics-unigrams", Input).value = "7"
-        await seeing.type_into(pilot, "#option-counts", "/here.npz", shows="ended with code 1")
-    given = "train --session night --source counts --counts /here.npz --model unigrams:topics=7"
-    assert launch.started == [given.split()]
 
 
 async def test_it_is_shown_without_its_package(open_app, race, unigrams, monkeypatch):

@@ -7,6 +7,7 @@ import pytest
 from rich.color import Color, ColorSystem
 from textual.theme import BUILTIN_THEMES
 
+from tests.colours import contrast
 from wikitopics.session.errors import BadUsage
 from wikitopics.tui.app import names
 from wikitopics.tui.terminal import DARK, DARK_16, LIGHT, LIGHT_16, Preferences, house, inks, preferences
@@ -59,18 +60,7 @@ HOUSE = [
 
 def rgb(colour, system):
     """What a terminal with these colours makes of one."""
-    return Color.parse(colour).downgrade(system).get_truecolor()
-
-
-def contrast(a, b):
-    """The contrast ratio of WCAG 2."""
-
-    def luminance(colour):
-        parts = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
-        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
-
-    bright, dark = sorted((luminance(a), luminance(b)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
+    return Color.parse(colour).downgrade(system).get_truecolor().hex
 
 
 @pytest.mark.parametrize(("theme", "system"), HOUSE)

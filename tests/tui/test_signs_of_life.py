@@ -254,16 +254,11 @@ def test_progress_is_told_with_its_limit(tmp_path, articles, limit, number, noun
 # What the screen says of a session that reads its documents several times.
 
 
-@pytest.fixture
-def several(trained):
-    """The state of a session of 657 documents, in the second of three passes, and one of a single pass."""
+def test_several_passes_are_told_of_wherever_readings_count(trained):
+    """Of 657 documents, in the second of three passes; and of a single pass."""
     with SessionReader(trained) as reader:
         once = reader.status()
-    return replace(once, articles=900, again=243, passes=3), once
-
-
-def test_several_passes_are_told_of_wherever_readings_count(several):
-    status, once = several
+    status = replace(once, articles=900, again=243, passes=3)
     assert "pass 2 of 3" in "".join(in_line(status))
     assert "pass" not in "".join(in_line(once))
     replay = SimpleNamespace(playing=True, articles=600, points=[64, 600, 900])

@@ -14,16 +14,6 @@ from wikitopics.tui.views.log import EventList
 from wikitopics.tui.views.topics import Evolution, TopicView
 
 
-def test_columns_are_doublings_and_the_newest_with_newcomers_marked():
-    evolution = Evolution()
-    history = {16: "ab", 32: "bc", 64: "ba"}
-    evolution.show([(n, 0.1, tuple((word, 0.1) for word in words)) for n, words in history.items()])
-    rows = [[text.strip() for text, _ in line[1:]] for line in evolution.lines(300, 4)]
-    assert rows == [["16", "32", "64"], ["10.0%"] * 3, ["a", "b", "b"], ["b", "+c", "+a"]]
-    evolution.step(-12)
-    assert [word for word, _ in evolution.words] == ["a", "b"]
-
-
 async def test_topics_open_with_words_history_and_articles(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         seen = await seeing.press(pilot, "2", shows="50 topics after 12,480 articles")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.crawler.dump_server import SMALL, says, served
-from tests.crawler.dumps import dump, german, multistream
+from tests.crawler.dumps import dump, english_links, german, multistream
 from tests.session.memory import in_order
 from tests.waiting import until
 from wikitopics.session.errors import NoSession
@@ -103,16 +103,23 @@ def test_no_scheduler_there(on_a_cluster, tmp_path, monkeypatch):
 
 
 @pytest.mark.interop
-def test_a_new_vocabularys_words_are_counted_here_and_the_rest_there(cli, counted_here, dask, home, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [(german, ("--lang", "de")), (english_links, ("--tokens", "links"))],
+    ids=["words", "links"],
+)
+def test_a_new_vocabularys_words_are_counted_here_and_the_rest_there(
+    text, asked, cli, counted_here, dask, home, tmp_path
+):
     """And the session comes out as without a cluster."""
-    path = tmp_path / "dump.xml.bz2"
-    path.write_bytes(multistream(range(1, 401), text=german))
-    train = ("train", "--dump", path, "--lang", "de", "--vocab-articles", 250, "--batch-size", 64)
+    path = tmp_path / "dewiki.xml.bz2"
+    path.write_bytes(multistream(range(1, 401), text=text))
+    train = ("train", "--dump", path, *asked, "--vocab-articles", 250, "--batch-size", 64, "--topics", 3)
     dask.start_scheduler()
     dask.start_worker()
     found = []
     for session, more in (("far", ("--cluster", dask.address)), ("near", ())):
-        outcome = cli.ok(*train, "--topics", 3, "--seed", 1, "--session", session, *more)
+        outcome = cli.ok(*train, "--seed", 1, "--session", session, *more)
         assert "is built first" in outcome.err
         assert ("counting on a cluster" in outcome.err) == bool(more)
         cli.ok("export", "model", "--session", session, "--format", "npz", "-o", tmp_path / session)

@@ -9,9 +9,9 @@ import pytest
 
 import wikitopics
 from tests.crawler.dump_server import served
-from tests.crawler.dumps import multistream
+from tests.crawler.dumps import english_links, multistream
 from tests.session.memory import status
-from tests.wikitopics.polyglot import SUBJECTS, TITLES, UNSPACED_SUBJECTS, Linked, linked, polyglot
+from tests.wikitopics.polyglot import SUBJECTS, TITLES, UNSPACED_SUBJECTS, Linked, polyglot
 from wikitopics.session.records import in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import segmenters
@@ -131,10 +131,6 @@ def titles_of(language):
     return [set(titles.split(";")) for titles in TITLES[language]]
 
 
-def wikitext(number):
-    return " ".join(f"[[{title}]]" for title in linked("en", number))
-
-
 @pytest.fixture
 def of_titles(cli, counted_here, home):
     """A session `default` of an English wiki."""
@@ -162,7 +158,7 @@ def test_languages_without_blanks_have_topics_of_links(
 
 def test_pages_and_dumps_give_the_same_counts_as_the_api(cli, counted_here, home, tmp_path):
     file = tmp_path / "dewiki.xml.bz2"
-    file.write_bytes(multistream(range(1, 401), every=20, text=wikitext))
+    file.write_bytes(multistream(range(1, 401), every=20, text=english_links))
     with polyglot("en", 400, kind=Linked) as url, served({"/d.xml.bz2": file.read_bytes()}) as server:
         for name, source in {
             "api": ["--api-url", url],
@@ -179,20 +175,6 @@ def test_pages_and_dumps_give_the_same_counts_as_the_api(cli, counted_here, home
     kept = {path.stem for path in (home / "vocabularies").glob("*.txt")}
     assert {"dewiki-links", "de-links"} < kept
     cli.ok("compare", "api", "pages")
-
-
-@pytest.mark.interop
-def test_a_cluster_counts_links_too(cli, counted_here, dask, tmp_path):
-    path = tmp_path / "dewiki.xml.bz2"
-    path.write_bytes(multistream(range(1, 401), text=wikitext))
-    dask.start_scheduler()
-    dask.start_worker()
-    found = []
-    for session, more in (("far", ("--cluster", dask.address)), ("near", ())):
-        outcome = cli.ok("train", "--dump", path, *LINKS, *OF_250, "--session", session, *more)
-        assert ("counting on a cluster" in outcome.err) == bool(more)
-        found.append(cli("export", "topics", "--session", session).out)
-    assert found[0] == found[1]
 
 
 def test_what_has_no_links_is_refused(cli, home, one_line, tmp_path):

@@ -301,24 +301,10 @@ def test_every_table_has_a_model(race, cli, what):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--model", "unigrams:topics=20,decay=0.8", "--model", "lda:topics=20"], "--model"),
-        (["--model", "unigrams:topics=20,decay=0.7"], "--model"),
-        (["--topics", 21], "--topics"),
-        (["--eta", 0.2], "--eta"),
-    ],
-)
-def test_other_options_than_the_sessions_are_refused(race, cli, one_line, arguments, says):
-    one_line(cli("train", *arguments), 2, says)
-
-
-@pytest.mark.parametrize(
     ("spec", "says"),
     [
         ("unigrams:decay=0.3", "decay must be a number from 0.5 to 1"),
         ("unigrams:kappa=0.7", "'kappa' is not a setting of unigrams"),
-        ("unigrams:topics=0", "topics must be"),
     ],
 )
 def test_options_that_a_model_does_not_take_are_refused(unigrams, cli, one_line, spec, says):

@@ -263,10 +263,6 @@ def test_a_function_of_the_tour_is_where_it_says(function, module):
     assert callable(attrgetter(function)(found))
 
 
-def test_the_tour_is_short():
-    assert 10 < len(STOPS) <= 15
-
-
 OF_JSON = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## JSON\n")[1].split("\n## ")[0]
 KEYS = {
     command: (kind, re.findall(r"`(\w+)`", keys))

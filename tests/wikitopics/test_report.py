@@ -413,18 +413,6 @@ def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found
     assert browser.get_log("browser") == []
 
 
-def test_a_link_opens_its_topic(browser, tmp_path, found):
-    shown(browser, tmp_path, page(found))
-    anchor = found["models"][0].topics[-1].anchor
-    run(
-        browser,
-        "document.querySelector(`.map a[href='#${arguments[0]}']`).dispatchEvent("
-        "new MouseEvent('click', {bubbles: true, cancelable: true}))",
-        anchor,
-    )
-    wait(browser, lambda: run(browser, OPENED, anchor))
-
-
 def test_hostile_texts_do_nothing_in_a_browser(browser, tmp_path, hostile):
     shown(browser, tmp_path, page(hostile))
     assert run(browser, "return document.title") != "owned"

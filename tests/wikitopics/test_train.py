@@ -192,9 +192,7 @@ def test_what_comes_is_scored_before_it_is_trained(cli, corpus):
     ("articles", "wiki_size", "size"),
     [
         (None, None, 20_000),
-        (5_000, None, 20_000),
         (20_000, None, 20_200),
-        (100_000, None, 100_200),
         (None, 300, 300),
         (100_000, 300, 300),
         (None, 1_000_000, 1_000_000),

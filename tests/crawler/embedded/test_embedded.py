@@ -1,4 +1,4 @@
-"""The embedded wiki: MediaWiki's cursors, the same articles always, and every misdeed survived."""
+"""The embedded wiki: its sample, MediaWiki's cursors, the same articles always, every misdeed survived."""
 
 import asyncio
 import os
@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -14,26 +15,60 @@ import pytest
 from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.waiting import gone, until
-from tests.wiki import (
-    PAGE_KINDS,
-    REQUEST_KINDS,
-    Faults,
-    FaultyApi,
-    SizedArticles,
-    find,
-    make_app,
-    render_page,
-    words_for_bytes,
-)
+from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi, make_app, render_page
 from wikitopics.crawler.embedded import DemoSource, EmbeddedWiki
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError
-from wikitopics.crawler.embedded.corpus import SampleArticles
+from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
+from wikitopics.vocab import Vocabulary
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return load_sample()
+
+
+def test_it_is_small_enough_to_ship():
+    assert len((resources.files("wikitopics.crawler") / "data" / "sample.xz").read_bytes()) < 3_000_000
+
+
+def test_twenty_thousand_articles_with_titles_of_their_own(sample):
+    assert len(sample.titles) == len(set(sample.titles)) == 20_000
+    assert all(title.strip() and title.isprintable() for title in sample.titles)
+    assert "may refer to" not in " ".join(sample.titles)
+
+
+def test_the_rows_are_well_formed_over_the_shipped_words_and_stubs_are_everywhere(sample):
+    assert sample.indptr[0] == 0
+    assert sample.indptr[-1] == len(sample.word_ids) == len(sample.counts)
+    lengths = np.diff(sample.indptr)
+    assert lengths.min() >= 3
+    assert sample.counts.min() == 1
+    assert sample.counts.max() <= 255
+    assert sample.word_ids.min() == 0
+    assert sample.word_ids.max() == len(sample.words) - 1
+    inside = np.ones(len(sample.word_ids), dtype=bool)
+    inside[sample.indptr[:-1]] = False
+    assert (np.diff(sample.word_ids, prepend=0)[inside] > 0).all()
+    assert set(sample.words) <= set(Vocabulary.load("english").words)
+    assert len(sample.words) > 7_900
+    totals = np.add.reduceat(sample.counts, sample.indptr[:-1])
+    for tenth in np.split(totals, 10):
+        assert 300 < (tenth < 30).sum() < 500
+
+
+def test_an_article_is_about_its_title(sample):
+    at = sample.titles.index("Science and technology in Brussels")
+    row = slice(sample.indptr[at], sample.indptr[at + 1])
+    words = [sample.words[i] for i in sample.word_ids[row]]
+    counts = dict(zip(words, sample.counts[row].tolist(), strict=True))
+    assert (counts["brussels"], counts["universities"]) == (3, 4)
+
 
 CORPUS = synthetic_corpus(60)
 LIST = {"action": "query", "generator": "random"}
@@ -88,33 +123,22 @@ def test_truncated_by_size():
     assert not first & second
 
 
-def test_articles_are_always_the_same_of_the_corpus_and_of_a_wanted_size():
+def test_articles_are_always_the_same_and_of_the_corpus():
     one, two, other = wiki(500), wiki(500), wiki(500, seed=9)
     assert [one.wikitext(i) for i in (0, 59, 60, 499)] == [two.wikitext(i) for i in (0, 59, 60, 499)]
     assert one.wikitext(60) != other.wikitext(60)
     assert len({one.wikitext(i) for i in range(200)}) == 200
-    for index in (0, 59, 60, 499):
-        assert find(one.articles, one.articles.title(index)) == index
-    assert find(one.articles, one.articles.title(60) + "x") is None
-    assert find(wiki(60).articles, one.articles.title(60)) is None
     articles = SampleArticles(CORPUS, 60)
     for index in range(60):
         span = slice(CORPUS.indptr[index], CORPUS.indptr[index + 1])
         counted = np.unique(articles.article(index).word_ids, return_counts=True)
         np.testing.assert_array_equal(counted, (CORPUS.word_ids[span], CORPUS.counts[span]))
-    for wanted in (3000, 8000, 30_000):
-        api = FaultyApi(SizedArticles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
-        mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
-        assert mean == pytest.approx(wanted, rel=0.05)
 
 
 def test_pages_that_do_not_exist_are_listed_as_missing():
     api = wiki(10)
     by_id = api.answer({"action": "query", "pageids": "0|1|11"})["query"]["pages"]
     assert [(page["pageid"], page.get("missing")) for page in by_id] == [(0, True), (1, None), (11, True)]
-    title = api.articles.title(0)
-    by_title = api.answer({"action": "query", "titles": f"{title}|Nowhere"})["query"]["pages"]
-    assert [(page["title"], page.get("missing")) for page in by_title] == [(title, None), ("Nowhere", True)]
 
 
 async def crawl(url, clock, stall_seconds=30.0):

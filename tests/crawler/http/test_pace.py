@@ -86,23 +86,6 @@ async def test_pages_have_a_limit_of_their_own_for_all_trainers(trainers, slowes
     assert all(b - a >= 0.125 for a, b in pairwise(sorted(log.starts)))
 
 
-@pytest.mark.parametrize("trainers", [1, 3])
-async def test_a_second_passes_between_two_requests_to_a_server_of_dumps(trainers, clock, tmp_path):
-    log = await busy(SERVICE, trainers, clock, tmp_path, slowest=6.0)
-    assert log.most_running == 1
-    assert all(start - end >= 1.0 for end, start in zip(log.ends, log.starts[1:], strict=False))
-
-
-async def test_what_one_is_told_holds_for_all(clock, tmp_path):
-    log = Log(clock)
-    one, two = (SharedPace(wikimedia_limits(), clock, tmp_path) for _ in range(2))
-    await log.request(one, 0.1, told=40.0)
-    await log.request(two, 1.2)
-    await log.request(one, 0.1)
-    assert log.starts[1] - log.starts[0] == pytest.approx(40.1, abs=0.01)
-    assert log.starts[2] - log.starts[1] == pytest.approx(6.2, abs=0.01)
-
-
 ODD = ["", "x", "7", "\xff\xfe", "0 nan", "nan 2000", "0 inf", "-inf inf", "0 1e300", "-5 -6", "1 2000 3"]
 
 
@@ -165,12 +148,9 @@ def articles_a_second(a, b, spread):
     ("a", "b", "spread", "share"),
     [
         (0.25, 0.0, 0.0, 0.99),
-        (0.6, 0.0, 0.05, 0.99),
         (1.5, 0.0, 0.05, 0.9),
-        (0.2, 0.026, 0.0, 0.85),
         (0.2, 0.026, 0.05, 0.85),
         (0.05, 0.018, 0.05, 0.85),
-        (0.9, 0.02, 0.05, 0.85),
         (0.1, 0.1, 0.02, 0.8),
         (0.3, 0.012, 0.15, 0.75),
     ],
@@ -226,32 +206,6 @@ async def test_a_restart_of_the_machine_keeps_nobody_waiting(uptime, clock, tmp_
     log = Log(clock)
     await log.request(SharedPace(wikimedia_limits(), clock, tmp_path), 0.1)
     assert log.starts == [uptime]
-
-
-async def test_what_one_page_is_told_holds_for_all_pages(clock, tmp_path):
-    """Also if others are under way, and end later."""
-    one, two = (SharedPace(wikimedia_page_limits(), clock, tmp_path) for _ in range(2))
-    told, ended = asyncio.Event(), asyncio.Event()
-
-    async def throttled():
-        async with one.turn(quietly(clock)) as turn:
-            turn.told_to_wait = 40.0
-            await told.wait()
-
-    async def usual():
-        async with two.turn(quietly(clock)):
-            await told.wait()
-            await first
-        ended.set()
-
-    first = asyncio.create_task(throttled())
-    second = asyncio.create_task(usual())
-    await clock.sleep(1)
-    told.set()
-    await asyncio.gather(first, second)
-    now = clock.now
-    async with two.turn(quietly(clock)):
-        assert clock.now >= now + 39.9
 
 
 async def test_a_long_wait_is_explained_and_outlives_its_trainer(clock, tmp_path):

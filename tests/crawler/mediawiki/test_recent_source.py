@@ -1,22 +1,171 @@
-"""RecentSource against a stream of changes in the test and the embedded wiki."""
+"""RecentSource against a stream of changes in the test and the embedded wiki; Wikimedia's rules for it."""
 
 import asyncio
+import json
 import zlib
+from contextlib import aclosing
 from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
+from aiohttp import web
 from yarl import URL
 
+from tests.corpora import synthetic_corpus
 from tests.crawler.dumps import skips
-from tests.crawler.streams import ARTICLES, Stream, event, ids
 from tests.wiki import FaultyApi
-from wikitopics.crawler.http.rules import wikimedia_limits
+from wikitopics.crawler.embedded.corpus import SampleArticles
+from wikitopics.crawler.http.rules import wikimedia_limits, wikimedia_service_limits
+from wikitopics.crawler.http.wire import split_lines
 from wikitopics.crawler.mediawiki import recent
 from wikitopics.crawler.mediawiki import wiki as pages
-from wikitopics.crawler.mediawiki.recent import RecentSource
+from wikitopics.crawler.mediawiki.recent import PageChange, RecentSource, changes
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Activity, BadPosition, BadSource, WikiRefused
+from wikitopics.crawler.source import Activity, BadPosition, BadSource, WikiRefused, WikiUnreachable
+
+ID = (
+    '[{"topic":"eqiad.mediawiki.recentchange","partition":0,"timestamp":1756449917002},'
+    '{"topic":"codfw.mediawiki.recentchange","partition":0,"offset":-1}]'
+)
+
+
+def edit(title="Water", **fields):
+    """The data of an event with some of the fields of its schema (mediawiki/recentchange/1.0.0)."""
+    meta = {"domain": "en.wikipedia.org", "stream": "mediawiki.recentchange", "partition": 0}
+    change = {"$schema": "/mediawiki/recentchange/1.0.0", "meta": meta, "id": 68147964, "type": "edit"}
+    change |= {"namespace": 0, "title": title, "bot": False, "server_name": "en.wikipedia.org"}
+    return json.dumps(change | fields)
+
+
+async def heard(sent, size=1 << 16):
+    """The changes of en.wikipedia.org in these bytes, which come ``size`` at a time."""
+    body = sent if isinstance(sent, bytes) else sent.encode()
+
+    async def parts():
+        for at in range(0, len(body), size):
+            yield body[at : at + size]
+
+    return [change async for change in changes(split_lines(parts(), 1 << 20), "en.wikipedia.org")]
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 16])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+async def test_an_edit(size, line_end):
+    sent = f":ok\n\nevent: message\nid: {ID}\ndata: {edit()}\n\n".replace("\n", line_end)
+    assert await heard(sent, size) == [PageChange(ID, "Water")]
+
+
+PRETTY = json.dumps(json.loads(edit()), indent=1).replace("\n", "\ndata: ")
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_one"),
+    [
+        pytest.param(f"event:message\nid:{ID}\ndata:{edit()}\n\n", True, id="no space after the colon"),
+        pytest.param(f"id: {ID}\ndata: {PRETTY}\n\n", True, id="data on several lines"),
+        pytest.param(f"id: {ID}\ndata: {edit()}\n", False, id="cut off"),
+        pytest.param(f":\n\n: still here\n\nretry: 1000\nid: {ID}\n\n:\ndata\n\n", False, id="comments"),
+        pytest.param('event: error\nid: []\ndata: {"message":"Local"}\n\n', False, id="an error"),
+        pytest.param(
+            f"event: error\ndata: {{}}\n\nid: {ID}\ndata: {edit()}\n\n", True, id="one behind an error"
+        ),
+    ],
+)
+async def test_what_is_an_event(sent, is_one):
+    assert await heard(sent) == [PageChange(ID, "Water")] * is_one
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"meta": meta} for meta in ({"domain": "canary"}, {"domain": "de.wikipedia.org"}, None)),
+        {"namespace": 1},
+        {"type": "categorize", "namespace": 14},
+        {"type": "log", "log_type": "delete"},
+        {"type": "external"},
+        *({"title": title} for title in ("", "a|b", "\ud800", "x" * 256)),
+    ],
+)
+async def test_what_is_no_edited_article_has_a_place_only(fields):
+    assert await heard(f"id: {ID}\ndata: {edit(**fields)}\n\n") == [PageChange(ID, None)]
+
+
+@pytest.mark.parametrize("no_id", [b"a\x00b", "caf\u00e9".encode(), b"x" * 9000])
+async def test_ids_that_are_no_headers(no_id):
+    assert await heard(b"id: " + no_id + f"\ndata: {edit()}\n\n".encode()) == [PageChange("", "Water")]
+
+
+ARTICLES = SampleArticles(synthetic_corpus(60), 100)
+POLITE = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
+
+
+def event(number, **fields):
+    change = {
+        "meta": {"domain": "127.0.0.1"},
+        "namespace": 0,
+        "type": "edit",
+        "title": ARTICLES.title(number),
+    }
+    change |= fields
+    return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
+
+
+class Stream:
+    """Plays one script a connection: bytes, a status, or a function; then keeps the connection open."""
+
+    def __init__(self, *scripts, encoding="identity"):
+        self.scripts = list(scripts)
+        self.encoding = encoding
+        self.asked = []
+
+    async def __call__(self, request):
+        if request.path != "/w/stream":
+            return None
+        self.asked.append(request.headers.get("Last-Event-ID"))
+        script = self.scripts.pop(0) if self.scripts else b":ok\n\n"
+        if isinstance(script, int):
+            return web.Response(status=script, headers={"Retry-After": "3"}, text="no")
+        headers = {"Content-Type": "text/event-stream", "Content-Encoding": self.encoding}
+        response = web.StreamResponse(headers=headers)
+        await response.prepare(request)
+        if callable(script):
+            await script(request, response)
+        else:
+            step = max(100, len(script) // 100)
+            for at in range(0, len(script), step):
+                await response.write(script[at : at + step])
+        if not self.scripts:
+            await asyncio.sleep(3600)
+        return response
+
+
+def ids(batches):
+    return [page.page_id - 1 for batch in batches for page in batch.pages]
+
+
+@pytest.fixture
+def hear(serve, clock, monkeypatch):
+    """Serves a stream beside its wiki, and reads batches until there are so many articles and skipped ones:
+    ``batches, source = await hear(stream, articles, position)``."""
+    monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
+
+    async def heard(stream, articles, position=None, **options):
+        url = await serve(FaultyApi(ARTICLES), override=stream)
+        source = RecentSource(
+            Wiki(url, version="0", clock=clock, **options), url.replace("api.php", "stream")
+        )
+        batches = []
+        try:
+            async with aclosing(source.batches(position)) as coming:
+                async for batch in coming:
+                    batches.append(batch)
+                    if sum(len(b.pages) + sum(b.skips.values()) for b in batches) >= articles:
+                        break
+        finally:
+            await source.close()
+        return batches, source
+
+    return heard
 
 
 async def test_changed_articles_in_batches(hear):
@@ -53,8 +202,7 @@ async def test_a_burst_comes_in_full_batches(hear, monkeypatch):
 
 async def test_stream_and_api_on_wikimedia(hear, tmp_path):
     stream = Stream(b"".join(event(n) for n in range(70)))
-    polite = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org", "budget_folder": tmp_path}
-    batches, _ = await hear(stream, 70, **polite)
+    batches, _ = await hear(stream, 70, budget_folder=tmp_path, **POLITE)
     assert sorted(ids(batches)) == list(range(70))
     assert {path.name for path in tmp_path.iterdir()} == {"127.0.0.1.lock", "wikimedia.lock"}
 
@@ -222,3 +370,41 @@ async def test_who_no_longer_waits_for_changes_does_not_say_so(reason):
     source = RecentSource(wiki, "http://host/stream")
     assert await source._next(asyncio.Queue(), 0) is None
     assert activity.waiting_for == reason
+
+
+async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(hear, clock, tmp_path):
+    stream = Stream(event(1), 500, event(2))
+    before = clock.now
+    batches, source = await hear(stream, 2, budget_folder=tmp_path, **POLITE)
+    assert sorted(ids(batches)) == [1, 2]
+    assert clock.now - before >= 900
+    assert [error.text for error in source.activity.errors] == ["127.0.0.1 answers 500"]
+
+
+async def test_a_start_does_not_wait_for_the_stream(hear, clock, tmp_path):
+    """Neither for its own error nor for one that another trainer met."""
+    stream = Stream(503)
+    before = clock.now
+    for _ in range(2):
+        with pytest.raises(WikiUnreachable, match=r"try again after \d\d:\d\d:\d\d, in 15 minutes$"):
+            await hear(stream, 1, budget_folder=tmp_path, **POLITE)
+    assert len(stream.asked) == 1
+    assert clock.now - before < 60
+
+
+async def test_only_the_opening_of_a_stream_keeps_others_waiting(serve, clock, tmp_path):
+    """Two trainers listen at the same time."""
+    url = await serve(FaultyApi(ARTICLES), override=Stream())
+    stream = url.replace("api.php", "stream")
+    sources = [
+        RecentSource(Wiki(url, version="0", clock=clock, budget_folder=tmp_path, **POLITE), stream)
+        for _ in range(2)
+    ]
+    limits = wikimedia_service_limits("127.0.0.1", "the stream of changes")
+    heard = [source.wiki.client.lines(URL(stream), {}, 60.0, limits) for source in sources]
+    began = clock.now
+    assert [await anext(lines) for lines in heard] == [b":ok", b":ok"]
+    assert clock.now - began >= 1.0
+    for lines, source in zip(heard, sources, strict=True):
+        await lines.aclose()
+        await source.close()
