@@ -27,14 +27,14 @@ from wikitopics.tui.text import visible
 
 SERIES = 4
 INKS = {
-    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor", "fresh")),
+    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor", "chosen", "fresh")),
     *(f"ink--{name}" for name in ("good", "bad", "warn", "new", "accent", "spark")),
     *(f"ink--series{number}" for number in range(SERIES)),
 }
 
 
-# The inks of areas: "area3" colours a dot or a word of area 3, "tint3" is the ground of its land, "glow3" is
-# a topic of it that has just been read.
+# The inks of areas: "area3" colours a dot or a word of area 3, "head3" its name, "tint3" is the ground of its
+# land, "glow3" is a topic of it that has just been read.
 
 READABLE = 3.0
 """The least contrast of a dot or a bold word with the ground [WCAG 2]."""
@@ -50,7 +50,7 @@ _16 = [*map(Color.parse, VGA)]
 
 
 def area_ink(kind: str, area: int) -> str:
-    """The name of an area's ink: its "area", "tint" or "glow"."""
+    """The name of an area's ink: its "area", "head", "tint" or "glow"."""
     return f"{kind}{area % len(COLOURS)}"
 
 
@@ -66,7 +66,7 @@ def tinted(app: App[object]) -> bool:
 def _area_style(app: App[object], ink: str) -> Style | None:
     """The style of an area's ink under the present theme, in the terminal's colours; None for other inks."""
     kind = ink.rstrip("0123456789")
-    if kind == ink or kind not in ("area", "tint", "glow"):
+    if kind not in ("area", "head", "tint", "glow"):
         return None
     if kind == "glow" and app.no_color:
         return Style(bold=True, underline=True)
@@ -78,8 +78,8 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     if kind == "tint" or (kind == "glow" and depth in ("256", "truecolor")):
         return _area_ground(kind, area, own["background"], theme.dark)
     colour = _area_colour(area, grounds, own["foreground"], theme.dark, depth)
-    if kind == "area":
-        return Style(color=colour)
+    if kind != "glow":
+        return Style(color=colour, bold=kind == "head" or None)
     number = 0 if theme.dark else 15
     text = RichColor.from_ansi(number) if theme.ansi else _16[number].rich_color
     return Style(color=text, bgcolor=colour, bold=True)
@@ -193,9 +193,11 @@ class Drawn(Widget):
 
     def pen(self, name: str = "", under: str = "") -> Style:
         """The style of an ink over the widget's own, with the ink ``under`` in between. "one/other" is an ink
-        on the colour of another."""
+        on the colour of another, "one+other" the other over the one."""
+        if "+" in name:
+            under, _, name = name.partition("+")
         few = self.app.has_class("-few-colours") or (name[:4] == "area" and self.app.current_theme.ansi)
-        if under == "cursor" and name and few:
+        if under in ("cursor", "chosen") and name and few:
             name = "strong" if name in ("strong", "new") else ""  # no other two of 16 colours go together
         elif name == "faint" and under == "cursor":
             name = "muted"  # faint text would be invisible on the cursor's row
@@ -278,6 +280,10 @@ class Lines(Drawn):
     def lines(self, width: int, height: int) -> list[Line]:
         """The lines to draw now."""
         return [] if self._make is None else self._make(width, height)
+
+    def notify_style_update(self) -> None:
+        self._lines = None  # they may depend on the theme and on the focus
+        super().notify_style_update()
 
     def redraw(self) -> None:
         old_lines, self._lines = self._lines, None

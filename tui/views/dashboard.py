@@ -263,11 +263,6 @@ class Dashboard(View):
             if listed.topic is not None:
                 self.query_one(TopicAtlas).choose(listed.topic.topic)
 
-    @on(TopicAtlas.Moved)
-    def _entitle_atlas(self) -> None:
-        drawn = self.query_one(TopicAtlas)
-        name(drawn, drawn.title)
-
     # Keys -------------------------------------------------------------------------------------
 
     def action_scale(self, which: Scale) -> None:
