@@ -19,9 +19,8 @@ from textual.widgets import Input, Static
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
 from wikitopics.tui.bars import STATES, FindBar, Hint, KeyBar
-from wikitopics.tui.inks import Lines
+from wikitopics.tui.inks import DOTS, Lines
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.marks import DOTS
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import bindings, is_refused, keymap
 from wikitopics.tui.text import ASCII_BARS, BARS, folded, nearness, plural, share, visible
@@ -153,11 +152,12 @@ class Main(Screen[None]):
     def action_jump(self) -> None:
         """Show the letter of each panel in sight, and focus the one whose letter is pressed."""
         panels: dict[str, Widget] = {}
+        free = [*ascii_lowercase.replace("g", "")]
         for panel in self.focus_chain:
             letters = str(panel.border_title or "").lower() + ascii_lowercase
-            panels[
-                next(ch for ch in letters if ch in ascii_lowercase.replace("g", "") and ch not in panels)
-            ] = panel
+            letter = next(ch for ch in letters if ch in free)
+            free.remove(letter)
+            panels[letter] = panel
 
         def pressed(key: str | None) -> None:
             if key == "g" and isinstance(self.focused, RowList):

@@ -8,9 +8,8 @@ from rich.cells import cell_len
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
 from wikitopics.tui.follow import Choice, SessionView
-from wikitopics.tui.inks import Line, Lines, Part, linked, name, sorting
+from wikitopics.tui.inks import NO_MARKS, Line, Lines, Marks, Part, linked, marks_of, name, sorting
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.marks import NO_MARKS, Marks, marks_of
 from wikitopics.tui.text import (
     MISMATCH,
     bar,

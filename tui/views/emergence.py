@@ -124,7 +124,7 @@ class Heatmap(RowList[TopicRow]):
             self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
             listed = matching(rows, sought, choice.order, choice.pinned_of(model))
             self.show([row for row in listed if row.topic < shown.shares.shape[1]], anew=True)
-            self.post_message(self.Moved(self, self.current))  # to a newer snapshot
+            self.post_message(self.Moved(self.current))  # to a newer snapshot
 
         values = look.topics, model, sought, choice.order, choice.pinned_of(model), choice.ascii_only
         view.fill("emergence", values, fill)
@@ -161,7 +161,7 @@ class Heatmap(RowList[TopicRow]):
         self.at = None if goal == newest else int(self._history.articles[goal])
         self.hold()
         self.refresh()
-        self.post_message(self.Moved(self, self.current))
+        self.post_message(self.Moved(self.current))
 
     # Drawing ----------------------------------------------------------------------------------------
 
