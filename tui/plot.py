@@ -384,6 +384,8 @@ class Series:
     name: str
     x: Floats
     y: Floats
+    number: int = 0
+    """Its place among all series, shown or not, so that a model keeps its colour when others are hidden."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,8 +403,6 @@ class Drawing:
     """Formats a measured value for end labels and the crosshair."""
     tell_x: Callable[[float], str] = plain
     """Formats x for the crosshair, e.g. "at 4,096 articles"."""
-    inks: tuple[int, ...] = ()
-    """The number of each series' colour, so that a model keeps its colour when others are hidden."""
     whole_y: bool = False
     """Whether y counts things, so that there are no labels between whole numbers."""
     time_x: bool = False
