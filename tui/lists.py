@@ -160,9 +160,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self._reveal()
 
     def _reveal(self) -> None:
-        self.scroll_to_region(
-            Region(0, self.cursor, self.size.width, 1 + self.headed), animate=False, force=True, x_axis=False
-        )
+        row = Region(0, self.cursor, self.size.width, 1 + self.headed)
+        self.scroll_to_region(row, animate=False, force=True, x_axis=False)
 
     def watch_cursor(self) -> None:
         if (row := self.current) is not None:

@@ -246,10 +246,8 @@ def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
         if not one.id or one.id in seen or not enabled or not one.tooltip:
             continue
         seen.add(one.id)
-        where = "Everywhere" if node is app else app.main.view.TITLE
-        yield KeyCommand(
-            app.get_key_display(one), one.tooltip, where, partial(app.run_action, one.action, node)
-        )
+        key, act = app.get_key_display(one), partial(app.run_action, one.action, node)
+        yield KeyCommand(key, one.tooltip, "Everywhere" if node is app else app.main.view.TITLE, act)
 
 
 REPORT = "Write the report: one page, opened in the browser"

@@ -75,12 +75,11 @@ class ArticleList(RowList[ArticleRow]):
 
     def header(self, width: int) -> Line:
         title, mix, topic, many = self._columns(width)
+        mixes = f"{'topics' if mix else '':<{mix}}"
         if self._topic is not None:
-            topics = f"{'share':<{SHARE}}{'topics' if mix else '':<{mix}}{'also about' if many else ''}"
+            topics = f"{'share':<{SHARE}}{mixes}{'also about' if many else ''}"
         else:
-            topics = (
-                f"{'topics' if mix else '':<{mix}}{'most about':<{topic}}{'also about' if many > 1 else ''}"
-            )
+            topics = f"{mixes}{'most about':<{topic}}{'also about' if many > 1 else ''}"
         return [(f"{'number':>9} {'words':>7}  {'title':<{title}}{topics}", "header")]
 
     def parts(self, row: ArticleRow, width: int) -> Line:

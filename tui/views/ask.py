@@ -138,10 +138,8 @@ class AskView(View):
             for topic, part, words in answer.topics
         ], anew=True)  # fmt: skip
         listed.empty = answer.lone
-        rows = [row for row, _, _ in answer.alike]
-        listed.show_articles(
-            rows, {row.seq: parts for row, _, parts in answer.alike}, look, model, sought=question
-        )
+        rows, leading = [row for row, _, _ in answer.alike], {row.seq: each for row, _, each in answer.alike}
+        listed.show_articles(rows, leading, look, model, sought=question)
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
