@@ -29,7 +29,7 @@ from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, ru
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
-from wikitopics.tui.questions import Agree, Ask, AskContact, Starting, State
+from wikitopics.tui.questions import Ask, AskContact, Starting, State, agreement
 from wikitopics.tui.terminal import (
     Preferences,
     TerminalApp,
@@ -317,7 +317,7 @@ class Wikitopics(TerminalApp[Ending]):
             elif not self.path.exists():
                 self.exit("stop")
 
-        self.push_screen(Agree(question), answered)
+        self.push_screen(agreement(question), answered)
 
     def _start_again(self, *, agreed: bool = False) -> None:
         """Start the trainer again, and wait for its session if there is none yet."""

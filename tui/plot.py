@@ -89,9 +89,8 @@ def ticks(
     else:
         values = _log_ticks(axis, most) if axis.log else _linear_ticks(axis, most)
     positions = axis.position(np.array(values, np.float64)).tolist()
-    return [
-        (at, label(value)) for at, value in zip(positions, values, strict=True) if -1e-9 <= at <= 1 + 1e-9
-    ]
+    placed = zip(positions, values, strict=True)
+    return [(at, label(value)) for at, value in placed if -1e-9 <= at <= 1 + 1e-9]
 
 
 def _time_ticks(axis: Axis, most: int) -> list[float]:
