@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.containers import Horizontal
 from textual.strip import Strip
 from textual.widgets import Input
 
@@ -254,27 +256,33 @@ class TextField(Input):
 # The line for typing what to find; results show as the user types.
 
 
-class FindBar(TextField):
+class FindBar(Horizontal):
     """Enter keeps what was found, Escape discards it."""
 
     BINDINGS = bindings("find")
 
+    def compose(self) -> ComposeResult:
+        yield TextField()
+
     def open(self, what: str) -> None:
         """Show the line; ``what`` says what can be found here."""
+        line = self.query_one(Input)
         with self.prevent(Input.Changed):
-            self.value = ""
-        self.placeholder = f"find {what}"
+            line.value = ""
+        line.placeholder = f"find {what}"
         self.add_class("-open")
-        self.screen.set_focus(self)  # now, not by a message: keys already typed are meant for it
+        self.screen.set_focus(line)  # now, not by a message: keys already typed are meant for it
 
     def take(self, typed: str) -> None:
         """Add text typed before the line had the focus, which went to the widget that had it then."""
-        if self.has_class("-open") and self.screen.focused is self:
-            self.insert_text_at_cursor(typed)
+        line = self.query_one(Input)
+        if self.has_class("-open") and self.screen.focused is line:
+            line.insert_text_at_cursor(typed)
 
     def shut(self) -> None:
         """Hide the line and change nothing."""
         self.remove_class("-open")
 
     def action_let_go(self) -> None:
-        self.post_message(Input.Submitted(self, ""))
+        line = self.query_one(Input)
+        line.post_message(Input.Submitted(line, ""))

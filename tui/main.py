@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 EVERYWHERE = [
     *bindings("everywhere"),
-    Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, system=True),
+    Binding("ctrl+c", "leave", "Quit", priority=True, system=True),
+    Binding("ctrl+q", "leave", "Quit", priority=True, system=True),
 ]
 
 
