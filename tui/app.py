@@ -29,7 +29,7 @@ from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, ru
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
-from wikitopics.tui.questions import Agree, Ask, AskContact, Starting, State
+from wikitopics.tui.questions import Ask, AskContact, Starting, State, agreement
 from wikitopics.tui.terminal import (
     Preferences,
     TerminalApp,
@@ -304,7 +304,7 @@ class Wikitopics(TerminalApp[Ending]):
             elif answer == "ended" and (question := control.question(path)):
                 self._ask_to_agree(question)
             elif answer == "again":
-                self._start_waiting()
+                self._start_again()
             else:  # the error is shown after the screen has closed
                 self.exit("demo" if answer == "demo" else "stop")
 
@@ -313,27 +313,24 @@ class Wikitopics(TerminalApp[Ending]):
     def _ask_to_agree(self, question: str) -> None:
         def answered(answer: str | None) -> None:
             if answer == "yes":
-                self._start_waiting(agreed=True)
+                self._start_again(agreed=True)
             elif not self.path.exists():
                 self.exit("stop")
 
-        self.push_screen(Agree(question), answered)
+        self.push_screen(agreement(question), answered)
 
-    def _start_waiting(self, *, agreed: bool = False) -> None:
+    def _start_again(self, *, agreed: bool = False) -> None:
         """Start the trainer again, and wait for its session if there is none yet."""
         try:
-            self._start_again(agreed=agreed)
+            self.watched.awaited = self._trainers.start_again(self.path, agreed=agreed)
         except SessionError as error:
             if self.path.exists():
                 self.notify(str(error), severity="warning")
             else:  # there is nothing to show
                 self.exit("stop", message=Text(str(error)))
             return
-        self.wait_for_session()
-
-    def _start_again(self, *, agreed: bool = False) -> None:
-        self.watched.awaited = self._trainers.start_again(self.path, agreed=agreed)
         self.watched.look_again()
+        self.wait_for_session()
 
     @write_action
     def action_new_session(self) -> None:

@@ -332,11 +332,8 @@ def toward(labels: Iterable[Label], here: tuple[float, float], direction: Direct
     def way(label: Label) -> tuple[bool, float]:
         """Whether it is more aside than ahead, and how far; 0 if it lies behind."""
         y, x = middle(label)
-        ahead, aside = (
-            (sign * (x - here[1]), abs(y - here[0]))
-            if is_across
-            else (sign * (y - here[0]), abs(x - here[1]))
-        )
+        down, right = y - here[0], x - here[1]
+        ahead, aside = (sign * right, abs(down)) if is_across else (sign * down, abs(right))
         return aside > ahead, ahead + 2 * aside if ahead > 0 else 0.0
 
     ways = [(way(label), label) for label in labels]

@@ -72,22 +72,23 @@ class Picture(Lines):
             for i, series in enumerate(self.drawing.series):
                 line = sample(patterns[i], ascii_only=self.ascii_only) + " "
                 legend = line if self.named and any(patterns) else ""
-                self._labels.append(self._end_label(series, self._ink(i), legend))
+                self._labels.append(self._end_label(series, legend))
         return self._labels
 
     def patterns(self) -> tuple[int, ...]:
         """The number of each series' pattern. With colour, only lines of the same colour differ in
         pattern."""
         each = 1 if self.ascii_only or self.app.has_class("-few-colours") else SERIES
-        return tuple(self._number(i) // each for i in range(len(self.drawing.series)))
+        return tuple(series.number // each for series in self.drawing.series)
 
-    def _end_label(self, series: Series, ink: str, legend: str) -> tuple[float, Line]:
+    def _end_label(self, series: Series, legend: str) -> tuple[float, Line]:
         """The last value in sight, and the label: the name, that value and, as far as there is room, how it
         has changed since half of x, e.g. "lda 1,187 -3.1% since 33k"."""
         right = float("inf")  # the end of the range in sight
         if self.window is not None:
             right = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
             right = 10.0**right if self.log_x else right
+        ink = self._ink(series)
         known = np.flatnonzero(np.isfinite(series.y[: np.searchsorted(series.x, right, side="right")]))
         if not known.size:
             return float("nan"), [(legend + squeezed(series.name, END_LABEL_MOST), ink)]
@@ -176,16 +177,11 @@ class Picture(Lines):
             start, rows = max(chart.cut.column - len(EARLIER), 0), range(height)
             free = (r for r in rows[:: 1 if chart.cut.above else -1] if not chart.codes[r, start:][:9].any())
             write(next(free, 0), start, EARLIER)
-        inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is for no series, -1
+        inks = [*map(self._ink, self.drawing.series), "faint", "accent", ""]  # the last is for no series, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
-    def _ink(self, index: int) -> str:
-        return "faint" if self.drawing.faded else f"series{self._number(index) % SERIES}"
-
-    def _number(self, index: int) -> int:
-        """The number of a series among all series, shown or not."""
-        inks = self.drawing.inks
-        return inks[index] if index < len(inks) else index
+    def _ink(self, series: Series) -> str:
+        return "faint" if self.drawing.faded else f"series{series.number % SERIES}"
 
     def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
         """The label of each row: where its line ends, moved apart where labels collide."""
@@ -422,11 +418,11 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
             curve = only in (None, model) and other.curves.get((model, choice.metric))
             curves.append((f"{other.name}/{model}", curve))
     drawn = [
-        (number, Series(visible(name), _x(curve, x_kind), curve.values), curve)
+        (Series(visible(name), _x(curve, x_kind), curve.values, number), curve)
         for number, (name, curve) in enumerate(curves)
         if curve and curve.values.size
     ]
-    reference = next((curve for number, _, curve in drawn if number < len(look.models)), None)
+    reference = next((curve for series, curve in drawn if series.number < len(look.models)), None)
     # Where training was restarted, but for before the first article; where topics were born, including by a
     # split, and where they ended, including by a merger.
     restarts = sorted({run.first_article for run in look.runs[1:] if run.first_article > 0})
@@ -438,13 +434,13 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
         "words": lambda x: f"at {short(x)} words",
         "time": lambda x: f"after {clock(x)}",
     }
-    shown = [series.y[np.isfinite(series.y)] for _, series, _ in drawn]
+    shown = [series.y[np.isfinite(series.y)] for series, _ in drawn]
     known = [values for values in shown if values.size]
     best = {"lower": np.min, "higher": np.max}.get(metric.better)
     newest = [values[-1] for values in known]
     value: Callable[[float], str] = count if metric.whole else measured
     return Drawing(
-        series=tuple(series for _, series, _ in drawn),
+        series=tuple(series for series, _ in drawn),
         marks=_placed(restarts, reference, x_kind),
         turns=tuple(zip(at_events, (begin for _, begin in sorted(events)), strict=False)),
         x_name={"time": "running time", "words": "words"}.get(x_kind, look.counted),
@@ -455,7 +451,6 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
         better=metric.better,
         in_words=visible(metric.in_words(value(float((best or np.max)(newest))))) if newest else "",
         tell_x=tell_x.get(x_kind, lambda x: f"at {count(x)} {look.counted}"),
-        inks=tuple(number for number, _, _ in drawn),
         time_x=x_kind == "time",
         whole_y=metric.whole,
         empty=beginning(look, metric, ascii_only=choice.ascii_only),

@@ -357,11 +357,7 @@ class Follower(Readers):
                 self._past = look, look.back_at(as_of, topics, events)
             return self._past[1]
 
-        return await self.ask(read)
-
-    async def ask(self, question: Callable[[SessionReader], T]) -> T:
-        """Put any other question to the session's reader. Raises SessionError as `read` does."""
-        return await self.read(self._path, question)
+        return await self.read(self._path, read)
 
     def _answer(self, path: Path, question: Callable[[SessionReader], T]) -> T:
         try:

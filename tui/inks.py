@@ -4,7 +4,9 @@
 component classes as a separate node whenever it styles the widget. The inks of areas are computed.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Self
@@ -21,20 +23,22 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.tui.follow import SessionView
 from wikitopics.tui.terminal import VGA
-from wikitopics.tui.text import visible
+from wikitopics.tui.text import EIGHTHS, visible
 
 SERIES = 4
 INKS = {
-    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor", "fresh")),
+    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor", "chosen", "fresh")),
     *(f"ink--{name}" for name in ("good", "bad", "warn", "new", "accent", "spark")),
     *(f"ink--series{number}" for number in range(SERIES)),
 }
 
 
-# The inks of areas: "area3" colours a dot or a word of area 3, "tint3" is the ground of its land, "glow3" is
-# a topic of it that has just been read.
+# The inks of areas: "area3" colours a dot or a word of area 3, "head3" its name, "tint3" is the ground of its
+# land, "glow3" is a topic of it that has just been read.
 
 READABLE = 3.0
 """The least contrast of a dot or a bold word with the ground [WCAG 2]."""
@@ -50,7 +54,7 @@ _16 = [*map(Color.parse, VGA)]
 
 
 def area_ink(kind: str, area: int) -> str:
-    """The name of an area's ink: its "area", "tint" or "glow"."""
+    """The name of an area's ink: its "area", "head", "tint" or "glow"."""
     return f"{kind}{area % len(COLOURS)}"
 
 
@@ -66,7 +70,7 @@ def tinted(app: App[object]) -> bool:
 def _area_style(app: App[object], ink: str) -> Style | None:
     """The style of an area's ink under the present theme, in the terminal's colours; None for other inks."""
     kind = ink.rstrip("0123456789")
-    if kind == ink or kind not in ("area", "tint", "glow"):
+    if kind not in ("area", "head", "tint", "glow"):
         return None
     if kind == "glow" and app.no_color:
         return Style(bold=True, underline=True)
@@ -78,8 +82,8 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     if kind == "tint" or (kind == "glow" and depth in ("256", "truecolor")):
         return _area_ground(kind, area, own["background"], theme.dark)
     colour = _area_colour(area, grounds, own["foreground"], theme.dark, depth)
-    if kind == "area":
-        return Style(color=colour)
+    if kind != "glow":
+        return Style(color=colour, bold=kind == "head" or None)
     number = 0 if theme.dark else 15
     text = RichColor.from_ansi(number) if theme.ansi else _16[number].rich_color
     return Style(color=text, bgcolor=colour, bold=True)
@@ -193,9 +197,11 @@ class Drawn(Widget):
 
     def pen(self, name: str = "", under: str = "") -> Style:
         """The style of an ink over the widget's own, with the ink ``under`` in between. "one/other" is an ink
-        on the colour of another."""
+        on the colour of another, "one+other" the other over the one."""
+        if "+" in name:
+            under, _, name = name.partition("+")
         few = self.app.has_class("-few-colours") or (name[:4] == "area" and self.app.current_theme.ansi)
-        if under == "cursor" and name and few:
+        if under in ("cursor", "chosen") and name and few:
             name = "strong" if name in ("strong", "new") else ""  # no other two of 16 colours go together
         elif name == "faint" and under == "cursor":
             name = "muted"  # faint text would be invisible on the cursor's row
@@ -279,6 +285,10 @@ class Lines(Drawn):
         """The lines to draw now."""
         return [] if self._make is None else self._make(width, height)
 
+    def notify_style_update(self) -> None:
+        self._lines = None  # they may depend on the theme and on the focus
+        super().notify_style_update()
+
     def redraw(self) -> None:
         old_lines, self._lines = self._lines, None
         width, height = self.size
@@ -309,3 +319,82 @@ def name(widget: Widget, title: str, below: str = "") -> None:
         widget.border_title = Content(title)
     if widget.border_subtitle != (Content(below).markup if below else None):
         widget.border_subtitle = Content(below) if below else None
+
+
+# Marks in the colours of areas: a dot before a topic, and a bar of the topics of an article.
+
+DOTS = "●o"
+"""The dot before a topic, and in ASCII."""
+MIX = 8
+"""Cells of the bar of an article's topics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marks of one model's topics."""
+
+    area_of: Mapping[int, Area]
+    """The area of each topic in use."""
+    coloured: bool
+    """Whether there are colours. Without them, a dot would say nothing."""
+    ascii_only: bool
+
+    @property
+    def mixes(self) -> bool:
+        """Whether the topics of articles are drawn as bars; otherwise their proportions are written."""
+        return self.coloured and not self.ascii_only
+
+    def ink(self, topic: int, otherwise: str = "spark") -> str:
+        """The ink of a topic's area; ``otherwise``: that of a topic without one."""
+        area = self.area_of.get(topic)
+        return otherwise if area is None or not self.coloured else area_ink("area", area.number)
+
+    def dot(self, topic: int) -> Line:
+        """The dot before a topic, and a space; two spaces for a topic that is not in use."""
+        if not self.coloured:
+            return []
+        sign = DOTS[self.ascii_only] if topic in self.area_of else " "
+        return [(f"{sign} ", self.ink(topic, ""))]
+
+    def mix(self, parts: Sequence[tuple[int, float]]) -> Line:
+        """A bar of an article's (topic, proportion), the largest first."""
+        return stacked([(self.ink(topic, "faint"), part) for topic, part in parts], MIX)
+
+
+NO_MARKS = Marks({}, coloured=False, ascii_only=True)
+
+
+def marks_of(widget: Widget, look: SessionView, model: str) -> Marks:
+    """The marks of a model's topics as this widget's screen can show them."""
+    app = widget.app
+    return Marks(look.areas_of(model), not app.no_color, app.has_class("-ascii"))
+
+
+def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
+    """A bar of ``width`` cells: (ink, fraction of the bar) one after the other, to an eighth of a cell.
+
+    Two neighbours in one ink are set apart by a gap. The part of a fraction too small to be seen is blank.
+    """
+    eighths: list[str] = []
+    total = 0.0
+    for ink, fraction in parts:
+        total += fraction
+        end = min(round(total * 8 * width), 8 * width)
+        if eighths and eighths[-1] == ink:  # a gap can only be the last eighth of a cell
+            edge = max(round(len(eighths) / 8), 1) * 8
+            eighths = [*eighths, *[ink] * 8][: edge - 1]
+            eighths.append("")
+        eighths += [ink] * (end - len(eighths))
+    eighths += [""] * (8 * width - len(eighths))
+    return [_cell(eighths[start : start + 8]) for start in range(0, 8 * width, 8)]
+
+
+def _cell(eighths: Sequence[str]) -> tuple[str, str]:
+    """The sign and the ink that show these eighths best: the first part, and the largest of the others."""
+    first = eighths[0]
+    own = next((i for i, ink in enumerate(eighths) if ink != first), len(eighths))
+    if not first:
+        return " ", ""
+    others = Counter(eighths[own:]).most_common(1)
+    ground = others[0][0] if others else ""
+    return EIGHTHS[own], f"{first}/{ground}" if ground else first

@@ -1,7 +1,7 @@
 """Lists that draw only the rows in sight, at any length, and never parse markup."""
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from textual import events
 from textual.binding import Binding
@@ -10,7 +10,6 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.widget import Widget
 
 from wikitopics.tui.inks import Drawn, Line
 from wikitopics.tui.text import folded
@@ -21,14 +20,9 @@ T = TypeVar("T")
 class _OfRow(Message):
     """Something happened to a row of a list."""
 
-    def __init__(self, rows: "RowList[Any]", row: Any) -> None:
+    def __init__(self, row: object) -> None:
         super().__init__()
         self.row = row
-        self._rows = rows
-
-    @property
-    def control(self) -> Widget:
-        return self._rows
 
 
 class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
@@ -166,13 +160,12 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self._reveal()
 
     def _reveal(self) -> None:
-        self.scroll_to_region(
-            Region(0, self.cursor, self.size.width, 1 + self.headed), animate=False, force=True, x_axis=False
-        )
+        row = Region(0, self.cursor, self.size.width, 1 + self.headed)
+        self.scroll_to_region(row, animate=False, force=True, x_axis=False)
 
     def watch_cursor(self) -> None:
         if (row := self.current) is not None:
-            self.post_message(self.Moved(self, row))
+            self.post_message(self.Moved(row))
 
     def action_move(self, by: int) -> None:
         if not self.selectable:
@@ -192,7 +185,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     def action_choose(self) -> None:
         if (row := self.current) is not None and self.selectable:
             self.hold()
-            self.post_message(self.Selection(self, row))
+            self.post_message(self.Selection(row))
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)

@@ -19,9 +19,8 @@ from textual.widgets import Input, Static
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
 from wikitopics.tui.bars import STATES, FindBar, Hint, KeyBar
-from wikitopics.tui.inks import Lines
+from wikitopics.tui.inks import DOTS, Lines
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.marks import DOTS
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import bindings, is_refused, keymap
 from wikitopics.tui.text import ASCII_BARS, BARS, folded, nearness, plural, share, visible
@@ -154,11 +153,12 @@ class Main(Screen[None]):
     def action_jump(self) -> None:
         """Show the letter of each panel in sight, and focus the one whose letter is pressed."""
         panels: dict[str, Widget] = {}
+        free = [*ascii_lowercase.replace("g", "")]
         for panel in self.focus_chain:
             letters = str(panel.border_title or "").lower() + ascii_lowercase
-            panels[
-                next(ch for ch in letters if ch in ascii_lowercase.replace("g", "") and ch not in panels)
-            ] = panel
+            letter = next(ch for ch in letters if ch in free)
+            free.remove(letter)
+            panels[letter] = panel
 
         def pressed(key: str | None) -> None:
             if key == "g" and isinstance(self.focused, RowList):
@@ -247,10 +247,8 @@ def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
         if not one.id or one.id in seen or not enabled or not one.tooltip:
             continue
         seen.add(one.id)
-        where = "Everywhere" if node is app else app.main.view.TITLE
-        yield KeyCommand(
-            app.get_key_display(one), one.tooltip, where, partial(app.run_action, one.action, node)
-        )
+        key, act = app.get_key_display(one), partial(app.run_action, one.action, node)
+        yield KeyCommand(key, one.tooltip, "Everywhere" if node is app else app.main.view.TITLE, act)
 
 
 REPORT = "Write the report: one page, opened in the browser"

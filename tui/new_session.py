@@ -24,7 +24,7 @@ from wikitopics.session.request import TrainRequest, check_new
 from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, parse_specs
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.follow import TrainerProcess, run_in_background
-from wikitopics.tui.questions import Agree, Answer, AskContact, Dialog, field
+from wikitopics.tui.questions import Answer, AskContact, Dialog, agreement, field
 
 PATIENCE = 90.0
 """Seconds that a trainer may take to create its session file."""
@@ -224,7 +224,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                 return
             self.tell(failure)
             if is_question:
-                self.app.push_screen(Agree(failure), answered)
+                self.app.push_screen(agreement(failure), answered)
         self.query_one("#go", Button).disabled = False
 
     async def _failure(self, path: Path, process: TrainerProcess) -> tuple[bool, str]:

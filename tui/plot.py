@@ -89,9 +89,8 @@ def ticks(
     else:
         values = _log_ticks(axis, most) if axis.log else _linear_ticks(axis, most)
     positions = axis.position(np.array(values, np.float64)).tolist()
-    return [
-        (at, label(value)) for at, value in zip(positions, values, strict=True) if -1e-9 <= at <= 1 + 1e-9
-    ]
+    placed = zip(positions, values, strict=True)
+    return [(at, label(value)) for at, value in placed if -1e-9 <= at <= 1 + 1e-9]
 
 
 def _time_ticks(axis: Axis, most: int) -> list[float]:
@@ -384,6 +383,8 @@ class Series:
     name: str
     x: Floats
     y: Floats
+    number: int = 0
+    """Its place among all series, shown or not, so that a model keeps its colour when others are hidden."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,8 +402,6 @@ class Drawing:
     """Formats a measured value for end labels and the crosshair."""
     tell_x: Callable[[float], str] = plain
     """Formats x for the crosshair, e.g. "at 4,096 articles"."""
-    inks: tuple[int, ...] = ()
-    """The number of each series' colour, so that a model keeps its colour when others are hidden."""
     whole_y: bool = False
     """Whether y counts things, so that there are no labels between whole numbers."""
     time_x: bool = False

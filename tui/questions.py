@@ -203,13 +203,11 @@ class Starting(Ask):
             self.offer([("again", "a", "Try again"), *self._answers])
 
 
-class Agree(Ask):
+def agreement(question: str) -> Ask:
     """A question that a trainer asks before it begins; returns "yes" if the user agrees."""
-
-    def __init__(self, question: str) -> None:
-        # A hasty Enter selects the first answer.
-        answers = [("no", "n", "Do not start"), ("yes", "y", "Continue")]
-        super().__init__("Before it starts", f"{visible(question)}.", answers)
+    # A hasty Enter selects the first answer.
+    answers = [("no", "n", "Do not start"), ("yes", "y", "Continue")]
+    return Ask("Before it starts", f"{visible(question)}.", answers)
 
 
 # Ask for a contact for Wikimedia, once, before the first article is fetched: as a dialog, or on a screen of

@@ -8,9 +8,8 @@ from rich.cells import cell_len
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
 from wikitopics.tui.follow import Choice, SessionView
-from wikitopics.tui.inks import Line, Lines, Part, linked, name, sorting
+from wikitopics.tui.inks import NO_MARKS, Line, Lines, Marks, Part, linked, marks_of, name, sorting
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.marks import NO_MARKS, Marks, marks_of
 from wikitopics.tui.text import (
     MISMATCH,
     bar,
@@ -286,11 +285,8 @@ class TopicList(RowList[Row]):
         room = width - sum(len(text) for text, _ in out)
         if not isinstance(row, TopicRow):
             many = f"{plural(row.many, 'topic'):>12}" if room >= AREA else f"{row.many:>4}"
-            return [
-                *out,
-                (padded(visible(row.name), max(min(room, AREA) - len(many), 0)), "accent"),
-                (many, "muted"),
-            ]
+            called = padded(visible(row.name), max(min(room, AREA) - len(many), 0))
+            return [*out, (called, "accent"), (many, "muted")]
         inside = "  " if self.is_grouped and not self._sought and row.topic not in self._pinned else ""
         hit = next((f"  +{word}" for word in hits_in(row, self._sought) if word not in row.name), "")
         called = inside + cut(row.name, max(room - len(inside) - cell_len(hit), 0))

@@ -294,7 +294,7 @@ async def test_what_is_found_is_lit_and_keeps_its_place(shown, live):
         assert drawn.chosen in {7, 12, 36, 44}
 
         def lit():
-            return {d.label.topic for row in drawn._rows for d in row.labels if d.under} - {None}
+            return {d.label.topic for d in drawn._drawings(drawn.sheet) if d.under} - {None}
 
         await seeing.until_true(lambda: lit() == {7, 12, 36, 44})
         await seeing.until_true(
@@ -316,7 +316,7 @@ async def test_births_are_replayed_until_any_key(shown, live):
         drawn = await opened(pilot)
 
         def in_sight():
-            return {d.label.topic for row in drawn._rows for d in row.labels} - {None}
+            return {d.label.topic for d in drawn._drawings(drawn.sheet)} - {None}
 
         seen = await seeing.press(pilot, "r", shows="Births · ")
         assert "any key ends it" in seen

@@ -110,7 +110,7 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     beginning.commit(1.0, 100)
     before = await feed.look(METRICS)
     assert (before.status.articles, before.topics, before.settings["fingerprint"]) == (0, {"lda": ()}, "")
-    assert await feed.ask(lambda reader: topic_tree(reader, "lda")) == ()
+    assert await feed.read(feed._path, lambda reader: topic_tree(reader, "lda")) == ()
     store_vocabulary(store, words)
     stream = Stream(store, article_limit=None, threads=1)
     feed_first_articles(store, stream)
@@ -123,8 +123,8 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     await until(feed, lambda look: bool(look.curves["lda", "perplexity"].values.size))
     look = await feed.look(METRICS)
     assert sorted(word for word, _ in look.topics["lda"][0].words) == ["aa", "bb", "cc"]
-    assert len(await feed.ask(lambda reader: topic_tree(reader, "lda"))) == 3
-    assert await feed.ask(lambda reader: reader.counter().words) == words.words
+    assert len(await feed.read(feed._path, lambda reader: topic_tree(reader, "lda"))) == 3
+    assert await feed.read(feed._path, lambda reader: reader.counter().words) == words.words
     other = Beside("other", (words.fingerprint, str(words.rule)), ("lda",), {})
     assert chart.warning(replace(look, others=(other,))) == ""
     feed.close(wait=True)
@@ -202,11 +202,11 @@ async def test_a_file_that_is_removed_is_no_session_any_more(shown, tmp_path):
 
 
 async def test_no_question_goes_to_a_file_that_was_replaced(path, feed, tmp_path):
-    old = await feed.ask(lambda reader: reader)
+    old = await feed.read(feed._path, lambda reader: reader)
     shutil.copy(path, tmp_path / "other.db").replace(path)
     with pytest.raises(NoSession):
-        await feed.ask(lambda reader: reader)
-    assert await feed.ask(lambda reader: reader) is not old
+        await feed.read(feed._path, lambda reader: reader)
+    assert await feed.read(feed._path, lambda reader: reader) is not old
 
 
 async def test_whatever_ends_the_screen_it_lets_go_of_the_file(shown, live, monkeypatch):

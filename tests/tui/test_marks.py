@@ -17,8 +17,7 @@ from tests.tui import canned, seeing
 from tests.tui.standins import topic
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.tui.inks import area_ink
-from wikitopics.tui.marks import MIX, Marks, stacked
+from wikitopics.tui.inks import MIX, Marks, area_ink, stacked
 from wikitopics.tui.terminal import DARK, LIGHT, VGA
 from wikitopics.tui.topics import AreaRow, TopicCard, TopicList, grouped
 from wikitopics.tui.views.articles import ArticleList

@@ -9,9 +9,8 @@ from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.tui.follow import MIXED, Leading, SessionView
-from wikitopics.tui.inks import Clickable, Line, linked, name, opening
+from wikitopics.tui.inks import MIX, NO_MARKS, Clickable, Line, Marks, linked, marks_of, name, opening
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.marks import MIX, NO_MARKS, Marks, marks_of
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View
@@ -76,12 +75,11 @@ class ArticleList(RowList[ArticleRow]):
 
     def header(self, width: int) -> Line:
         title, mix, topic, many = self._columns(width)
+        mixes = f"{'topics' if mix else '':<{mix}}"
         if self._topic is not None:
-            topics = f"{'share':<{SHARE}}{'topics' if mix else '':<{mix}}{'also about' if many else ''}"
+            topics = f"{'share':<{SHARE}}{mixes}{'also about' if many else ''}"
         else:
-            topics = (
-                f"{'topics' if mix else '':<{mix}}{'most about':<{topic}}{'also about' if many > 1 else ''}"
-            )
+            topics = f"{mixes}{'most about':<{topic}}{'also about' if many > 1 else ''}"
         return [(f"{'number':>9} {'words':>7}  {'title':<{title}}{topics}", "header")]
 
     def parts(self, row: ArticleRow, width: int) -> Line:
@@ -155,7 +153,7 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
 
     def action_choose(self) -> None:
         if self.current is not None:
-            self.post_message(self.Selection(self, self.current[0]))
+            self.post_message(self.Selection(self.current[0]))
 
     def parts(self, row: tuple[ArticleRow, bool], width: int) -> Line:
         (article, is_first), look, marks = row, self._look, self._marks

@@ -4,7 +4,6 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
@@ -13,9 +12,8 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.follow import SessionView
-from wikitopics.tui.inks import Line, name
+from wikitopics.tui.inks import Line, marks_of, name
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.marks import marks_of
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, cut, visible
 from wikitopics.tui.views.articles import ArticleList, told, topic_cell, topic_parts
@@ -140,10 +138,8 @@ class AskView(View):
             for topic, part, words in answer.topics
         ], anew=True)  # fmt: skip
         listed.empty = answer.lone
-        rows = [row for row, _, _ in answer.alike]
-        listed.show_articles(
-            rows, {row.seq: parts for row, _, parts in answer.alike}, look, model, sought=question
-        )
+        rows, leading = [row for row, _, _ in answer.alike], {row.seq: each for row, _, each in answer.alike}
+        listed.show_articles(rows, leading, look, model, sought=question)
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
@@ -152,9 +148,11 @@ class AskView(View):
         name(listed, f"{look.noun.capitalize()} most like it", span)
         self.refresh_bindings()
 
-    @on(Mix.Selection, "#mix")
-    def _chosen(self, event: Mix.Selection) -> None:
-        self.host.call_later(self.host.open_topic, event.row[0])
+    def open_row(self, row: object) -> None:
+        if isinstance(row, tuple):  # of a topic
+            self.host.call_later(self.host.open_topic, row[0])
+        else:
+            super().open_row(row)
 
     def chosen_article(self) -> ArticleRow | None:
         return self.trail[-1] or (self.query_one(ArticleList).current if self.is_mounted else None)

@@ -3,25 +3,21 @@
 import asyncio
 import time
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
-from rich.style import Style
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
-from textual.geometry import Region
-from textual.message import Message
-from textual.strip import Strip
 from textual.timer import Timer
 
 from wikitopics.session.analysis.areas import Atlas
 from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow, in_line
 from wikitopics.tui.atlas import ASPECT, Direction, Label, Sheet, laid_out, middle, toward
 from wikitopics.tui.follow import SessionView, run_in_background
-from wikitopics.tui.inks import Drawn, area_ink, joined, name, tinted
+from wikitopics.tui.inks import Line, Lines, area_ink, name, tinted
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import plural, share
 from wikitopics.tui.topics import NO_TOPICS, hits_in, matching
@@ -58,22 +54,11 @@ class Drawing(NamedTuple):
     size: int = 0
 
 
-class Row(NamedTuple):
-    """A row of the map: its labels from left to right, the lands below them, and the borders of these."""
-
-    labels: list[Drawing]
-    ground: tuple[list[int], list[int]]
-    borders: str
-
-
-class TopicAtlas(Drawn, can_focus=True):
+class TopicAtlas(Lines, can_focus=True):
     """The arrows travel from topic to topic; the line below tells of the one under the cursor."""
 
     DEFAULT_CLASSES = "panel"
     BINDINGS = bindings("map")
-
-    class Moved(Message):
-        """The cursor moved to another topic, or the map shows something else."""
 
     chosen: int | None = None
     """The topic under the cursor."""
@@ -98,12 +83,10 @@ class TopicAtlas(Drawn, can_focus=True):
     """The articles at each frame."""
     _frame = 0
     _player: Timer | None = None
-    _told = ""
-    """The line below the map."""
+    _keys: object = None
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
-        self._rows: list[Row] = []
         self._sheets: dict[tuple[tuple[int, int], int | None], Sheet] = {}
 
     # What is shown ----------------------------------------------------------------------------------
@@ -119,8 +102,8 @@ class TopicAtlas(Drawn, can_focus=True):
         self._view = view
         self._light(look.recent if look.as_of is None else ())
         found, rows, size = look.atlases.get(model), look.topics_of(model), self._room
-        self.post_message(self.Moved())
         if found is None or min(size) < 1:
+            self.redraw()
             return
         self._point(found, rows)
         zoom, of = self.zoom, self._of
@@ -132,7 +115,6 @@ class TopicAtlas(Drawn, can_focus=True):
             if (of, zoom, size) == (self._of, self.zoom, self._room):
                 self.sheet = self._sheets[size, zoom] = sheet
                 self.redraw()
-                self.post_message(self.Moved())
 
         placed = before.topics.keys() if before is not None and before.zoom == zoom else set()
         view.fill("atlas", (look.topics, model, size, zoom, must - placed), fill)
@@ -156,7 +138,6 @@ class TopicAtlas(Drawn, can_focus=True):
         if topic != self.chosen:
             self.chosen, self.held = topic, True
             self.redraw()
-            self.post_message(self.Moved())
 
     def _light(self, recent: Collection[ArticleRow]) -> None:
         """Let the topics of articles glow that were not there before."""
@@ -304,43 +285,42 @@ class TopicAtlas(Drawn, can_focus=True):
         return self.size.width, self.size.height - 1
 
     def redraw(self) -> None:
-        before, self._rows = self._rows, self._drawn_rows()
-        told, self._told = self._told, self.description
-        if len(before) != len(self._rows) or not self.is_on_screen:
-            self.refresh()
-            return
-        changed = [y for y, (old, new) in enumerate(zip(before, self._rows, strict=True)) if old != new]
-        changed += [self._room[1]] if told != self._told else []
-        if changed:
-            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+        name(self, self.title)
+        keys = self.zoom, self.row is None  # they decide which keys have a meaning
+        if keys != self._keys:
+            self._keys = keys
+            self.refresh_bindings()
+        super().redraw()
 
-    def _drawn_rows(self) -> list[Row]:
-        """The rows of the map as they are drawn now; none while it is laid out."""
-        sheet = self.sheet
-        if sheet is None or sheet.size != self._room:
-            return []
-        rows = [Row([], *land) for land in zip(sheet.ground, sheet.borders, strict=True)]
-        born = self._born()
-        for label in sorted(sheet.labels, key=lambda label: label.column):
-            if (drawing := self._drawing(label, born)) is not None:
-                for row in rows[label.row : label.row + len(label.lines)]:
-                    row.labels.append(drawing)
-        return rows
+    def lines(self, width: int, height: int) -> list[Line]:
+        """The map, and below it the line that tells of a topic; only that while the map is laid out."""
+        rows = list[Line]([[]] * (height - 1))
+        if self._look is not None and not self._look.topics_of(self._model):
+            rows[:1] = [[(NO_TOPICS, "muted")]]
+        elif self.sheet is not None and self.sheet.size == self._room:
+            drawings = self._drawings(self.sheet)
+            for y in range(height - 1):
+                within = (one for one in drawings if 0 <= y - one.label.row < len(one.label.lines))
+                rows[y] = self._row(self.sheet, y, within)
+        return [*rows, [(f" {self.description}", "")]]
 
-    def _born(self) -> frozenset[int] | None:
-        """The areas of which a topic is born by now; None: all are."""
-        if self._births is None or self.sheet is None:
-            return None
-        sizes = self._births[self._frame]
-        return frozenset(label.area for topic, label in self.sheet.topics.items() if sizes[topic])
+    def _drawings(self, sheet: Sheet) -> list[Drawing]:
+        """How the labels are drawn now, from left to right; without those that are not born."""
+        born = None
+        if self._births is not None:
+            sizes = self._births[self._frame]
+            born = {label.area for topic, label in sheet.topics.items() if sizes[topic]}
+        labels = sorted(sheet.labels, key=lambda label: label.column)
+        return [drawing for label in labels if (drawing := self._drawing(label, born)) is not None]
 
-    def _drawing(self, label: Label, born: frozenset[int] | None) -> Drawing | None:
-        """How a label is drawn; None while it is not born."""
+    def _drawing(self, label: Label, born: Collection[int] | None) -> Drawing | None:
+        """How a label is drawn; None while it is not born. ``born``: the areas of which a topic is born by
+        now; None: all are."""
         topic, area = label.topic, label.area
         if topic is None:
-            return Drawing(label, "strong", "") if born is None or area in born else None
+            return Drawing(label, "", "") if born is None or area in born else None
         under, ink, size = "", "muted" if label.size == 0 else "", label.size
-        if self._births is not None and born is not None:
+        if self._births is not None:
             size = int(self._births[self._frame, topic]) - 1
             if size < 0:
                 return None
@@ -351,50 +331,37 @@ class TopicAtlas(Drawn, can_focus=True):
         elif topic in self.glowing:
             under = area_ink("glow", area)
         if topic == self.chosen and self._births is None:
-            under, ink = "cursor", "strong"
+            under, ink = "chosen" if self.has_focus else "cursor", "strong"
         elif under:
             ink = ""
         return Drawing(label, ink, under, size)
 
-    def render_line(self, y: int) -> Strip:
-        width, height = self._room
-        if y == height:
-            return self.strip([(f" {self._told}", "")], width)
-        if y >= len(self._rows) or not (self.sheet and self.sheet.labels):
-            is_empty = self._look is not None and not self._look.topics_of(self._model)
-            return self.strip([(NO_TOPICS, "muted")] if y == 0 and is_empty else [], width)
-        return Strip(joined(self._parts(self._rows[y], y, width)), width).adjust_cell_length(width)
-
-    def _parts(self, row: Row, y: int, width: int) -> Iterator[tuple[str, Style]]:
-        tint, at = tinted(self.app), 0
-        for label, ink, under, size in row.labels:
-            yield from self._ground(row, at, label.column, tint)
-            below = under or (area_ink("tint", label.area) if tint else "")
-            text, own = label.lines[y - label.row], area_ink("area", label.area)
+    def _row(self, sheet: Sheet, y: int, drawings: Iterable[Drawing]) -> Line:
+        at, out = 0, Line()
+        for label, ink, under, size in drawings:
+            out += self._ground(sheet, y, at, label.column)
+            below, own = (under or area_ink("tint", label.area)) + "+", area_ink("area", label.area)
+            text = label.lines[y - label.row]
             at = label.column + cell_len(text)
             if label.topic is None:
-                yield (text, self.pen(own, below) + Style(bold=True))
+                out.append((text, below + area_ink("head", label.area)))
                 continue
             at += 2
             sign = (ASCII_SIGNS if self.ascii_only else SIGNS)[size] if y == label.row else " "
-            chosen = Style(reverse=True) if under == "cursor" and self.has_focus else Style()
-            yield (f"{sign} ", self.pen(ink if under else own, below) + chosen)
-            yield (text, self.pen(ink, below) + chosen)
-        yield from self._ground(row, at, width, tint)
+            out += [(f"{sign} ", below + (ink if under else own)), (text, below + ink)]
+        return out + self._ground(sheet, y, at, sheet.size[0])
 
-    def _ground(self, row: Row, start: int, end: int, tint: bool) -> Iterator[tuple[str, Style]]:
+    def _ground(self, sheet: Sheet, y: int, start: int, end: int) -> Line:
         """What is drawn between labels: tinted land, or its borders."""
-        if start >= end:
-            return
-        if not tint:
-            yield (row.borders[start:end], self.pen("faint"))
-            return
-        starts, areas = row.ground
+        if not tinted(self.app):
+            return [(sheet.borders[y][start:end], "faint")]
+        (starts, areas), out = sheet.ground[y], Line()
         run = bisect_right(starts, start) - 1
         while start < end:
             until = min(starts[run + 1] if run + 1 < len(starts) else end, end)
-            yield " " * (until - start), self.pen("", area_ink("tint", areas[run]) if areas[run] >= 0 else "")
+            out.append((" " * (until - start), area_ink("tint", areas[run]) if areas[run] >= 0 else ""))
             start, run = until, run + 1
+        return out
 
 
 class AtlasView(View):
@@ -405,22 +372,11 @@ class AtlasView(View):
     FINDS = A_TOPIC
     BINDINGS = bindings("atlas")
 
-    _keys: object = None
-
     def compose(self) -> ComposeResult:
         yield TopicAtlas(id="atlas")
 
     def draw(self, look: SessionView) -> None:
         self.query_one(TopicAtlas).show_atlas(self, look)
-
-    @on(TopicAtlas.Moved)
-    def _entitle(self) -> None:
-        drawn = self.query_one(TopicAtlas)
-        name(drawn, drawn.title)
-        keys = drawn.zoom, drawn.row is None  # they decide which keys have a meaning
-        if keys != self._keys:
-            self._keys = keys
-            self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "all" and self.is_mounted:

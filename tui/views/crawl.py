@@ -384,16 +384,13 @@ def facts(look: SessionView) -> list[Fact]:
     s, now = look.status, look.status.activity
     _, words, ink = condition(s)
     since = s.checkpoint_age_seconds
+    flow = ", ".join("".join(text for text, _ in fact) for fact in flowing(look))
     rows: list[Fact] = [
         ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
         ("source", source_words(s), "strong"),
         ("", described(s.source).remark, "muted"),
         *(("" if i else "now", *part) for i, part in enumerate(standing(look))),
-        (
-            "flow",
-            ", ".join("".join(text for text, _ in fact) for fact in flowing(look)),
-            "" if s.lively else "faint",
-        ),
+        ("flow", flow, "" if s.lively else "faint"),
         ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
         *(_asking(s) if has_server(s) else []),
         ("crawled" if has_server(s) else "read", read(s), ""),

@@ -1,21 +1,19 @@
 """The dashboard: the curve, the flow, the topics, and the articles being read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
-from textual.message import Message
 
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
 from wikitopics.tui.follow import Choice, SessionView, same
-from wikitopics.tui.inks import Lines, name
-from wikitopics.tui.marks import marks_of
+from wikitopics.tui.inks import Lines, marks_of, name
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.views.articles import Reading, for_measuring
@@ -37,17 +35,11 @@ class SmallChart(Picture):
     metric = ""
 
     def on_click(self) -> None:
-        self.post_message(SmallCharts.Picked(self.metric))
+        self.query_ancestor(Dashboard).show_metric(self.metric)
 
 
 class SmallCharts(Container):
     """One for each metric of the session that has a brief name and is not on the large chart."""
-
-    @dataclass
-    class Picked(Message):
-        """The metric that the large chart should show."""
-
-        metric: str
 
     DEFAULT_CLASSES = "-empty"
     _drawn: tuple[object, ...] = ()
@@ -240,14 +232,11 @@ class Dashboard(View):
         below = chart.pointed() or " · ".join(note for note in notes if note)
         name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
 
-    @on(SmallCharts.Picked)
-    def _picked(self, event: SmallCharts.Picked) -> None:
-        self.choice.metric = event.metric
-        self.host.watched.look_again()
-
-    @on(Story.Selection, "#story")
-    def _chosen_in_story(self, event: Story.Selection) -> None:
-        moment, _ = event.row
+    def open_row(self, row: object) -> None:
+        if not isinstance(row, tuple):
+            super().open_row(row)
+            return
+        moment: Moment = row[0]  # of the story
         if moment.kind in ("wait", "restart"):
             self.host.call_later(self.host.action_view, LOG)
         elif moment.topic is not None:
@@ -255,18 +244,12 @@ class Dashboard(View):
                 self.choice.model = moment.model
             self.host.call_later(self.host.open_topic, moment.topic)
 
-    @on(TopicList.Moved, "#topics")
-    def _moved(self) -> None:
-        listed = self.query_one(TopicList)
+    @on(TopicList.Moved)
+    def _moved(self, event: TopicList.Moved) -> None:
         if self.look is not None and self.has_class("-vast"):
             self._show_card(self.look)
-            if listed.topic is not None:
-                self.query_one(TopicAtlas).choose(listed.topic.topic)
-
-    @on(TopicAtlas.Moved)
-    def _entitle_atlas(self) -> None:
-        drawn = self.query_one(TopicAtlas)
-        name(drawn, drawn.title)
+            if isinstance(event.row, TopicRow):
+                self.query_one(TopicAtlas).choose(event.row.topic)
 
     # Keys -------------------------------------------------------------------------------------
 
@@ -283,9 +266,12 @@ class Dashboard(View):
 
     def action_metric(self) -> None:
         if self.look is not None:
-            names = [metric.name for metric in self.look.metrics]
-            self.choice.metric = next_choice(self.choice.metric, names)
-            self.host.watched.look_again()
+            self.show_metric(next_choice(self.choice.metric, [metric.name for metric in self.look.metrics]))
+
+    def show_metric(self, metric: str) -> None:
+        """Show this metric on the large chart."""
+        self.choice.metric = metric
+        self.host.watched.look_again()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic if not self.has_class("-tiny") else None

@@ -1,15 +1,14 @@
 """Emergence: all topics over the whole stream."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
-from textual.message import Message
 
 from wikitopics.session.records import ShareHistory, TopicRow
 from wikitopics.tui.follow import SessionView
@@ -17,7 +16,7 @@ from wikitopics.tui.inks import Line, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.plot import Axis, Floats, own_space, ticks
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import count, padded, plural, share, short
+from wikitopics.tui.text import padded, plural, share, short
 from wikitopics.tui.topics import NO_TOPICS, matching, words_of
 from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
@@ -73,8 +72,7 @@ def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
     return np.where(sizes > max(nothing, FLOOR * low), shades, 0).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class HeatmapPicture:
+class HeatmapPicture(NamedTuple):
     """The heatmap at one width."""
 
     snapshots: NDArray[np.int64]
@@ -102,9 +100,6 @@ def _axis(history: ShareHistory, room: int) -> str:
 class Heatmap(RowList[TopicRow]):
     """The cursor is a cell: up and down move between topics, left and right along the stream."""
 
-    class CellChanged(Message):
-        """The cursor moved to another cell, or its cell shows a newer snapshot."""
-
     empty = NO_TOPICS
     opens_at_once = True
     _history: ShareHistory | None = None
@@ -112,7 +107,7 @@ class Heatmap(RowList[TopicRow]):
     """Articles of the snapshot under the cursor; None: the newest, as it changes."""
     _of: object = None
     _made: HeatmapPicture | None = None
-    _sought = _noun = ""
+    _sought = ""
 
     def show_history(self, view: View, look: SessionView) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
@@ -124,12 +119,12 @@ class Heatmap(RowList[TopicRow]):
                 self.release()
                 self._of, self.at = of, None
             rows, shown = look.topics_of(model), history if look.as_of is None else history.up_to(look.as_of)
-            self._sought, self._noun = sought, look.counted
+            self._sought = sought
             self._history, self._made = (shown if len(shown.articles) else None), None
             self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
             listed = matching(rows, sought, choice.order, choice.pinned_of(model))
             self.show([row for row in listed if row.topic < shown.shares.shape[1]], anew=True)
-            self.post_message(self.CellChanged())
+            self.post_message(self.Moved(self.current))  # to a newer snapshot
 
         values = look.topics, model, sought, choice.order, choice.pinned_of(model), choice.ascii_only
         view.fill("emergence", values, fill)
@@ -147,14 +142,6 @@ class Heatmap(RowList[TopicRow]):
             return None
         index = self._snapshot()
         return row, int(history.articles[index]), float(history.shares[index, row.topic])
-
-    @property
-    def description(self) -> str:
-        """The cell under the cursor in words."""
-        if self.pointed is None:
-            return ""
-        row, articles, part = self.pointed
-        return f"{row.label} · after {count(articles)} {self._noun} · {share(part)}"
 
     def _snapshot(self) -> int:
         """The snapshot under the cursor."""
@@ -174,7 +161,7 @@ class Heatmap(RowList[TopicRow]):
         self.at = None if goal == newest else int(self._history.articles[goal])
         self.hold()
         self.refresh()
-        self.post_message(self.CellChanged())
+        self.post_message(self.Moved(self.current))
 
     # Drawing ----------------------------------------------------------------------------------------
 
@@ -250,8 +237,7 @@ class Emergence(View):
     def draw(self, look: SessionView) -> None:
         self.query_one(Heatmap).show_history(self, look)
 
-    @on(Heatmap.CellChanged)
-    @on(Heatmap.Moved, "#emergence")
+    @on(Heatmap.Moved)
     def _entitle(self) -> None:
         look, drawn = self.look, self.query_one(Heatmap)
         if look is None:
@@ -259,7 +245,11 @@ class Emergence(View):
         which = f"with “{self.sought}”" if self.sought else "over time"
         title = f"Emergence · {plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
         shades = (SHADES, ASCII_SHADES)[drawn.ascii_only][1::2]
-        name(drawn, f"{title} · {shades} darker: more text of its own", drawn.description)
+        below = ""
+        if drawn.pointed is not None:
+            row, articles, part = drawn.pointed
+            below = f"{row.label} · after {look.some(articles)} · {share(part)}"
+        name(drawn, f"{title} · {shades} darker: more text of its own", below)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
     def open_row(self, row: object) -> None:

@@ -8,9 +8,8 @@ from textual.app import ComposeResult
 from wikitopics.session.analysis.story import Kind, Moment
 from wikitopics.session.records import Event
 from wikitopics.tui.follow import LOG_LINES, SessionView
-from wikitopics.tui.inks import Line, name
+from wikitopics.tui.inks import Line, Marks, name
 from wikitopics.tui.lists import Folded
-from wikitopics.tui.marks import Marks
 from wikitopics.tui.terminal import bindings, table
 from wikitopics.tui.text import count, folded, plural, visible
 from wikitopics.tui.views.view import View

@@ -208,7 +208,7 @@ class Sessions(View):
         name(sessions, title, f"Enter opens, x compares{new}")
         self._show_chosen()
 
-    @on(SessionList.Moved, "#sessions")
+    @on(SessionList.Moved)
     def _show_chosen(self) -> None:
         """Show more of the session under the cursor, if there is room."""
         row = self.query_one(SessionList).current
@@ -235,9 +235,8 @@ class Sessions(View):
         topics.show_topics(look, choice, "")
         name(topics, *topics_title(look, choice, ""))
 
-    @on(SessionList.Selection, "#sessions")
-    def _chosen(self, event: SessionList.Selection) -> None:
-        row: SessionRow = event.row
+    def open_row(self, row: object) -> None:
+        assert isinstance(row, SessionRow)
         if isinstance(row.status, str):
             self.app.notify(row.status, severity="error")
         else:

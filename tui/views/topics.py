@@ -169,7 +169,7 @@ class TopicView(View):
         self.fillings.pop("detail", None)
         self.again()
 
-    @on(TopicList.Moved, "#all-topics")
+    @on(TopicList.Moved)
     def _detail(self) -> None:
         """Fill the detail if it is in sight and does not yet show this topic at this moment."""
         row, look = self.chosen_topic(), self.look
