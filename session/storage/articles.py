@@ -141,10 +141,8 @@ def renew_topics(db: Connection, seqs: Sequence[int], topics: ArticleTopics) -> 
 
     Articles dropped meanwhile stay dropped.
     """
-    db.executemany(
-        "UPDATE articles SET topics = ? WHERE seq = ?",
-        [(row.tobytes(), seq) for row, seq in zip(topics.largest, seqs, strict=True)],
-    )
+    rows = [(row.tobytes(), seq) for row, seq in zip(topics.largest, seqs, strict=True)]
+    db.executemany("UPDATE articles SET topics = ? WHERE seq = ?", rows)
 
 
 def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
@@ -287,12 +285,10 @@ class ArticleReader(OpenedSession):
 
     def known_ids(self, last: int) -> frozenset[str]:
         """The articles' own ids, of pages up to this one."""
-        return frozenset(
-            one
-            for _, pages, *_, ids in self.all_articles(trained_only=False)
-            for page, one in zip(pages, ids, strict=True)
-            if one and page <= last
-        )
+        known: set[str] = set()
+        for _, pages, *_, ids in self.all_articles(trained_only=False):
+            known.update(one for page, one in zip(pages, ids, strict=True) if one and page <= last)
+        return frozenset(known)
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""

@@ -465,47 +465,31 @@ def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
 
 def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> None:
     """Add the topics at a point of the stream."""
-    db.executemany(
-        "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
-        [
-            (s.model, s.articles, s.word_ids.tobytes(), s.probabilities.tobytes(), s.shares.tobytes())
-            for s in snapshots
-        ],
-    )
+    for one in snapshots:
+        arrays = [array.tobytes() for array in (one.word_ids, one.probabilities, one.shares)]
+        row = [one.model, one.articles, *arrays]
+        db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)", row)
 
 
 def replace_names(db: sqlite3.Connection, model: int, known: TopicNames) -> None:
     """Store the names made of the words of a model's topics."""
-    both = zip(known.names, known.lasting, strict=True)
-    db.executemany(
-        "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, nullif(?, ?))",
-        [(model, topic, name, topic in known.alive, last, name) for topic, (name, last) in enumerate(both)],
-    )
+    both = enumerate(zip(known.names, known.lasting, strict=True))
+    rows = [(model, topic, name, topic in known.alive, last, name) for topic, (name, last) in both]
+    db.executemany("INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, nullif(?, ?))", rows)
 
 
 def replace_areas(db: sqlite3.Connection, areas: Mapping[int, Areas]) -> None:
     """Store the areas of the topics, by the number of the model."""
-    db.executemany(
-        "INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)",
-        [
-            (
-                model,
-                one.of_topic.tobytes(),
-                one.distances.tobytes(),
-                one.places.tobytes(),
-                json.dumps(list(one.names.items())),
-            )
-            for model, one in areas.items()
-        ],
-    )
+    for model, one in areas.items():
+        arrays = [array.tobytes() for array in (one.of_topic, one.distances, one.places)]
+        row = [model, *arrays, json.dumps(list(one.names.items()))]
+        db.execute("INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)", row)
 
 
 def insert_events(db: sqlite3.Connection, events: Iterable[tuple[int, TopicEvent]]) -> None:
     """Add events of topics, each of the model of this number."""
-    db.executemany(
-        "INSERT INTO topic_events VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-        [(model, *astuple(event)[1:]) for model, event in events],
-    )
+    rows = [(model, *astuple(event)[1:]) for model, event in events]
+    db.executemany("INSERT INTO topic_events VALUES (NULL, ?, ?, ?, ?, ?, ?)", rows)
 
 
 # The models: the table `models`.
