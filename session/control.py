@@ -27,7 +27,15 @@ from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name, hide
 from wikitopics.session.storage.writer import request_control
-from wikitopics.session.system import Process, TrainerLock, kill_group, owner, start_command, try_lock
+from wikitopics.session.system import (
+    Process,
+    Signals,
+    TrainerLock,
+    kill_group,
+    owner,
+    start_command,
+    try_lock,
+)
 
 # Trainers in processes of their own: started here, and either left running or ended by whoever started
 # them.
@@ -408,13 +416,13 @@ def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> 
     hide(path, number, topics, hidden)
 
 
-def suggested(path: Path, command: str, question: Mapping[str, object], check: Callable[[], object]) -> str:
+def suggested(path: Path, command: str, question: Mapping[str, object], signals: Signals) -> str:
     """The name that the user's command gives a topic: the first line of what it prints; "" for no line.
 
     The command gets one JSON object on its standard input, the ``question``: the topic's number, its words,
     and the titles of its articles. Raises `SessionError` if it fails, takes over
-    `PATIENCE` seconds, or prints what cannot be a name, and what ``check``, called ten times a second,
-    raises. Its process group is then ended.
+    `PATIENCE` seconds, or prints what cannot be a name, and KeyboardInterrupt when a signal is recorded. Its
+    process group is then ended.
     """
 
     def failed(why: str) -> SessionError:
@@ -430,14 +438,13 @@ def suggested(path: Path, command: str, question: Mapping[str, object], check: C
             raise failed(f"cannot be run: {error}") from None
         until = time.monotonic() + PATIENCE
         try:
-            while process.poll() is None:
-                check()
+            while signals.wait(process, 0.1) is None:
+                if signals.noted:
+                    raise KeyboardInterrupt
                 if time.monotonic() > until:
                     raise failed(f"took over {PATIENCE:.0f} s and was killed")
                 if os.fstat(stdout.fileno()).st_size > MOST_PRINTED:
                     raise failed(f"printed over {MOST_PRINTED >> 20} MB and was killed")
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(0.1)
             if process.returncode:
                 raise failed(f"failed with code {process.returncode}")
         except BaseException:

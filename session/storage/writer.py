@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -248,7 +249,7 @@ class SessionWriter(SessionReader):
             if changes.drops_articles and settings[KEEP_ARTICLES] == "top":
                 articles.keep_top(db, n_topics, TOP_ARTICLES)
             db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            articles.insert_recent(db, counts.pop("recent"))
+            articles.insert_recent(db, counts.pop("recent", []))
             for table, rows in counts.items():
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
@@ -278,17 +279,11 @@ class SessionWriter(SessionReader):
     def _packed(self, changes: Changes, first_pending: int) -> dict[str, list[Row]]:
         """The rows with word counts to add, by table."""
         keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings().keeps_counts
-        rows: dict[str, list[Row]] = {
-            "recent": [],
-            "kept_counts": [],
-            "held_out": [],
-            "pending": [
-                {"id": number, "documents": block.to_bytes()}
-                for number, block in changes.pending
-                if number >= first_pending
-            ],
-            "first_articles": [row for block in changes.first_articles for row in encode_block(block)],
-        }
+        rows = defaultdict[str, list[Row]](list)
+        pending = [(number, block) for number, block in changes.pending if number >= first_pending]
+        rows["pending"] = [{"id": number, "documents": block.to_bytes()} for number, block in pending]
+        for block in changes.first_articles:
+            rows["first_articles"] += encode_block(block)
         next_seq = self.next_seq
         for block, role, _ in changes.articles:
             if role == "trained" and keeps:
