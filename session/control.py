@@ -16,7 +16,7 @@ from typing import NamedTuple
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.system import open_own, start_python
 from wikitopics.crawler.texts.files import GIVEN
-from wikitopics.session import errors
+from wikitopics.session import errors, system
 from wikitopics.session.errors import BadUsage, NoSession, NotASession, NotRunning, SessionError, SessionInUse
 from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
 from wikitopics.session.records import Status
@@ -27,15 +27,7 @@ from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name, hide
 from wikitopics.session.storage.writer import request_control
-from wikitopics.session.system import (
-    Process,
-    Signals,
-    TrainerLock,
-    kill_group,
-    owner,
-    start_command,
-    try_lock,
-)
+from wikitopics.session.system import Process, Signals, TrainerLock, kill_group, owner, start_command
 
 # Trainers in processes of their own: started here, and either left running or ended by whoever started
 # them.
@@ -278,7 +270,7 @@ class InMemoryTexts(NamedTuple):
         """
         make_folder(self.texts.parent)
         with errors.os_error_as(f"cannot write {self.texts}"):
-            descriptor, _ = try_lock(self.texts)
+            descriptor, _ = system.try_lock(self.texts)
         if descriptor is None:
             raise SessionInUse("another call of `wikitopics.train` is training this session: give another")
         try:
