@@ -521,9 +521,7 @@ def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterat
                 "is which"
             )
 
-    if not noticed:
-        return read()
-    return noticing(read(), lambda document: document["text"] or "", tell)
+    return noticing(read(), lambda document: document["text"] or "", tell) if noticed else read()
 
 
 def _cell(value: object) -> object:
@@ -565,9 +563,8 @@ def _progress_bar(
                         bar.write(_in_python(chosen), file=sys.stderr)
                     bar.reset(documents * passes)
                 scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
-                bar.set_description(
-                    f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name, refresh=False
-                )
+                label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name
+                bar.set_description(label, refresh=False)
                 bar.set_postfix(scores, refresh=False)
                 # Later passes leave out texts that are held out or skipped; the bar counts all in each.
                 bar.update(round((now.lap or 0) * bar.total) - bar.n)

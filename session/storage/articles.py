@@ -91,15 +91,11 @@ class ArticleTopics:
     @staticmethod
     def of(thetas: Sequence[NDArray[np.floating[Any]]], *, with_proportions: bool = False) -> "ArticleTopics":
         """From each model's proportions, (n, K)."""
-        columns = [
-            column
-            for theta in thetas
-            for column in (theta.argmax(axis=1), np.rint(theta.max(axis=1).astype(np.float64) * 10_000))
-        ]
-        return ArticleTopics(
-            np.column_stack(columns).astype(LARGEST),
-            [Proportions.of(theta) for theta in thetas] if with_proportions else (),
-        )
+        columns: list[NDArray[Any]] = []
+        for theta in thetas:
+            columns += [theta.argmax(axis=1), np.rint(theta.max(axis=1).astype(np.float64) * 10_000)]
+        proportions = [Proportions.of(theta) for theta in thetas] if with_proportions else ()
+        return ArticleTopics(np.column_stack(columns).astype(LARGEST), proportions)
 
 
 def insert_articles(
@@ -270,12 +266,9 @@ class ArticleReader(OpenedSession):
         trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
         ((stored,),) = self._rows(f"SELECT count(*) {trained}")
         wanted = json.dumps(list(page_ids))
-        rows = self._rows(
-            f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))",
-            [wanted],
-            largest=SMALL + len(wanted),  # a limit of what is asked, too
-            most=len(page_ids),
-        )
+        known = f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))"
+        room = SMALL + len(wanted)  # a limit of what is asked, too
+        rows = self._rows(known, [wanted], largest=room, most=len(page_ids))
         return frozenset(page for (page,) in rows), stored >= self.progress().documents
 
     def last_page_id(self) -> int:

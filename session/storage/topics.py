@@ -190,11 +190,8 @@ class TopicReader(OpenedSession):
         """The model's ``state()`` at the last commit, as unpacked and not yet checked."""
         self._check_built()
         number = self._number(name)
-        rows = self._rows(
-            "SELECT scalars, arrays FROM models WHERE id = ?",
-            [number],
-            largest=state_room(self.spec(name).topics, len(self.vocabulary())),
-        )
+        room = state_room(self.spec(name).topics, len(self.vocabulary()))
+        rows = self._rows("SELECT scalars, arrays FROM models WHERE id = ?", [number], largest=room)
         if not rows:
             raise Damaged(f"models has no row {number}")
         return unpack_state(*rows[0])
@@ -211,12 +208,10 @@ class TopicReader(OpenedSession):
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
-        rows = self.select(
-            "metrics",
-            {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
-            "WHERE model = ? AND metric = ? ORDER BY articles",
-            [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
-        )
+        columns = {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")}
+        stored = "log_likelihood" if metric == "perplexity" else metric
+        ascending, key = "WHERE model = ? AND metric = ? ORDER BY articles", [self._number(model), stored]
+        rows = self.select("metrics", columns, ascending, key)
         articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
         return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
 
