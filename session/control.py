@@ -16,7 +16,7 @@ from typing import NamedTuple
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.system import open_own, start_python
 from wikitopics.crawler.texts.files import GIVEN
-from wikitopics.session import errors
+from wikitopics.session import errors, system
 from wikitopics.session.errors import BadUsage, NoSession, NotASession, NotRunning, SessionError, SessionInUse
 from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
 from wikitopics.session.records import Status
@@ -27,7 +27,7 @@ from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name, hide
 from wikitopics.session.storage.writer import request_control
-from wikitopics.session.system import Process, TrainerLock, kill_group, owner, start_command, try_lock
+from wikitopics.session.system import Process, Signals, TrainerLock, kill_group, owner, start_command
 
 # Trainers in processes of their own: started here, and either left running or ended by whoever started
 # them.
@@ -268,7 +268,7 @@ class InMemoryTexts(NamedTuple):
         """
         make_folder(self.texts.parent)
         with errors.os_error_as(f"cannot write {self.texts}"):
-            descriptor, _ = try_lock(self.texts)
+            descriptor, _ = system.try_lock(self.texts)
         if descriptor is None:
             raise SessionInUse("another call of `wikitopics.train` is training this session: name another")
         try:
@@ -406,13 +406,13 @@ def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> 
     hide(path, number, topics, hidden)
 
 
-def suggested(path: Path, command: str, question: Mapping[str, object], check: Callable[[], object]) -> str:
+def suggested(path: Path, command: str, question: Mapping[str, object], signals: Signals) -> str:
     """The name that the user's command gives a topic: the first line of what it prints; "" for no line.
 
     The command gets one JSON object on its standard input, the ``question``: the topic's number, its words,
     and the titles of its articles. Raises `SessionError` if it fails, takes over
-    `PATIENCE` seconds, or prints what cannot be a name, and what ``check``, called ten times a second,
-    raises. Its process group is then ended.
+    `PATIENCE` seconds, or prints what cannot be a name, and KeyboardInterrupt when a signal is recorded. Its
+    process group is then ended.
     """
 
     def failed(why: str) -> SessionError:
@@ -428,14 +428,13 @@ def suggested(path: Path, command: str, question: Mapping[str, object], check: C
             raise failed(f"cannot be run: {error}") from None
         until = time.monotonic() + PATIENCE
         try:
-            while process.poll() is None:
-                check()
+            while signals.wait(process, 0.1) is None:
+                if signals.noted:
+                    raise KeyboardInterrupt
                 if time.monotonic() > until:
                     raise failed(f"took over {PATIENCE:.0f} s and was killed")
                 if os.fstat(stdout.fileno()).st_size > MOST_PRINTED:
                     raise failed(f"printed over {MOST_PRINTED >> 20} MB and was killed")
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(0.1)
             if process.returncode:
                 raise failed(f"failed with code {process.returncode}")
         except BaseException:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import time
 import warnings
@@ -25,17 +26,9 @@ from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
 from wikitopics.option import Option
+from wikitopics.session import control
 from wikitopics.session.analysis.proportions import as_kept
-from wikitopics.session.control import (
-    STOP_SECONDS,
-    InMemoryTexts,
-    check_removable,
-    death,
-    forget,
-    last_words,
-    remove,
-    start_trainer,
-)
+from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
@@ -45,7 +38,7 @@ from wikitopics.session.seeds import ids_of, parsed, unknown_words
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.system import acting_later, in_use, owner
+from wikitopics.session.system import acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.blocks import FIRST_TEXTS, short_texts
 from wikitopics.session.training.start import LEAST, chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
@@ -69,6 +62,7 @@ _PARAMETERS |= {VOCAB.flag: "vocabulary", "--session": "session"}
 """The parameters of `train` by the options of the command line."""
 _MODELS = "a kind of model or a SPEC, or several"
 _END = object()
+_USUAL = VocabularyRecipe.of_language(None)
 
 
 def train(
@@ -142,58 +136,38 @@ def train(
     files = InMemoryTexts.of(path)
     if replace:
         with suppress(NoSession):
-            check_removable(path)
+            control.check_removable(path)
     request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
     language = _language(lang)
     choice = {"min_df": min_df, "max_df": max_df, "min_letters": min_letters}
     recipe = _recipe(language, stop_words, digits=digits, phrases=phrases, **choice)
-    usual = VocabularyRecipe.of_language(None)
-    words = _vocabulary(vocabulary, recipe.rule)
-    has_rule = isinstance(vocabulary, Vocabulary | str | os.PathLike)  # of its own
-    of_list = VocabularyRecipe.of_language(language, digits=digits)
-    if words is not None and recipe != (usual if has_rule else of_list):
-        raise ValueError(
-            "vocabulary: its words are already chosen; leave out stop_words and the other arguments that "
-            "choose words (only lang and digits go with a list of words)"
-        )
-    seeded = _seeds(seeds) if seeds else None
-    labels, notes = _labels(texts, ids, None if add else path), list[str]()
-    has_gaps = ids is not None and labels is not None and labels.hasnans
-    index = None if labels is None or has_gaps else as_kept(labels)
-    if has_gaps:
-        notes.append("ids: some are missing, so tables of documents show numbers instead")
-    elif labels is not None and index is None:
-        subject = "the index of the texts is" if ids is None else "ids are"
-        notes.append(f"{subject} of a type that can only be kept as text")
+    words = _vocabulary(vocabulary, recipe, VocabularyRecipe.of_language(language, digits=digits))
+    seeded = _seeds(seeds) if seeds else {}
+    labels = _labels(texts, ids, None if add else path)
+    index, notes = _index(labels, of_ids=ids is not None)
     if ids is None and labels is not None:
         ids = map(str, labels)  # one that is missing is a label, too
     arguments = {"texts": texts, "titles": titles, "ids": ids}
     documents = _documents(arguments, notes.append, noticed=markup is None)
     if (trainer := owner(path)) is not None:
         raise in_use(path, trainer.pid)
-    process = None
     with files.held() as descriptor:
-        try:
+        with _attended(path, files, descriptor) as started:
             if words is not None:
                 request = request.giving(vocab=files.write(files.words, words.lines))
-            if seeded is not None:
+            if seeded:
                 request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
             is_new = replace or not os.path.exists(path)  # a name too long is one, too, and refused below
             # Raises for what is wrong with it.
             settings = new_settings(request, request.kind())[0] if is_new else None
             number = files.write_texts(descriptor, documents)
             proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
-            if words is None and (is_new or lang is not None or recipe != usual):
+            if words is None and (is_new or lang is not None or recipe != _USUAL):
                 words = build_vocabulary(filter(None, proses()), recipe).vocabulary
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
-                ids_of(seeded or {}, words)  # raises where a topic has no known word
-                notes += unknown_words(seeded or {}, words)
                 sizes = (int(words.count(text)[1].sum()) for text in proses())
-                first = list(islice(sizes, FIRST_TEXTS))
-                notes += short_texts(first)
-                if replace:
-                    _check_number(number, chain(first, sizes))
+                notes += _checked_words(words, seeded, sizes, number if replace else None)
             for note in notes:
                 warnings.warn(_in_python(note), stacklevel=2)
             if not is_new:
@@ -204,74 +178,104 @@ def train(
                     return StoredSession(path)
             if replace:
                 with suppress(NoSession):
-                    remove(path, texts=False)
+                    control.remove(path, texts=False)
+            known = 0 if is_new else _known(path)
             command = ["train", "--session", str(path), *_arguments(request, files)]
             with acting_later():  # during a start, no process is known yet that could be ended
-                process = start_trainer(path, command, [descriptor])
-            known = 0 if is_new else _known(path)
+                started.append(control.start_trainer(path, command, [descriptor]))
             with _progress_bar(path, number, progress, settings) as look:
                 code = None
                 while code is None:
                     with acting_later() as signals:
-                        code = signals.wait(process, LOOK_SECONDS)
+                        code = signals.wait(started[0], LOOK_SECONDS)
                         if is_new and os.path.exists(path):
                             _store_index(path, index)
                             is_new = False
                         look()
-        except KeyboardInterrupt:
-            with acting_later() as signals:
-                if process is not None:
-                    process.terminate()
-                    signals.wait(process, STOP_SECONDS)
-                forget(path)
-            raise
-        except (BadUsage, VocabularyError) as error:
-            raise ValueError(_in_python(str(error))) from None
-        except (BadSource, SessionError) as error:
-            raise SessionError(_in_python(str(error))) from None
-        finally:
-            with acting_later():
-                if (process is None or process.poll() is not None) and owner(path) is None:
-                    files.remove(descriptor)
-        if code == SessionInUse.exit_code:  # its log may be the other one's
-            holder = owner(path)
-            raise in_use(path, holder.pid if holder else 0)
-        if code:
-            message = last_words(path)
-            forget(path)
-            if message and code == BadUsage.exit_code:
-                raise ValueError(_in_python(message))
-            raise SessionError(
-                _in_python(message if message and code > 0 else f"the trainer was {death(code)}")
-            )
-        if known := _known(path) - known:
-            warnings.warn(
-                f"{known:,} of {number:,} texts are skipped, because the session already has their ids",
-                stacklevel=2,
-            )
-        with SessionReader(path) as reader:
-            if (status := reader.status()).state != "finished":
-                warnings.warn(
-                    f"the trainer was stopped after {status.documents:,} documents; the same call resumes it",
-                    stacklevel=2,
-                )
+        _check_ended(path, code)
+        for remark in _remarks(path, number, known):
+            warnings.warn(remark, stacklevel=2)
     return StoredSession(path)
 
 
-def _vocabulary(argument: object, rule: Rule) -> Vocabulary | None:
-    """The vocabulary meant by an argument of `train`; ``rule``: for a list of words.
+@contextmanager
+def _attended(path: Path, files: InMemoryTexts, held: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Yield a list for the trainer that is started in the block: Ctrl+C stops it, and the files are removed
+    at the end unless it still reads them.
 
-    Raises `VocabularyError`, and TypeError.
+    Errors in the block are told in terms of the parameters of `train`, as ValueError or `SessionError`.
     """
-    if argument is None or isinstance(argument, Vocabulary):
-        return argument
-    if isinstance(argument, str | os.PathLike):
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        yield started
+    except KeyboardInterrupt:
+        with acting_later() as signals:
+            for process in started:
+                process.terminate()
+                signals.wait(process, control.STOP_SECONDS)
+            control.forget(path)
+        raise
+    except (BadUsage, VocabularyError) as error:
+        raise ValueError(_in_python(str(error))) from None
+    except (BadSource, SessionError) as error:
+        raise SessionError(_in_python(str(error))) from None
+    finally:
+        with acting_later():
+            if all(process.poll() is not None for process in started) and owner(path) is None:
+                files.remove(held)
+
+
+def _check_ended(path: Path, code: int) -> None:
+    """Raise ValueError or `SessionError` unless the trainer has ended as it should."""
+    if code == SessionInUse.exit_code:  # its log may be the other one's
+        raise in_use(path, owner_pid(path) or 0)
+    if code:
+        message = control.last_words(path)
+        control.forget(path)
+        if message and code == BadUsage.exit_code:
+            raise ValueError(_in_python(message))
+        raise SessionError(
+            _in_python(message if message and code > 0 else f"the trainer was {control.death(code)}")
+        )
+
+
+def _remarks(path: Path, number: int, known: int) -> Iterator[str]:
+    """What the user of a session that has learnt so many texts should know, in lines; ``known``: how many
+    texts it had skipped before."""
+    with SessionReader(path) as reader:
+        now = reader.status()
+    if known := now.skips.get(KNOWN_ID, 0) - known:
+        yield f"{known:,} of {number:,} texts are skipped, because the session already has their ids"
+    if now.state != "finished":
+        yield f"the trainer was stopped after {now.documents:,} documents; the same call resumes it"
+
+
+def _vocabulary(argument: object, recipe: VocabularyRecipe, of_list: VocabularyRecipe) -> Vocabulary | None:
+    """The vocabulary that an argument of `train` means; None if ``recipe`` chooses its words.
+
+    ``of_list``: the recipe of which a list of words has its rule. Raises `VocabularyError`, TypeError, and
+    ValueError for words that are chosen twice.
+    """
+    if argument is None:
+        return None
+    chosen = _USUAL  # what is no list has a rule of its own
+    if isinstance(argument, Vocabulary):
+        vocabulary = argument
+    elif isinstance(argument, str | os.PathLike):
         try:
-            return load_vocabulary(os.fspath(argument))
+            vocabulary = load_vocabulary(os.fspath(argument))
         except VocabularyError as error:
             raise type(error)(f"vocabulary: {error}") from None
-    words = _words("vocabulary", "a Vocabulary, words, a name or a file", argument)
-    return Vocabulary(sorted(words) if isinstance(argument, Set) else words, rule, "vocabulary")
+    else:
+        words = _words("vocabulary", "a Vocabulary, words, a name or a file", argument)
+        chosen, in_order = of_list, sorted(words) if isinstance(argument, Set) else words
+        vocabulary = Vocabulary(in_order, recipe.rule, "vocabulary")
+    if recipe != chosen:
+        raise ValueError(
+            "vocabulary: its words are already chosen; leave out stop_words and the other arguments that "
+            "choose words (only lang and digits go with a list of words)"
+        )
+    return vocabulary
 
 
 def _words(argument: str, needed: str, value: object) -> list[str]:
@@ -324,16 +328,28 @@ def _recipe(language: str | None, stop_words: object, **choice: Any) -> Vocabula
     return VocabularyRecipe.of_language(language, words, **choice)
 
 
-def _check_number(number: int, sizes: Iterable[int]) -> None:
-    """Raise ValueError where too few of so many texts have a known word, by their ``sizes``: the trainer
-    would find it only after the session of this name has been deleted."""
+def _checked_words(
+    words: Vocabulary, seeds: Mapping[str, Sequence[str]], sizes: Iterator[int], number: int | None
+) -> list[str]:
+    """What the user should know of the words of a new session, in lines; ``sizes``: the known words of each
+    text.
+
+    Raises `BadUsage` where a topic has no known word, and ValueError where too few of this many texts have
+    one: the trainer would find it only after the session of this name has been deleted.
+    """
+    ids_of(seeds, words)
+    first = list(islice(sizes, FIRST_TEXTS))
+    remarks = [*unknown_words(seeds, words), *short_texts(first)]
+    if number is None:
+        return remarks
     held_out = default_held_out(number)
-    some = sum(1 for _ in islice(filter(None, sizes), held_out + LEAST))
+    some = sum(1 for _ in islice(filter(None, chain(first, sizes)), held_out + LEAST))
     if some < held_out + LEAST:
         raise ValueError(
             f"texts: only {some:,} of {number:,} have words of the vocabulary; {held_out:,} are held out, "
             "and at least two more are needed"
         )
+    return remarks
 
 
 def _seeds(argument: object) -> dict[str, list[str]]:
@@ -362,6 +378,17 @@ def _labels(texts: object, ids: object, path: Path | None) -> Any:
             if LINES.name not in reader.settings().source_options:
                 return None
     return texts.index
+
+
+def _index(labels: Any, *, of_ids: bool) -> tuple[dict[str, object] | None, list[str]]:
+    """What a session must know to make the index of these labels again, None if it cannot, and why, in lines;
+    ``of_ids``: whether they are ids that were given."""
+    if labels is None:
+        return None, []
+    if of_ids and labels.hasnans:
+        return None, ["ids: some are missing, so tables of documents show numbers instead"]
+    subject, index = "ids are" if of_ids else "the index of the texts is", as_kept(labels)
+    return index, [] if index else [f"{subject} of a type that can only be kept as text"]
 
 
 def _request(
@@ -500,9 +527,7 @@ def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterat
                 "is which"
             )
 
-    if not noticed:
-        return read()
-    return noticing(read(), lambda document: document["text"] or "", tell)
+    return noticing(read(), lambda document: document["text"] or "", tell) if noticed else read()
 
 
 def _cell(value: object) -> object:
@@ -544,9 +569,8 @@ def _progress_bar(
                         bar.write(_in_python(chosen), file=sys.stderr)
                     bar.reset(documents * passes)
                 scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
-                bar.set_description(
-                    f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name, refresh=False
-                )
+                label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name
+                bar.set_description(label, refresh=False)
                 bar.set_postfix(scores, refresh=False)
                 # Later passes leave out texts that are held out or skipped; the bar counts all in each.
                 bar.update(round((now.lap or 0) * bar.total) - bar.n)

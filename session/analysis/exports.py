@@ -511,11 +511,8 @@ def written_to(path: Path, table: Table, named: str | None = None) -> Format:
     from wikitopics.session.storage.files import check_target
 
     ending, name = path.suffix.lower(), path.name.lower()
-    meant = max(
-        (one for one in FORMATS.values() if name.endswith(one.ending)),
-        key=lambda one: len(one.ending),
-        default=None,
-    )
+    fitting = [one for one in FORMATS.values() if name.endswith(one.ending)]
+    meant = max(fitting, key=lambda one: len(one.ending), default=None)
     form = format_of(table, named or (meant.name if meant else None))
     if ending and named is None and meant is None:
         check_target(path)  # a session's name has another ending, too

@@ -149,20 +149,13 @@ def ldavis(
     frequency = expected.sum(axis=0)
     x, y = classical_scaling(hellinger(beta)).T.tolist()
     rows = list(_listed(beta, share, expected))
+    terms = [(words[i], *values) for i, *values in rows]
+    parts = list(_tokens({i for i, *_ in rows}, expected, frequency, words))
+    numbers = {"topics": list(range(1, len(beta) + 1)), "cluster": [1] * len(beta)}
     return {
-        "mdsDat": {
-            "x": x,
-            "y": y,
-            "topics": list(range(1, len(beta) + 1)),
-            "cluster": [1] * len(beta),
-            "Freq": (share * 100).tolist(),
-        },
-        "tinfo": _columns(
-            "Term Freq Total Category logprob loglift", [(words[i], *values) for i, *values in rows]
-        ),
-        "token.table": _columns(
-            "Topic Freq Term", list(_tokens({i for i, *_ in rows}, expected, frequency, words))
-        ),
+        "mdsDat": {"x": x, "y": y, **numbers, "Freq": (share * 100).tolist()},
+        "tinfo": _columns("Term Freq Total Category logprob loglift", terms),
+        "token.table": _columns("Topic Freq Term", parts),
         "R": min(WORDS, len(words)),
         "lambda.step": STEP,
         "plot.opts": {"xlab": "PC1", "ylab": "PC2"},

@@ -91,15 +91,11 @@ class ArticleTopics:
     @staticmethod
     def of(thetas: Sequence[NDArray[np.floating[Any]]], *, with_proportions: bool = False) -> "ArticleTopics":
         """From each model's proportions, (n, K)."""
-        columns = [
-            column
-            for theta in thetas
-            for column in (theta.argmax(axis=1), np.rint(theta.max(axis=1).astype(np.float64) * 10_000))
-        ]
-        return ArticleTopics(
-            np.column_stack(columns).astype(LARGEST),
-            [Proportions.of(theta) for theta in thetas] if with_proportions else (),
-        )
+        columns: list[NDArray[Any]] = []
+        for theta in thetas:
+            columns += [theta.argmax(axis=1), np.rint(theta.max(axis=1).astype(np.float64) * 10_000)]
+        proportions = [Proportions.of(theta) for theta in thetas] if with_proportions else ()
+        return ArticleTopics(np.column_stack(columns).astype(LARGEST), proportions)
 
 
 def insert_articles(
@@ -141,10 +137,8 @@ def renew_topics(db: Connection, seqs: Sequence[int], topics: ArticleTopics) -> 
 
     Articles dropped meanwhile stay dropped.
     """
-    db.executemany(
-        "UPDATE articles SET topics = ? WHERE seq = ?",
-        [(row.tobytes(), seq) for row, seq in zip(topics.largest, seqs, strict=True)],
-    )
+    rows = [(row.tobytes(), seq) for row, seq in zip(topics.largest, seqs, strict=True)]
+    db.executemany("UPDATE articles SET topics = ? WHERE seq = ?", rows)
 
 
 def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
@@ -272,12 +266,9 @@ class ArticleReader(OpenedSession):
         trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
         ((stored,),) = self._rows(f"SELECT count(*) {trained}")
         wanted = json.dumps(list(page_ids))
-        rows = self._rows(
-            f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))",
-            [wanted],
-            largest=SMALL + len(wanted),  # a limit of what is asked, too
-            most=len(page_ids),
-        )
+        known = f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))"
+        room = SMALL + len(wanted)  # a limit of what is asked, too
+        rows = self._rows(known, [wanted], largest=room, most=len(page_ids))
         return frozenset(page for (page,) in rows), stored >= self.progress().documents
 
     def last_page_id(self) -> int:
@@ -287,12 +278,10 @@ class ArticleReader(OpenedSession):
 
     def known_ids(self, last: int) -> frozenset[str]:
         """The articles' own ids, of pages up to this one."""
-        return frozenset(
-            one
-            for _, pages, *_, ids in self.all_articles(trained_only=False)
-            for page, one in zip(pages, ids, strict=True)
-            if one and page <= last
-        )
+        known: set[str] = set()
+        for _, pages, *_, ids in self.all_articles(trained_only=False):
+            known.update(one for page, one in zip(pages, ids, strict=True) if one and page <= last)
+        return frozenset(known)
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""

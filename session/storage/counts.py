@@ -188,14 +188,8 @@ class Block:
         word_ids = known[self.word_ids] if len(known) else self.word_ids
         kept = np.flatnonzero(word_ids >= 0)
         order = kept[np.lexsort((word_ids[kept], article[kept]))]
-        lengths = np.bincount(article[kept], minlength=len(self))
-        return replace(
-            self,
-            indptr=from_zero(lengths),
-            word_ids=word_ids[order],
-            counts=self.counts[order],
-            lexicon=None,
-        )
+        indptr = from_zero(np.bincount(article[kept], minlength=len(self)))
+        return replace(self, indptr=indptr, word_ids=word_ids[order], counts=self.counts[order], lexicon=None)
 
     def with_own_words(self) -> "Block":
         """These documents with a lexicon of only the words in them; unchanged if they have no lexicon."""
@@ -353,20 +347,15 @@ FIRST_ARTICLES: Mapping[str, Any] = {
 
 def decode_block(row: tuple[Any, ...]) -> Block:
     """`first_articles`: (documents, words, skips, unread, position, lap). Raises `Damaged`."""
-    documents, words, skips, unread, position, lap = row
+    documents, words, skips, n_unread, position, lap = row
     lexicon = tuple(words.split("\n")) if words else ()
     if len(set(lexicon)) < len(lexicon):
         raise Damaged("first_articles.words has a word twice")
     block = Block.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
-    missed = whole(unread, "first_articles.unread", high=len(block))
-    return replace(
-        block,
-        # Which of the articles without words they are makes no difference.
-        unread=frozenset(block.page_ids[~block.has_words][:missed].tolist()),
-        skips=skips,
-        position=position,
-        lap=lap,
-    )
+    missed = whole(n_unread, "first_articles.unread", high=len(block))
+    # Which of the articles without words they are makes no difference.
+    unread = frozenset(block.page_ids[~block.has_words][:missed].tolist())
+    return replace(block, unread=unread, skips=skips, position=position, lap=lap)
 
 
 @dataclass(frozen=True, slots=True)

@@ -352,15 +352,6 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def sync_names(folder: Path) -> None:
-    """Flush the names in a folder to the disk, if possible.
-
-    A failure is not reported, since a file that was just renamed has its name either way.
-    """
-    with contextlib.suppress(OSError):
-        sync(folder)
-
-
 def is_sqlite(path: Path) -> bool:
     """Whether the file begins like an SQLite file; False if it cannot be read."""
     if not os.path.isfile(path) or not os.path.getsize(path):  # opening a pipe would wait for its other end

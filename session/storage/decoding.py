@@ -306,10 +306,7 @@ def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
 
 def unpack_state(scalars: object, arrays: object) -> dict[str, Any]:
     """The inverse of `pack_state`. Raises `Damaged` for anything that it did not make."""
-    return {
-        **from_json(scalars, dict[str, Any], "models.scalars"),
-        **unpack_arrays(arrays, "models.arrays"),
-    }
+    return {**from_json(scalars, dict[str, Any], "models.scalars"), **unpack_arrays(arrays, "models.arrays")}
 
 
 def _is_plain(value: object) -> bool:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from wikitopics.crawler.system import open_own
 from wikitopics.session.errors import os_error_as
 from wikitopics.session.paths import is_at
-from wikitopics.session.storage.database import keep_sessions, remove_database, sync, sync_names
+from wikitopics.session.storage.database import keep_sessions, remove_database, sync
 
 _DRAFT = ".wikitopics-"
 """How the name of a file or folder begins that replaces another one once it is whole."""
@@ -98,7 +98,8 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
         yield draft
         sync(draft)
         draft.replace(target)
-        sync_names(target.parent)
+        with contextlib.suppress(OSError):  # it has its name either way
+            sync(target.parent)
 
 
 @contextlib.contextmanager
@@ -127,7 +128,8 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
             for path in (*draft.iterdir(), draft):
                 sync(path)
             _swap(draft, target)
-            sync_names(target.parent)
+            with contextlib.suppress(OSError):
+                sync(target.parent)
 
 
 @contextlib.contextmanager

@@ -167,10 +167,8 @@ def insert_block(db: Connection, block: Block, proportions: Sequence[Proportions
     packed = (narrow if (narrow == ids).all() else ids.astype("<i8")).tobytes()
     keys = np.array(list(map(title_key, titles)), "<u2").tobytes()
     db.execute("INSERT INTO blocks VALUES (?, ?, ?, ?)", [first_seq, len(block), packed, keys])
-    db.executemany(
-        "INSERT INTO proportions VALUES (?, ?, ?)",
-        [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)],
-    )
+    rows = [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)]
+    db.executemany("INSERT INTO proportions VALUES (?, ?, ?)", rows)
 
 
 def renew_proportions(

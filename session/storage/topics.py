@@ -190,11 +190,8 @@ class TopicReader(OpenedSession):
         """The model's ``state()`` at the last commit, as unpacked and not yet checked."""
         self._check_built()
         number = self._number(name)
-        rows = self._rows(
-            "SELECT scalars, arrays FROM models WHERE id = ?",
-            [number],
-            largest=state_room(self.spec(name).topics, len(self.vocabulary())),
-        )
+        room = state_room(self.spec(name).topics, len(self.vocabulary()))
+        rows = self._rows("SELECT scalars, arrays FROM models WHERE id = ?", [number], largest=room)
         if not rows:
             raise Damaged(f"models has no row {number}")
         return unpack_state(*rows[0])
@@ -211,12 +208,10 @@ class TopicReader(OpenedSession):
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
-        rows = self.select(
-            "metrics",
-            {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
-            "WHERE model = ? AND metric = ? ORDER BY articles",
-            [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
-        )
+        columns = {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")}
+        stored = "log_likelihood" if metric == "perplexity" else metric
+        ascending, key = "WHERE model = ? AND metric = ? ORDER BY articles", [self._number(model), stored]
+        rows = self.select("metrics", columns, ascending, key)
         articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
         return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
 
@@ -465,47 +460,31 @@ def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
 
 def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> None:
     """Add the topics at a point of the stream."""
-    db.executemany(
-        "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
-        [
-            (s.model, s.articles, s.word_ids.tobytes(), s.probabilities.tobytes(), s.shares.tobytes())
-            for s in snapshots
-        ],
-    )
+    for one in snapshots:
+        arrays = [array.tobytes() for array in (one.word_ids, one.probabilities, one.shares)]
+        row = [one.model, one.articles, *arrays]
+        db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)", row)
 
 
 def replace_names(db: sqlite3.Connection, model: int, known: TopicNames) -> None:
     """Store the names made of the words of a model's topics."""
-    both = zip(known.names, known.lasting, strict=True)
-    db.executemany(
-        "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, nullif(?, ?))",
-        [(model, topic, name, topic in known.alive, last, name) for topic, (name, last) in enumerate(both)],
-    )
+    both = enumerate(zip(known.names, known.lasting, strict=True))
+    rows = [(model, topic, name, topic in known.alive, last, name) for topic, (name, last) in both]
+    db.executemany("INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, nullif(?, ?))", rows)
 
 
 def replace_areas(db: sqlite3.Connection, areas: Mapping[int, Areas]) -> None:
     """Store the areas of the topics, by the number of the model."""
-    db.executemany(
-        "INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)",
-        [
-            (
-                model,
-                one.of_topic.tobytes(),
-                one.distances.tobytes(),
-                one.places.tobytes(),
-                json.dumps(list(one.names.items())),
-            )
-            for model, one in areas.items()
-        ],
-    )
+    for model, one in areas.items():
+        arrays = [array.tobytes() for array in (one.of_topic, one.distances, one.places)]
+        row = [model, *arrays, json.dumps(list(one.names.items()))]
+        db.execute("INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)", row)
 
 
 def insert_events(db: sqlite3.Connection, events: Iterable[tuple[int, TopicEvent]]) -> None:
     """Add events of topics, each of the model of this number."""
-    db.executemany(
-        "INSERT INTO topic_events VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-        [(model, *astuple(event)[1:]) for model, event in events],
-    )
+    rows = [(model, *astuple(event)[1:]) for model, event in events]
+    db.executemany("INSERT INTO topic_events VALUES (NULL, ?, ?, ?, ?, ?, ?)", rows)
 
 
 # The models: the table `models`.

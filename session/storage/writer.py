@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -181,8 +182,8 @@ class SessionWriter(SessionReader):
             super().__init__(path, self._db.conn)
             for read in (self.settings, self.vocabulary, self.model_statuses):
                 read()  # a damaged file is refused at once
-            # Numbers of articles are never used twice, even if --keep-articles drops rows.
-            self._next_seq = self.progress().next_seq
+            self.next_seq = self.progress().next_seq
+            """The number of the next article: none is used twice, even if --keep-articles drops rows."""
         except BaseException:
             self._db.close()
             raise
@@ -196,7 +197,7 @@ class SessionWriter(SessionReader):
         with writing(self._db, self.path):
             _insert_words(self._db, settings, words, models, names)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
-            self._put("progress", 1, _progress_row(progress, self._next_seq))
+            self._put("progress", 1, _progress_row(progress, self.next_seq))
 
     def add_source(self, identity: Identity) -> None:
         """Have a finished session go on with another source, from its start."""
@@ -204,13 +205,8 @@ class SessionWriter(SessionReader):
         with writing(self._db, self.path):
             self._db.table("settings").update("source_options", {"value": json.dumps(dict(identity))})
             articles.drop_held_out_topics(self._db.conn)
-            self._put("progress", 1, _progress_row(progress, self._next_seq))
+            self._put("progress", 1, _progress_row(progress, self.next_seq))
         self._settings = None
-
-    @property
-    def next_seq(self) -> int:
-        """The number of the next article."""
-        return self._next_seq
 
     def points(self, table: str) -> list[int]:
         """Article counts at which `metrics` or `snapshots` has rows."""
@@ -230,7 +226,7 @@ class SessionWriter(SessionReader):
         # heartbeat, for one, must be written, or the trainer would look as if it hangs.
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
-        next_seq, db = self._next_seq, self._db.conn
+        next_seq, db = self.next_seq, self._db.conn
         with writing(self._db, self.path):
             if changes.drops_held_out:
                 articles.drop_held_out_topics(db)
@@ -253,7 +249,7 @@ class SessionWriter(SessionReader):
             if changes.drops_articles and settings[KEEP_ARTICLES] == "top":
                 articles.keep_top(db, n_topics, TOP_ARTICLES)
             db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            articles.insert_recent(db, counts.pop("recent"))
+            articles.insert_recent(db, counts.pop("recent", []))
             for table, rows in counts.items():
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
@@ -275,7 +271,7 @@ class SessionWriter(SessionReader):
             for number, row in changes.models.items():
                 self._put("models", number, row)
             self._put("progress", 1, _progress_row(progress, next_seq))
-        self._next_seq = next_seq
+        self.next_seq = next_seq
         log = beside(self.path, WAL)
         if log.exists() and log.stat().st_size > LARGEST_LOG:
             self._trim_log()
@@ -283,18 +279,12 @@ class SessionWriter(SessionReader):
     def _packed(self, changes: Changes, first_pending: int) -> dict[str, list[Row]]:
         """The rows with word counts to add, by table."""
         keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings().keeps_counts
-        rows: dict[str, list[Row]] = {
-            "recent": [],
-            "kept_counts": [],
-            "held_out": [],
-            "pending": [
-                {"id": number, "documents": block.to_bytes()}
-                for number, block in changes.pending
-                if number >= first_pending
-            ],
-            "first_articles": [row for block in changes.first_articles for row in encode_block(block)],
-        }
-        next_seq = self._next_seq
+        rows = defaultdict[str, list[Row]](list)
+        pending = [(number, block) for number, block in changes.pending if number >= first_pending]
+        rows["pending"] = [{"id": number, "documents": block.to_bytes()} for number, block in pending]
+        for block in changes.first_articles:
+            rows["first_articles"] += encode_block(block)
+        next_seq = self.next_seq
         for block, role, _ in changes.articles:
             if role == "trained" and keeps:
                 rows["recent"].append(articles.recent_row(block, next_seq))

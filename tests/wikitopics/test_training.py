@@ -70,7 +70,7 @@ def test_a_column_becomes_a_session(path):
 def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
     learn(vocabulary=wt.Vocabulary.from_words(WORDS))
     before = path.read_bytes()
-    monkeypatch.setattr("wikitopics.training.start_trainer", pytest.fail)
+    monkeypatch.setattr("wikitopics.session.control.start_trainer", pytest.fail)
     assert learn(vocabulary=wt.Vocabulary.from_words(WORDS)).status().state == "finished"
     assert learn(iter(TEXTS), passes=None).status().state == "finished", "what is not given is as it was"
     assert wt.train(TEXTS, "notes").status().models[0].kind == "scvb0"
@@ -400,7 +400,7 @@ def test_ctrl_c_while_a_trainer_is_being_started_ends_that_trainer(path, monkeyp
         signal.raise_signal(signal.SIGINT)
         return started[0]
 
-    monkeypatch.setattr("wikitopics.training.start_trainer", interrupted)
+    monkeypatch.setattr("wikitopics.session.control.start_trainer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         learn(passes=10_000)
     assert started[0].poll() is not None

@@ -267,15 +267,9 @@ def build(
     from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary, read_stop_words
 
     language = language_of_texts(wiki[LANG.name])
-    recipe = VocabularyRecipe.of_language(
-        language,
-        [word for name in stop_words for word in read_stop_words(name)] if stop_words else None,
-        digits=digits,
-        max_df=max_df,
-        min_df=min_df,
-        min_letters=min_letters,
-        phrases=phrases,
-    )
+    unwanted = [word for name in stop_words for word in read_stop_words(name)] if stop_words else None
+    limits = {"min_df": min_df, "max_df": max_df, "min_letters": min_letters}
+    recipe = VocabularyRecipe.of_language(language, unwanted, digits=digits, phrases=phrases, **limits)
     crawl = not sources
     if crawl and language is None and wiki[API_URL.name] is None:
         raise BadUsage("give files to read, or --lang or --api-url to crawl")

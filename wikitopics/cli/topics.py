@@ -290,18 +290,13 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
         say(f"every {noun} has a given name; --replace renames them" if candidates else NO_TOPICS)
 
     with Signals() as signals:  # so that whatever ends this ends the command's process group too
-
-        def check() -> None:
-            if signals.noted:
-                raise KeyboardInterrupt
-
         for number, row in enumerate(rows, 1):
             with options.reading(path) as reader:
                 if not replace and row.topic in reader.names_given(chosen):
                     continue  # named by hand meanwhile
                 titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
             question = {"number": row.topic, "words": [word for word, _ in row.words], "titles": titles}
-            name = suggested(path, command, question, check)
+            name = suggested(path, command, question, signals)
             outcome = f"is now called {give(path, chosen, row.topic, name)}" if name else "keeps its name"
             say(f"{number} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
 

@@ -16,17 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wikitopics.cli import output
-from wikitopics.cli.options import (
-    Command,
-    SettingsCommand,
-    log_option,
-    progress_option,
-    reading,
-    session_option,
-    take,
-    whole,
-)
+from wikitopics.cli import options, output
+from wikitopics.cli.options import Command, SettingsCommand, reading, take, whole
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
 from wikitopics.crawler.mediawiki.source import CONTACT
@@ -111,10 +102,10 @@ HELP = "help"
 
 
 @click.command(cls=SettingsCommand)
-@session_option
-@log_option
-@progress_option
-def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
+@options.session_option
+@options.log_option
+@options.progress_option
+def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
     """Crawl and train until stopped, without a screen.
 
     Resumes the session if it exists. Ctrl+C saves and stops; all articles crawled are kept.
@@ -126,13 +117,13 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
       wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
       wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1
     """
-    if HELP in options[MODEL.name]:
+    if HELP in settings[MODEL.name]:
         for name in kinds.names():
             _describe_kind(name)
         return 0
     from wikitopics.session.request import TrainRequest
 
-    return run_trainer(session, TrainRequest(**options), as_json, log)
+    return run_trainer(session, TrainRequest(**settings), as_json, log)
 
 
 def _describe_kind(name: str) -> None:
@@ -160,8 +151,8 @@ def _describe_kind(name: str) -> None:
 @click.option(
     "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
 )
-@progress_option
-def demo(headless: bool, session: str, as_json: bool, **options: Any) -> int:
+@options.progress_option
+def demo(headless: bool, session: str, as_json: bool, **settings: Any) -> int:
     """See the whole system work, with no network and no settings.
 
     Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
@@ -173,10 +164,10 @@ def demo(headless: bool, session: str, as_json: bool, **options: Any) -> int:
       wikitopics demo --headless --articles 5000
     """
     if not headless:
-        return open_demo(session, options[NOTIFY.name], sys.argv[2:])
+        return open_demo(session, settings[NOTIFY.name], sys.argv[2:])
     from wikitopics.session.request import TrainRequest
 
-    return run_trainer(session, TrainRequest(source=Demo.name, **options, **Demo.presets), as_json)
+    return run_trainer(session, TrainRequest(source=Demo.name, **settings, **Demo.presets), as_json)
 
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
@@ -352,7 +343,7 @@ BEGIN_SECONDS = 30.0
 
 
 @click.command(cls=Command)
-@session_option
+@options.session_option
 @take(NOTIFY)
 @click.option("--web", is_flag=True, help="Serve a read-only screen to browsers on this computer instead.")
 @click.option("--port", metavar="N", type=whole(1, 65_535), help="The port of --web (default: a free one).")
@@ -417,16 +408,16 @@ def wait_for_session(path: Path) -> None:
         time.sleep(0.1)
 
 
-def open_screen(session: str, options: dict[str, Any]) -> int:
+def open_screen(session: str, settings: dict[str, Any]) -> int:
     """`wikitopics` without a command."""
     from wikitopics.session.request import TrainRequest
 
     path = session_path(session)
     need_terminal(command("train", path))
-    notify = options[NOTIFY.name]
+    notify = settings[NOTIFY.name]
     if owner_pid(path) is not None:
         return attach(path, notify)
-    request = TrainRequest(**options)
+    request = TrainRequest(**settings)
     request.specs()  # a wrong option is reported here, not in the trainer's log
     if contact_missing(path, request):
         from wikitopics.tui.questions import ask
