@@ -6,10 +6,10 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
-from wikitopics.crawler.mediawiki.source import ENGLISH
+from wikitopics.crawler.mediawiki.source import ENGLISH, LANG
 from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
 from wikitopics.crawler.texts.files import GIVEN
-from wikitopics.crawler.texts.source import BEFORE, EARLIER, LANG, MARKUP, TEXTS, Texts
+from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP, TEXTS, Texts
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import OptionValues, flag
 from wikitopics.session import __version__, sources
@@ -378,7 +378,7 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
     options = [option for option in kind.options if option.scope == "session" and option in request]
     identity = _identity(request, kind, stored) if options else {}
     for option in options:
-        key = option.kept_as or option.name
+        key = option.kept_as if option.kept_as in identity else option.name
         if key not in identity:
             raise BadUsage(
                 f"{option.flag}: --source {kind.name} cannot tell whether the session was made with this; "
@@ -390,7 +390,8 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
 def _identity(request: TrainRequest, kind: SourceKind, stored: Settings) -> Identity:
     """The identity of the requested source, with the session's options where none are given."""
     asked = request.asked(kind)
-    keys = {option.kept_as or option.name for option in kind.options if option in asked}
+    given = [option for option in kind.options if option in asked]
+    keys = {key for option in given for key in (option.name, option.kept_as)}
     others = {
         option.name: tuple(value) if isinstance(value, list) else value
         for option in kind.options

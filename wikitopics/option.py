@@ -129,7 +129,7 @@ class Option(Generic[T_co]):
     scope: of an option of a source: how long it applies
     needed: whether its source cannot do without it
     derived: whether a new session derives its default from its source, and stores it
-    kept_as: the key under which a session keeps it, if not its name
+    kept_as: the key under which a session keeps it, if not its name; a source may still use the name
     label: its label in a dialog; "" leaves it out
     shared: of an option of a model: whether a value given for all models of a session reaches this one too
     """

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.crawler.mediawiki.source import LANG as WIKI_LANG
-from wikitopics.crawler.mediawiki.source import language_of_texts
+from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.crawler.texts.files import GIVEN, JSON_LINES, PLAIN, TABLES, ending
 from wikitopics.option import Option
@@ -44,8 +42,6 @@ TITLE_COLUMN = Option(
     "The column or key that holds each document's title (default: title, if it is there).",
     metavar="NAME",
 )
-LANG = replace(WIKI_LANG, kept_as="")
-"""The language of the documents, which a session keeps as it is."""
 LINES = Option(bool, "lines", "Each line of a .txt file is a document, also in folders.")
 MARKUP = Option(
     str,
