@@ -203,10 +203,10 @@ def look(path):
         try:
             found = await feed.look(("log_likelihood", "npmi"))
             for model in found.models:
-                await feed.ask(lambda reader, model=model: reader.topic_history(model, 0))
-                await feed.ask(lambda reader, model=model: reader.articles_about(model, 0))
-            await feed.ask(lambda reader: reader.find_articles("a"))
-            await feed.ask(lambda reader: reader.topic_events())
+                await feed.read(path, lambda reader, model=model: reader.topic_history(model, 0))
+                await feed.read(path, lambda reader, model=model: reader.articles_about(model, 0))
+            await feed.read(path, lambda reader: reader.find_articles("a"))
+            await feed.read(path, lambda reader: reader.topic_events())
         finally:
             feed.close()
 
