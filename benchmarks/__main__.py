@@ -119,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--point", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    if options.list and (options.what or options.missing or options.publish or options.docs):
+        parser.error("--list lists all experiments: leave out the rest")
     if options.point:
         name, target = options.point
         ((experiment, point),) = chosen([name])

@@ -272,6 +272,9 @@ def main() -> None:
     parser.add_argument("--lang", default="en", metavar="CODE", help="the dump's language (default: en)")
     parser.add_argument("--vocab", metavar="NAME|FILE", help="count these words, as `wikitopics train` does")
     options = parser.parse_args()
+    if not options.dump and (options.articles, options.lang, options.vocab) != (None, "en", None):
+        parser.error("--articles, --lang and --vocab need a DUMP")
+    print(f"making {MADE} …", file=sys.stderr)
     if options.dump:
         make_from_dump(options.dump, options.articles, options.lang, options.vocab)
     print(f"from {origin()}:")

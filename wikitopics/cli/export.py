@@ -71,9 +71,9 @@ def _described(metric: Metric) -> str:
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
-    help="Default: by the ending of PATH, otherwise csv"
+    help="The format (default: by the ending of PATH; otherwise csv"
     + "".join(f", {one.formats[0]} for {one.name}" for one in TABLES.values() if one.formats[0] != "csv")
-    + ".",
+    + ").",
 )
 @click.option(
     "-o", "--output", metavar="PATH", type=click.Path(),
@@ -135,7 +135,7 @@ _session_option = click.option(
     "--session",
     metavar="NAME",
     shell_complete=options.session_names,
-    help="For `vocab show`: print this session's vocabulary instead.",
+    help="Print this session's vocabulary instead.",
 )
 
 

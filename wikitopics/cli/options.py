@@ -214,7 +214,7 @@ class CommandGroup(Group):
 
 Groups = list[tuple[str, list[click.Parameter]]]
 MOST_USED = (
-    "session", "source", "lang", "contact", "texts", "passes", "model", "topics", "articles", "hours",
+    "session", "source", "lang", "contact", "texts", "text_column", "model", "topics", "articles", "hours",
 )  # fmt: skip
 """The settings that a help begins with."""
 

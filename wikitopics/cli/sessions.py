@@ -266,7 +266,7 @@ def _asking(name: str, help: str, **request: bool) -> click.Command:
 
 pause = _asking("pause", "Pause the session's trainer until `wikitopics resume`.", paused=True)
 resume = _asking("resume", "Resume a paused trainer.", paused=False)
-save = _asking("save", "Have the session's trainer commit now.", save=True)
+save = _asking("save", "Have the session's trainer save now.", save=True)
 
 
 @click.command(cls=Command)

@@ -82,7 +82,7 @@ def topics(
       wikitopics topics --tree
       wikitopics topics --model hdp --json
       wikitopics topics rename 12 'rivers and lakes'
-      wikitopics topics name --command ./ask-my-model
+      wikitopics topics name --command ./ask-model
       wikitopics topics hide 3 17
     """
     ctx = click.get_current_context()
@@ -270,7 +270,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 
     Examples:
       wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
-      wikitopics topics name --command ./ask-my-model --session night --replace
+      wikitopics topics name --command ./ask-model --session night --replace
     """
     from wikitopics.model.online import IN_USE
     from wikitopics.session.control import rename as give

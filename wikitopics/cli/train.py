@@ -113,9 +113,10 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
     Examples:
       wikitopics train --contact me@host.org --hours 8
       wikitopics train --session de --lang de
-      wikitopics train --session ja --lang ja --tokens links
+      wikitopics train --session links --tokens links
       wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
-      wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1
+      wikitopics train --session whole --source dump --contact me@host.org
+      wikitopics train --session reviews --texts reviews.csv --text-column review --vocab reviews.txt
     """
     if HELP in settings[MODEL.name]:
         for name in kinds.names():
