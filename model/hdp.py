@@ -69,7 +69,7 @@ class OnlineHDP(LambdaModel):
 
     kind = "hdp"
     label = "online HDP"
-    summary = "finds how many topics it needs, up to the number given"
+    summary = "finds how many topics it needs"
     default_topics = 300
     default_batch_size = 2048
     RECIPES = (HDP_WARM, HDP_PAPER)

@@ -554,7 +554,7 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
         program.communicate()
         until(lambda trainer=trainer: gone(trainer))
         left = f"left by killed trainers, which you can delete: {InMemoryTexts.of(path).texts}"
-        assert f"texts given in Python {left}" in cli("doctor", "--offline").out
+        assert f"texts passed from Python, {left}" in cli("doctor", "--offline").out
         with suppress(wt.SessionError):  # the second one asks for other passes
             remove()
         assert_nothing_is_left(path)

@@ -298,10 +298,11 @@ class TopicAtlas(Lines, can_focus=True):
         if self._look is not None and not self._look.topics_of(self._model):
             rows[:1] = [[(NO_TOPICS, "muted")]]
         elif self.sheet is not None and self.sheet.size == self._room:
-            drawings = self._drawings(self.sheet)
-            for y in range(height - 1):
-                within = (one for one in drawings if 0 <= y - one.label.row < len(one.label.lines))
-                rows[y] = self._row(self.sheet, y, within)
+            drawings = list[list[Drawing]]([[] for _ in rows])
+            for drawing in self._drawings(self.sheet):
+                for y in range(drawing.label.row, drawing.label.row + len(drawing.label.lines)):
+                    drawings[y].append(drawing)
+            rows = [self._row(self.sheet, y, drawn) for y, drawn in enumerate(drawings)]
         return [*rows, [(f" {self.description}", "")]]
 
     def _drawings(self, sheet: Sheet) -> list[Drawing]:

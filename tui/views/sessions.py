@@ -279,7 +279,7 @@ class Sessions(View):
         if why:
             self.app.notify(f"{row.name} was not deleted: {why}", severity="warning")
             return
-        words = f"{visible(row.name)} and everything it has learnt. This cannot be undone."
+        words = f"This deletes {visible(row.name)} and everything it has learnt, and cannot be undone."
         answers = [("keep", "k", "Keep it"), ("delete", "d", "Delete it for good")]
 
         async def delete() -> None:
