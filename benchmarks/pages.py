@@ -48,7 +48,7 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "docs/decisions/0034-links.md": (("eight divisions of {} articles", "links.lda_links.articles:.0f"),),
     "docs/languages.md": (
         (
-            "in {} MB of wikitext or {} MB of pages in a CPU second",
+            "{} MB of wikitext or {} MB of pages a CPU second",
             "links.wikitext_speed.links:.0f",
             "links.html_speed.links:.0f",
         ),
