@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from wikitopics.model import mixture
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import Lambda, LambdaTopics, Vector, topics_from
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.lambda_ import Lambda, LambdaTopics, topics_from
+from wikitopics.model.minibatch import Minibatch, Vector
 from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, State, bounded
 from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
 from wikitopics.option import Option
@@ -185,7 +185,7 @@ class LambdaModel(LambdaTopics, OnlineModel):
         if mixed := self._mixed:
             words = batch.words(self.n_words)
             rows = self._topics.read_rows(words.ids, self._apart, self._workers)
-            of_one = mixture.proportions(batch, words, rows, passes.alpha)[0]
+            of_one = mixture.proportions(words, rows, passes.alpha)[0]
             theta += mixed * (of_one.astype(np.float32) - theta)
         return theta
 

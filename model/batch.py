@@ -78,10 +78,10 @@ class BatchLDA(LambdaTopics):
         self.elbo = []
         gamma: NDArray[Any] | None = None
         for _ in range(self.max_sweeps):
-            rows, posterior, bounds = self._e_step(batch, words, gamma)
+            rows, posterior, bounds = self._e_step(words, gamma)
             self.elbo.append(float(bounds.sum()) + topics.elbo(self.eta))
             gamma = posterior.gamma
-            sums, mass = sum_statistics(batch, words, rows, posterior, self.n_topics, self._workers)
+            sums, mass = sum_statistics(words, rows, posterior, self._workers)
             # lambda = eta + sum_d n_d phi_d
             topics.step(1.0, self.eta, 1.0, Statistics(words.ids, sums, mass), self._workers)
             if len(self.elbo) > 1:
@@ -92,7 +92,7 @@ class BatchLDA(LambdaTopics):
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1."""
-        return proportions(self._e_step(batch, batch.words(self.n_words), None)[1].gamma)
+        return proportions(self._e_step(batch.words(self.n_words), None)[1].gamma)
 
     @property
     def _topics(self) -> Lambda:  # type: ignore[override]
@@ -101,7 +101,7 @@ class BatchLDA(LambdaTopics):
         return self._fitted
 
     def _e_step(
-        self, batch: Minibatch, words: Words, gamma: NDArray[Any] | None
+        self, words: Words, gamma: NDArray[Any] | None
     ) -> tuple[NDArray[Any], Documents, NDArray[np.float64]]:
         """The rows of the topics, the end points of the documents' ascents, and each document's bound there.
 
@@ -113,8 +113,8 @@ class BatchLDA(LambdaTopics):
 
         def ascent(iterations: int, start: NDArray[Any] | None) -> tuple[Documents, NDArray[np.float64]]:
             limits = LDALimits(self.tolerance, iterations, 0.0)
-            posterior = ascend(batch, words, rows, self.alpha, limits, self._workers, start)
-            return posterior, document_bounds(topics, batch, words, rows, self.alpha, posterior)
+            posterior = ascend(words, rows, self.alpha, limits, self._workers, start)
+            return posterior, document_bounds(topics, words, rows, self.alpha, posterior)
 
         fresh, bounds = ascent(self.max_iterations, None)
         if gamma is None:
@@ -154,7 +154,7 @@ class BatchHDP(OnlineHDP):
         Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range and for a batch
         without documents.
         """
-        ids, local = batch.words(self.n_words)
+        words = batch.words(self.n_words)
         if batch.D == 0:
             raise ValueError("there are no documents to fit")
         self.n_documents = float(batch.D)
@@ -162,12 +162,12 @@ class BatchHDP(OnlineHDP):
         tables = None
         if self.warm_start:
             self._start_from(batch)
-            tables = self._e_step(batch, local, self._corpus(ids, batch.D)).tables
+            tables = self._e_step(words, self._corpus(words.ids, batch.D)).tables
         while len(self._bounds) < max_sweeps:
-            corpus = corpus_of(self._topics.Elog_rows(ids), self.a, self.b)
-            posterior = figure_9(batch, local, corpus, self._limits(), self._workers, tables)
+            corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
+            posterior = figure_9(words, corpus, self._limits(), self._workers, tables)
             tables = posterior.tables
-            documents = bounds(batch, local, corpus, self.alpha, posterior, self._workers)
+            documents = bounds(words, corpus, self.alpha, posterior, self._workers)
             self._bounds = np.append(self._bounds, documents.sum() + self.corpus_bound())
             # [W11] eq. 19 to 21: line 12 of [SVI13] fig. 9 with rho = 1 and D/S = 1.
             statistics = sum_hdp_statistics(batch, posterior, self.n_words, self._workers)

@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from wikitopics.model import mixture
 from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel
-from wikitopics.model.lambda_ import Lambda, Statistics, Vector, random_topics, topics_from
-from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
+from wikitopics.model.minibatch import Minibatch, Vector, Words
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import HALF_LIFE, decorrelation, prior
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
@@ -219,10 +219,10 @@ class OnlineHDP(LambdaModel):
         theta = np.empty((batch.D, self.n_topics), np.float32)
         words, mixed = batch.words(self.n_words), self._mixed
         corpus = self._corpus(words.ids, self._amount, mixed)
-        for documents, _, _, posterior in self._local_steps(batch, words, corpus):
+        for documents, _, posterior in self._local_steps(words, corpus):
             theta[documents] = posterior.theta
         if mixed:
-            theta += mixed * (self._of_one_topic(batch, words, corpus)[0].astype(np.float32) - theta)
+            theta += mixed * (self._of_one_topic(words, corpus)[0].astype(np.float32) - theta)
         return theta
 
     def document_bounds(self, batch: Minibatch) -> Vector:
@@ -234,11 +234,8 @@ class OnlineHDP(LambdaModel):
 
         words = batch.words(self.n_words)
         corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
-        steps = self._local_steps(batch, words, self._corpus(words.ids, self._amount))
-        terms = [
-            bounds(part, local, corpus, self.alpha, of_part, self._workers)
-            for _, part, local, of_part in steps
-        ]
+        steps = self._local_steps(words, self._corpus(words.ids, self._amount))
+        terms = [bounds(part, corpus, self.alpha, of_part, self._workers) for _, part, of_part in steps]
         return np.concatenate([np.zeros(0), *terms])
 
     def corpus_bound(self) -> float:
@@ -247,10 +244,10 @@ class OnlineHDP(LambdaModel):
 
         return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
 
-    def _of_one_topic(self, batch: Minibatch, words: Words, corpus: HDPCorpus) -> tuple[Vector, Vector]:
+    def _of_one_topic(self, words: Words, corpus: HDPCorpus) -> tuple[Vector, Vector]:
         """`mixture.proportions` of documents with a single table each."""
         sigma = np.exp(corpus.Elog_sigma[: self.n_topics].astype(np.float64))
-        return mixture.proportions(batch, words, corpus.rows, sigma)
+        return mixture.proportions(words, corpus.rows, sigma)
 
     def _corpus(self, ids: NDArray[np.int32], seen: float, mixed: float = 0.0) -> HDPCorpus:
         """The corpus as these documents see it; while few have been `seen`, leading topics are held back."""
@@ -263,24 +260,20 @@ class OnlineHDP(LambdaModel):
             rows = self._topics.Elog_rows(ids)
         return corpus_of(rows, self.a, self.b, self._topics.dtype)
 
-    def _local_steps(
-        self, batch: Minibatch, words: Words, corpus: HDPCorpus
-    ) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32], Tables]]:
-        """The local step on `PART` documents at a time: their range, the documents, their words' rows in
-        `words`, and the result."""
-        for start in range(0, batch.D, PART):
-            documents = slice(start, min(start + PART, batch.D))
-            part = batch[documents]
-            local = words.local[batch.indptr[documents.start] : batch.indptr[documents.stop]]
-            yield documents, part, local, self._e_step(part, local, corpus)
+    def _local_steps(self, words: Words, corpus: HDPCorpus) -> Iterator[tuple[slice, Words, Tables]]:
+        """The local step on `PART` documents at a time: their range, their words, and the result."""
+        for start in range(0, words.batch.D, PART):
+            documents = slice(start, min(start + PART, words.batch.D))
+            part = words.part(documents)
+            yield documents, part, self._e_step(part, corpus)
 
-    def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: HDPCorpus) -> Tables:
+    def _e_step(self, words: Words, corpus: HDPCorpus) -> Tables:
         """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
         from wikitopics.model.hdp_e_step import figure_9, shortlists
 
         if self.warm_start:
-            return shortlists(batch, local, corpus, self.n_topics, self._limits(), self._workers)
-        return figure_9(batch, local, corpus, self._limits(), self._workers)
+            return shortlists(words, corpus, self.n_topics, self._limits(), self._workers)
+        return figure_9(words, corpus, self._limits(), self._workers)
 
     def _limits(self) -> HDPLimits:
         from wikitopics.model.hdp_kernels import HDPLimits
@@ -356,7 +349,7 @@ class OnlineHDP(LambdaModel):
 
         words = batch.words(self.n_words)
         corpus = self._corpus(words.ids, seen, mixed)
-        local_steps = self._local_steps(batch, words, corpus)
+        local_steps = self._local_steps(words, corpus)
         whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole
         # The steps on parts of a minibatch together forget as much as one step on all of it.
@@ -367,14 +360,14 @@ class OnlineHDP(LambdaModel):
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
         self._topics.decay(rho, self._eta)
-        for documents, part, _, posterior in local_steps:
-            statistics = sum_statistics(part, posterior, self.n_words, self._workers)
+        for documents, part, posterior in local_steps:
+            statistics = sum_statistics(part.batch, posterior, self.n_words, self._workers)
             self._topics.add(weight * (1 - mixed), statistics, self._workers, precise=True)
             theta[documents] = posterior.theta
             mass += statistics.mass
             tables += statistics.tables
         if mixed:
-            R, sums = self._of_one_topic(batch, words, corpus)
+            R, sums = self._of_one_topic(words, corpus)
             of_one = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
             self._topics.add(weight * mixed, of_one, self._workers, precise=True)
             theta += mixed * (R.astype(np.float32) - theta)

@@ -1,7 +1,7 @@
 """The HDP's E-step, [SVI13] figure 9 lines 5 to 11: from documents and corpus to tables and statistics.
 
-These functions are pure: they change none of their arguments, except for `figure_9`'s tables. `local` (N,) is
-the row of each entry's word in `HDPCorpus.rows`.
+These functions are pure: they change none of their arguments, except for `figure_9`'s tables. `words` are
+those of a minibatch, with the rows of the corpus.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from scipy.special import betaln, psi
 
 from wikitopics.model import hdp_figure_9_kernels, hdp_kernels
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
-from wikitopics.model.kernels import Floats, Ids
-from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
-from wikitopics.model.minibatch import Minibatch, Threads
+from wikitopics.model.lambda_ import WORD_BLOCK, Statistics
+from wikitopics.model.minibatch import Floats, Minibatch, Threads, Vector, Words
 
 BLOCK = 64  # documents
 
@@ -69,41 +68,33 @@ def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> HD
 # The documents
 
 
-def shortlists(
-    batch: Minibatch, local: Ids, corpus: HDPCorpus, K: int, limits: HDPLimits, workers: Threads
-) -> Tables:
+def shortlists(words: Words, corpus: HDPCorpus, K: int, limits: HDPLimits, workers: Threads) -> Tables:
     """The default local step, over each document's shortlist of topics: `hdp_kernels.e_step`."""
-    D, T, C, dtype = batch.D, limits.T, min(K, limits.candidates), corpus.rows.dtype
+    D, T, C, dtype = words.batch.D, limits.T, min(K, limits.candidates), corpus.rows.dtype
     posterior = Tables(
-        np.zeros((len(batch.word_ids), T), dtype),
+        np.zeros((len(words.entries.local), T), dtype),
         np.empty((D, C), np.int32),
         np.zeros(D, np.int32),
         np.zeros((D, T, C), dtype),
         np.zeros(D, np.int32),
         np.empty((D, K), dtype),
     )
-    arguments = batch.indptr, local, batch.counts, corpus, limits, posterior
-    workers.run(hdp_kernels.e_step, D, BLOCK, *arguments)
+    workers.run(hdp_kernels.e_step, D, BLOCK, words.entries, corpus, limits, posterior)
     return posterior
 
 
 def figure_9(
-    batch: Minibatch,
-    local: Ids,
-    corpus: HDPCorpus,
-    limits: HDPLimits,
-    workers: Threads,
-    start_from: Floats | None = None,
+    words: Words, corpus: HDPCorpus, limits: HDPLimits, workers: Threads, start_from: Floats | None = None
 ) -> Tables:
     """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, changed in
     place."""
-    D, T, K, dtype = batch.D, limits.T, len(corpus.sigma), corpus.rows.dtype
-    tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
+    D, T, K, dtype = words.batch.D, limits.T, len(corpus.sigma), corpus.rows.dtype
+    tables = np.zeros((len(words.entries.local), T), dtype) if start_from is None else start_from
     everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, K)).copy()
     n_topics, n_tables = np.full(D, K, np.int32), np.full(D, T, np.int32)
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
     posterior = Tables(tables, everything, n_topics, zeta, n_tables, theta)
-    arguments = batch.indptr, local, batch.counts, corpus, limits, start_from is None, posterior
+    arguments = words.entries, corpus, limits, start_from is None, posterior
     workers.run(hdp_figure_9_kernels.ascend, D, BLOCK, *arguments)
     return posterior
 
@@ -112,18 +103,16 @@ def sum_statistics(batch: Minibatch, posterior: Tables, W: int, workers: Threads
     """Line 11: the expected words of each topic, word by word, and its tables."""
     K, words = posterior.theta.shape[1], batch.words(W)
     sums = np.empty((len(words.ids), K), posterior.theta.dtype)
-    arguments = *words.occurrences(), batch.documents(), posterior, sums
+    arguments = words.occurrences(), posterior, sums
     mass = workers.total(hdp_kernels.sum_statistics, len(words.ids), WORD_BLOCK, K, *arguments)
     tables = np.zeros(K)
     hdp_kernels.add_tables(posterior, tables)
     return HDPStatistics(words.ids, sums, mass, tables)
 
 
-def bounds(
-    batch: Minibatch, local: Ids, corpus: HDPCorpus, alpha: float, posterior: Tables, workers: Threads
-) -> Vector:
+def bounds(words: Words, corpus: HDPCorpus, alpha: float, posterior: Tables, workers: Threads) -> Vector:
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
-    result = np.zeros(batch.D)
-    arguments = batch.indptr, local, batch.counts, corpus, alpha, posterior, result
-    workers.run(hdp_figure_9_kernels.document_bounds, batch.D, BLOCK, *arguments)
+    result = np.zeros(words.batch.D)
+    arguments = words.entries, corpus, alpha, posterior, result
+    workers.run(hdp_figure_9_kernels.document_bounds, len(result), BLOCK, *arguments)
     return result

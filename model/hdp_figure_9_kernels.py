@@ -18,28 +18,21 @@ import math
 import numpy as np
 
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
-from wikitopics.model.kernels import Counts, Floats, Ids, Indices, digamma, kernel
-from wikitopics.model.lambda_ import Vector
+from wikitopics.model.kernels import digamma, kernel
+from wikitopics.model.minibatch import Counts, Entries, Floats, Ids, Vector
 
 
 @kernel
 def ascend(
-    start: int,
-    stop: int,
-    indptr: Indices,
-    local: Ids,
-    counts: Counts,
-    corpus: HDPCorpus,
-    limits: HDPLimits,
-    fresh: bool,
-    posterior: Tables,
+    start: int, stop: int, batch: Entries, corpus: HDPCorpus, limits: HDPLimits, fresh: bool, found: Tables
 ) -> None:
     """Coordinate ascent for documents start to stop, until the tables' words change by at most `tolerance`.
 
     fresh: start with lines 5 and 6; otherwise from the phi in `tables`.
     """
+    indptr, local, counts = batch
     Elog_rows, _, Elog_sigma = corpus
-    tables, _, _, zeta, _, theta = posterior
+    tables, _, _, zeta, _, theta = found
     T = zeta.shape[1]
     gamma = np.empty((T, 2))
     Elog_pi = np.zeros(T)
@@ -151,21 +144,14 @@ def normalise(log_weights: Floats) -> None:
 
 @kernel
 def document_bounds(
-    start: int,
-    stop: int,
-    indptr: Indices,
-    local: Ids,
-    counts: Counts,
-    corpus: HDPCorpus,
-    alpha: float,
-    posterior: Tables,
-    bounds: Vector,
+    start: int, stop: int, batch: Entries, corpus: HDPCorpus, alpha: float, posterior: Tables, bounds: Vector
 ) -> None:
     """[W11] L_j without the corpus terms, nats, for documents start to stop; gamma at its optimum.
 
     Every sum over words, including their entropy, counts each word n_dw times. A document with fewer than T
     tables has no variables for the others, which the model integrates to one.
     """
+    indptr, local, counts = batch
     Elog_rows, _, Elog_sigma = corpus
     tables, topics, n_topics, zeta, n_tables, _ = posterior
     T = zeta.shape[1]

@@ -6,7 +6,7 @@ Then come the sums over words and tables of [SVI13] figure 9 line 11. Its local 
 | symbol | shape and type | meaning |
 |---|---|---|
 | start, stop | numbers | the range of documents, or words, of a call |
-| indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `model.kernels` |
+| batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
 | rows | (U, K') floats | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
 | sigma, Elog_sigma | (K') floats | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
 | tables | (N, T) floats | n_dw phi_dwi: how many of a word's occurrences sit at each table |
@@ -42,21 +42,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wikitopics.model.kernels import (
-    Counts,
-    Floats,
-    Ids,
-    Indices,
-    add_lines,
-    dot,
-    exp_digamma_first,
-    kernel,
-    log_first,
-    longest_of,
-    part,
-)
+from wikitopics.model.kernels import add_lines, dot, exp_digamma_first, kernel, log_first, longest_of, part
+from wikitopics.model.minibatch import Entries, Floats, Ids, Occurrences, Vector
 
 
 class HDPLimits(NamedTuple):
@@ -160,14 +148,7 @@ def soft_em(
 
 @kernel
 def e_step(
-    start: int,
-    stop: int,
-    indptr: Indices,
-    local: Ids,
-    counts: Counts,
-    corpus: HDPCorpus,
-    limits: HDPLimits,
-    posterior: Tables,
+    start: int, stop: int, batch: Entries, corpus: HDPCorpus, limits: HDPLimits, posterior: Tables
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
 
@@ -179,6 +160,7 @@ def e_step(
 
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
+    indptr, local, counts = batch
     rows, sigma, Elog_sigma = corpus
     T, alpha, tolerance = limits.T, limits.alpha, limits.tolerance
     tables, topics, n_topics, zeta, n_tables, theta = posterior
@@ -389,20 +371,13 @@ def choose_topics(t: int, c: int, n: int, one_topic: float, Elog_sigma: Floats, 
 
 @kernel
 def sum_statistics(
-    start: int,
-    stop: int,
-    indptr: Indices,
-    entries: Indices,
-    documents: Indices,
-    posterior: Tables,
-    sums: Floats,
-    mass: NDArray[np.float64],
+    start: int, stop: int, occurrences: Occurrences, posterior: Tables, sums: Floats, mass: Vector
 ) -> None:
     """sums[u, k] = sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop, [SVI13] fig. 9 line 11.
 
-    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
     sums: (U, K) floats; their sums over the words are added to mass, (K,).
     """
+    indptr, entries, documents = occurrences
     tables, topics, n_topics, zeta, n_tables, _ = posterior
     C = topics.shape[1]
     words = np.empty(C, sums.dtype)
@@ -423,7 +398,7 @@ def sum_statistics(
 
 
 @kernel
-def add_tables(posterior: Tables, chosen: NDArray[np.float64]) -> None:
+def add_tables(posterior: Tables, chosen: Vector) -> None:
     """chosen[k] += sum_d sum_i zeta_di^k: the tables of each topic, [SVI13] fig. 9 line 11."""
     _, topics, n_topics, zeta, n_tables, _ = posterior
     for d in range(n_topics.size):

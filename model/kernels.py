@@ -4,11 +4,8 @@ A "line" is a row of a matrix, in any order.
 
 | symbol | shape and type | meaning |
 |---|---|---|
-| indptr | (D+1,) int64 | document d has the entries indptr[d] to indptr[d+1] |
-| local | (N,) int32 | the row of each entry's word |
-| counts | (N,) int32 or float32 | n_dw, how often |
+| batch | | documents, their words as rows, and n_dw: `minibatch.Entries` |
 | block | (lines, n) floats | a matrix, of which the rows `line` (lines,) are used |
-| Floats | | an array of float32 or of float64, the same for all arrays of a call |
 """
 
 from __future__ import annotations
@@ -20,10 +17,12 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from wikitopics.model.minibatch import Entries, Floats, Ids, Indices, Vector
 
 # Numba as the models use it: kernels are compiled when first called, cached on disk, and release the GIL.
 #
@@ -125,10 +124,6 @@ def _compiled(function: F, **inlining: Any) -> F:
     return cast(F, compiled)
 
 
-Floats = NDArray[np.floating]
-Ids = NDArray[np.int32]
-Indices = NDArray[np.int64]
-Counts = Ids | NDArray[np.float32]
 LANES = 16  # float32 in a vector register
 _F = np.float32
 
@@ -205,19 +200,13 @@ def mixtures(indptr: Indices, local: Ids, rows: Floats, weights: Floats, out: Fl
 
 @kernel
 def of_one_topic(
-    indptr: Indices,
-    local: Ids,
-    counts: Counts,
-    log_rows: Floats,
-    log_prior: Floats,
-    temper: float,
-    R: Floats,
-    sums: Floats,
+    batch: Entries, log_rows: Floats, log_prior: Floats, temper: float, R: Floats, sums: Floats
 ) -> None:
     """R_dk ∝ (prior_k prod_w rows_wk^n_dw)^temper: each document's one topic, (D, K), rows sum to 1.
 
     Adds n_dw R_d to the sums of its words, (U, K).
     """
+    indptr, local, counts = batch
     K = R.shape[1]
     kind = log_rows.dtype.type
     value = np.empty(K, log_rows.dtype)
@@ -346,66 +335,59 @@ def log_first(n: int, x: Floats, out: Floats) -> None:
 # |---|---|---|
 # | start, stop | numbers | the range of `ids` of a call |
 # | ids | (U,) int32 | word ids, increasing |
-# | lambda_hat | (W, K) float32 or float64 | lambda = eta + scale lambda_hat, one row per word |
-# | scale, eta | numbers of that type | |
+# | topics | `Stored` | lambda |
 # | psi_total | (K,) float64 | psi(sum_w lambda_kw) |
-# | weight | (K,), rows' type | a factor on each topic |
+# | weight | (K,), hat's type | a factor on each topic |
 # | pressure | number | by how much each use by other topics reduces a word's weight |
-# | rows | (U, K'), lambda_hat's type | one row per word; K padded to whole registers |
-# | sums | (U, K') or (U, K), lambda_hat's type | sum_d n_dw phi_dwk |
+# | rows | (U, K'), hat's type | one row per word; K padded to whole registers |
+# | sums | (U, K') or (U, K), hat's type | sum_d n_dw phi_dwk |
 # | leading | (K, n) int32 | each topic's first words so far |
-# | largest | (K, n), lambda_hat's type | their values in `rows` |
+# | largest | (K, n), hat's type | their values in `rows` |
 # | factor | number | what the sums are multiplied by; a float64 makes the product float64 |
+
+
+class Stored(NamedTuple):
+    """lambda = eta + scale hat: hat (W, K) float32 or float64, a row a word; both numbers of that type."""
+
+    hat: Floats
+    scale: Any
+    eta: Any
 
 
 @kernel
 def weighted_rows(
-    start: int,
-    stop: int,
-    ids: Ids,
-    lambda_hat: Floats,
-    scale: Any,
-    eta: Any,
-    pressure: Any,
-    weight: Floats,
-    rows: Floats,
+    start: int, stop: int, ids: Ids, topics: Stored, pressure: Any, weight: Floats, rows: Floats
 ) -> None:
-    """rows[u] = lambda_kw weight_k / (1 + pressure sum_{l != k} lambda_hat_lw) for words start to stop."""
+    """rows[u] = lambda_kw weight_k / (1 + pressure sum_{l != k} hat_lw) for words start to stop."""
+    hat, scale, eta = topics
     K = weight.size
     one = rows.dtype.type(1)
     for u in range(start, stop):
         w = ids[u]
         for k in range(K):
-            rows[u, k] = (scale * lambda_hat[w, k] + eta) * weight[k]
+            rows[u, k] = (scale * hat[w, k] + eta) * weight[k]
         rows[u, K:] = 0
         if pressure > 0:
             total = rows.dtype.type(0)
             for k in range(K):
-                total += lambda_hat[w, k]
+                total += hat[w, k]
             for k in range(K):
-                rows[u, k] /= one + pressure * (total - lambda_hat[w, k])
+                rows[u, k] /= one + pressure * (total - hat[w, k])
 
 
 @kernel
 def exp_Elog_rows(
-    start: int,
-    stop: int,
-    ids: Ids,
-    lambda_hat: Floats,
-    scale: float,
-    eta: float,
-    psi_total: NDArray[np.float64],
-    weight: Floats,
-    rows: Floats,
+    start: int, stop: int, ids: Ids, topics: Stored, psi_total: Vector, weight: Floats, rows: Floats
 ) -> None:
     """rows[u] = exp(psi(lambda_kw)) weight_k over its sum, for words start to stop."""
+    hat, scale, eta = topics
     K = weight.size
     lam = np.empty(K, rows.dtype)
     value = np.empty(K, rows.dtype)
     for u in range(start, stop):
         w = ids[u]
         for k in range(K):
-            lam[k] = eta + scale * lambda_hat[w, k]
+            lam[k] = eta + scale * hat[w, k]
         exp_digamma_first(K, lam, value)
         total = rows.dtype.type(0)
         for k in range(K):
@@ -432,23 +414,23 @@ def exp_Elog_rows(
 
 
 @kernel
-def sum_digamma(lambda_hat: Floats, scale: float, eta: float) -> float:
+def sum_digamma(hat: Floats, scale: float, eta: float) -> float:
     """sum_kw psi(lambda_kw), in float64."""
     total = 0.0
-    for i in range(lambda_hat.shape[0]):
-        for j in range(lambda_hat.shape[1]):
-            total += digamma(eta + scale * lambda_hat[i, j])
+    for i in range(hat.shape[0]):
+        for j in range(hat.shape[1]):
+            total += digamma(eta + scale * hat[i, j])
     return total
 
 
 @kernel
-def add_rows(start: int, stop: int, ids: Ids, sums: Floats, factor: Any, lambda_hat: Floats) -> None:
-    """lambda_hat[w] += factor sums[u] for words start to stop."""
-    K = lambda_hat.shape[1]
+def add_rows(start: int, stop: int, ids: Ids, sums: Floats, factor: Any, hat: Floats) -> None:
+    """hat[w] += factor sums[u] for words start to stop."""
+    K = hat.shape[1]
     for u in range(start, stop):
         w = ids[u]
         for k in range(K):
-            lambda_hat[w, k] += factor * sums[u, k]
+            hat[w, k] += factor * sums[u, k]
 
 
 @kernel

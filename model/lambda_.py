@@ -8,7 +8,7 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.minibatch import Minibatch, Threads
+from wikitopics.model.minibatch import Minibatch, Threads, Vector
 from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry
-
-Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
@@ -134,10 +132,19 @@ class Lambda:
         with zeros."""
         from wikitopics.model import kernels
 
-        number = self.dtype.type
-        rows = np.empty((len(word_ids), kernels.padded(self.n_topics)), self.dtype)
-        numbers = number(self.scale), number(self.eta), number(pressure), weight.astype(self.dtype)
-        workers.run(kernels.weighted_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
+        factors = self.dtype.type(pressure), weight.astype(self.dtype)
+        return self._rows(kernels.weighted_rows, word_ids, workers, *factors)
+
+    def _rows(
+        self, kernel: Callable[..., None], word_ids: NDArray[np.int32], workers: Threads, *factors: Any
+    ) -> NDArray[Any]:
+        """(U, K') what a kernel makes of some words, one row per word; K padded with zeros."""
+        from wikitopics.model.kernels import Stored, padded
+
+        number, U = self.dtype.type, len(word_ids)
+        rows = np.empty((U, padded(self.n_topics)), self.dtype)
+        stored = Stored(self.hat, number(self.scale), number(self.eta))
+        workers.run(kernel, U, WORD_BLOCK, word_ids, stored, *factors, rows)
         return rows
 
     def _unscaled(self, apart: float) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -197,13 +204,9 @@ class Lambda:
 
         from wikitopics.model import kernels
 
-        dtype = self.dtype
         psi_total = psi(self.totals())
-        weight = (np.exp(psi_total.min() - psi_total) * balance).astype(dtype)
-        numbers = dtype.type(self.scale), dtype.type(self.eta), psi_total, weight
-        rows = np.empty((len(word_ids), kernels.padded(self.n_topics)), dtype)
-        workers.run(kernels.exp_Elog_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
-        return rows
+        weight = (np.exp(psi_total.min() - psi_total) * balance).astype(self.dtype)
+        return self._rows(kernels.exp_Elog_rows, word_ids, workers, psi_total, weight)
 
     def sum_Elog_beta(self) -> float:
         """sum_kw E[log beta_kw]; costs K W."""

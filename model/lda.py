@@ -36,8 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.allocation import DirichletAllocation
-from wikitopics.model.lambda_ import Vector, random_topics
-from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.lambda_ import random_topics
+from wikitopics.model.minibatch import Minibatch, Vector, Words
 from wikitopics.model.mixture import blended
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
@@ -165,14 +165,14 @@ class OnlineLDA(DirichletAllocation):
             alpha = stage.alpha(last)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            own = collapsed.e_step(batch, words, rows, passes, self._workers)
+            own = collapsed.e_step(words, rows, passes, self._workers)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
-            gamma, found = e_step(batch, words, rows, alpha, self._limits(), self._workers)
+            gamma, found = e_step(words, rows, alpha, self._limits(), self._workers)
             if self._learn_alpha:
                 self._update_alpha(found, rho)
             own = gamma, found
-        gamma, statistics = blended(stage.mixed, own, batch, words, rows, alpha)
+        gamma, statistics = blended(stage.mixed, own, words, rows, alpha)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:
@@ -205,7 +205,7 @@ class OnlineLDA(DirichletAllocation):
         if batch.n_tokens == 0:
             return float("nan")
         words, rows, posterior = self._ascent(batch)
-        bounds = document_bounds(self._topics, batch, words, rows, self.alpha, posterior)
+        bounds = document_bounds(self._topics, words, rows, self.alpha, posterior)
         return float(np.exp(-bounds.sum() / batch.n_tokens))
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
@@ -218,7 +218,7 @@ class OnlineLDA(DirichletAllocation):
 
         words = batch.words(self.n_words)
         rows = self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
-        return words, rows, ascend(batch, words, rows, self.alpha, self._limits(), self._workers)
+        return words, rows, ascend(words, rows, self.alpha, self._limits(), self._workers)
 
     def _limits(self) -> LDALimits:
         from wikitopics.model.lda_e_step import LDALimits

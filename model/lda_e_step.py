@@ -10,10 +10,6 @@ from scipy.special import gammaln, polygamma, psi
 
 from wikitopics.model.kernels import (
     LANES,
-    Counts,
-    Floats,
-    Ids,
-    Indices,
     add_lines,
     dot_lines,
     exp_digamma_first,
@@ -22,8 +18,8 @@ from wikitopics.model.kernels import (
     padded,
     part,
 )
-from wikitopics.model.lambda_ import WORD_BLOCK, Lambda, Statistics, Vector
-from wikitopics.model.minibatch import Minibatch, Threads, Words
+from wikitopics.model.lambda_ import WORD_BLOCK, Lambda, Statistics
+from wikitopics.model.minibatch import Entries, Floats, Indices, Occurrences, Threads, Vector, Words
 from wikitopics.model.options import LARGEST_PRIOR
 
 # The loops of variational LDA, [H10] algorithm 2 and [SVI13] figure 6, on minibatches.
@@ -31,7 +27,7 @@ from wikitopics.model.options import LARGEST_PRIOR
 # | symbol | shape and type | meaning |
 # |---|---|---|
 # | start, stop | numbers | the range of documents, or words, of a call |
-# | indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `model.kernels` |
+# | batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
 # | rows | (U, K') floats | exp(E[log beta]) of the words, a row a word, divided by its sum; K padded |
 # | alpha, psi_alpha | (K,) floats, (K,) float64 | Dirichlet parameter of the proportions, and its digamma |
 # | gamma | (D, K) floats | variational Dirichlet of the proportions |
@@ -45,11 +41,28 @@ from wikitopics.model.options import LARGEST_PRIOR
 
 
 class LDALimits(NamedTuple):
-    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`."""
+    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`.
+
+    wide: the most iterations over all topics before the active ones are gathered
+    """
 
     tolerance: float
     max_iterations: int
     drop: float
+    wide: int = 6
+
+
+class Documents(NamedTuple):
+    """The variational distribution of D documents with N entries.
+
+    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: the table above
+    excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
+    """
+
+    gamma: Floats
+    x: Floats
+    ratio: Floats
+    excess: Vector
 
 
 class Scratch(NamedTuple):
@@ -80,28 +93,25 @@ class Scratch(NamedTuple):
 def e_step_kernel(
     start: int,
     stop: int,
-    indptr: Indices,
-    local: Ids,
-    counts: Counts,
+    batch: Entries,
     rows: Floats,
     alpha: Floats,
-    psi_alpha: NDArray[np.float64],
+    psi_alpha: Vector,
     limits: LDALimits,
-    wide: int,
     resume: bool,
-    gamma: Floats,
-    x_out: Floats,
-    ratio: Floats,
-    excess: NDArray[np.float64],
+    posterior: Documents,
+    excess: Vector,
 ) -> None:
     """Coordinate ascent in gamma and phi for documents start to stop.
 
     Starts from gamma = 1 ([SVI13] fig. 6 line 5). Ends when sum_k |change of gamma_k| is at most
-    `tolerance` times the document's words, or after max_iterations. The first `wide` go over all topics.
+    `tolerance` times the document's words, or after max_iterations.
     A topic leaves a document once it has fewer than `drop` expected words there.
     With `resume` it continues from the given gamma. Writes gamma, x and ratio, and adds psi(gamma_k) -
     psi(alpha_k) of the active topics to excess.
     """
+    indptr, local, counts = batch
+    gamma, x_out, ratio, _ = posterior
     K = alpha.size
     wide_line = rows.shape[1]
     longest = longest_of(start, stop, indptr)
@@ -145,7 +155,7 @@ def e_step_kernel(
             add_lines(n, wide_line, n_dw, words, rows, expected)
         least = min(limits.drop, 0.1 * total / K)
         small = limits.tolerance * total
-        iterations = min(limits.max_iterations, wide)
+        iterations = min(limits.max_iterations, limits.wide)
         done, change = over_all_topics(n, rows, alpha, least, small, iterations, scratch)
         active = gather(n, rows, alpha, least, scratch)
         iterations = limits.max_iterations - done
@@ -259,21 +269,11 @@ def over_active_topics(
 
 @kernel
 def sum_statistics_kernel(
-    start: int,
-    stop: int,
-    indptr: Indices,
-    entries: Indices,
-    documents: Indices,
-    ratio: Floats,
-    x: Floats,
-    rows: Floats,
-    sums: Floats,
-    mass: NDArray[np.float64],
+    start: int, stop: int, words: Occurrences, posterior: Documents, rows: Floats, sums: Floats, mass: Vector
 ) -> None:
-    """sums[u] = sum_d n_dw phi_dw for words start to stop; also added to mass.
-
-    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
-    """
+    """sums[u] = sum_d n_dw phi_dw for words start to stop; also added to mass."""
+    indptr, entries, documents = words
+    _, x, ratio, _ = posterior
     total = np.empty(rows.shape[1], rows.dtype)
     for u in range(start, stop):
         for k in range(total.size):
@@ -296,20 +296,6 @@ def sum_statistics_kernel(
 # `Lambda.exp_Elog_rows` of these words, and alpha is (K,) float64.
 
 DOCUMENT_BLOCK = 128
-WIDE = 6  # the most iterations over all topics before the active ones are gathered
-
-
-class Documents(NamedTuple):
-    """The variational distribution of D documents with N entries.
-
-    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: the table above
-    excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
-    """
-
-    gamma: NDArray[Any]
-    x: NDArray[Any]
-    ratio: NDArray[Any]
-    excess: Vector
 
 
 @dataclass(frozen=True)
@@ -332,18 +318,17 @@ class LDAStatistics(Statistics):
 
 
 def e_step(
-    batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, limits: LDALimits, workers: Threads
+    words: Words, rows: NDArray[Any], alpha: Vector, limits: LDALimits, workers: Threads
 ) -> tuple[NDArray[Any], LDAStatistics]:
     """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
-    posterior = ascend(batch, words, rows, alpha, limits, workers)
-    sums, mass = sum_statistics(batch, words, rows, posterior, len(alpha), workers)
+    batch, posterior = words.batch, ascend(words, rows, alpha, limits, workers)
+    sums, mass = sum_statistics(words, rows, posterior, workers)
     total = alpha.sum()
     growth = float(np.sum(psi(total + batch.lengths()) - psi(total)))  # gamma sums to alpha plus words
     return posterior.gamma, LDAStatistics(words.ids, sums, mass, batch.D, posterior.excess, growth)
 
 
 def ascend(
-    batch: Minibatch,
     words: Words,
     rows: NDArray[Any],
     alpha: Vector,
@@ -355,36 +340,33 @@ def ascend(
 
     start: (D, K) gamma to continue from, or None for gamma = 1
     """
-    K, dtype = len(alpha), rows.dtype
-    gamma = np.empty((batch.D, K), dtype) if start is None else start.astype(dtype)
-    x = np.empty((batch.D, rows.shape[1]), dtype)
-    ratio = np.empty(len(batch.word_ids), dtype)
-    psi_alpha, narrow_alpha = psi(alpha), alpha.astype(dtype)
+    D, K, dtype = words.batch.D, len(alpha), rows.dtype
+    gamma = np.empty((D, K), dtype) if start is None else start.astype(dtype)
+    x, ratio = np.empty((D, rows.shape[1]), dtype), np.empty(len(words.entries.local), dtype)
+    posterior = Documents(gamma, x, ratio, np.zeros(K))
     limits = limits if dtype == np.float32 else limits._replace(drop=0.0)
-    excess = workers.total(
-        e_step_kernel, batch.D, DOCUMENT_BLOCK, K, batch.indptr, words.local, batch.counts, rows,
-        narrow_alpha, psi_alpha, limits, WIDE, start is not None, gamma, x, ratio,
-    )  # fmt: skip
-    return Documents(gamma, x, ratio, excess)
+    arguments = words.entries, rows, alpha.astype(dtype), psi(alpha), limits, start is not None, posterior
+    return posterior._replace(excess=workers.total(e_step_kernel, D, DOCUMENT_BLOCK, K, *arguments))
 
 
 def sum_statistics(
-    batch: Minibatch, words: Words, rows: NDArray[Any], posterior: Documents, K: int, workers: Threads
+    words: Words, rows: NDArray[Any], posterior: Documents, workers: Threads
 ) -> tuple[NDArray[Any], Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
-    sums = np.empty((len(words.ids), K), rows.dtype)
-    arguments = *words.occurrences(), batch.documents(), posterior.ratio, posterior.x, rows, sums
-    return sums, workers.total(sum_statistics_kernel, len(words.ids), WORD_BLOCK, K, *arguments)
+    U, K = len(words.ids), len(posterior.excess)
+    sums = np.empty((U, K), rows.dtype)
+    arguments = words.occurrences(), posterior, rows, sums
+    return sums, workers.total(sum_statistics_kernel, U, WORD_BLOCK, K, *arguments)
 
 
 def document_bounds(
-    topics: Lambda, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
+    topics: Lambda, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
 ) -> Vector:
     """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
 
     Only for rows without balance. docs/derivations.md: topics inactive in a document add nothing.
     """
-    gamma = posterior.gamma.astype(np.float64)
+    batch, gamma = words.batch, posterior.gamma.astype(np.float64)
     psi_sum = psi(gamma.sum(axis=1))
     # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
     # rows_wk
@@ -393,7 +375,9 @@ def document_bounds(
     lambda_ = topics.eta + topics.scale * topics.hat[words.ids, k].astype(np.float64)
     largest = rows[np.arange(len(words.ids)), k]
     log_divisors = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
-    mixtures = np.log(batch.counts) - np.log(posterior.ratio, dtype=np.float64) + log_divisors[words.local]
+    mixtures = (
+        np.log(batch.counts) - np.log(posterior.ratio, dtype=np.float64) + log_divisors[words.entries.local]
+    )
     per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
     running = np.concatenate([[0.0], np.cumsum(per_entry)])
     elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]

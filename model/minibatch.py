@@ -10,6 +10,16 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# Arrays, as all models use them.
+
+Vector = NDArray[np.float64]
+Floats = NDArray[np.floating]
+"""Of float32 or of float64, the same for all arrays of a call."""
+Ids = NDArray[np.int32]
+Indices = NDArray[np.int64]
+Counts = Ids | NDArray[np.float32]
+
+
 # Work in fixed blocks of documents or words, for the same result from any number of threads.
 
 T = TypeVar("T")
@@ -60,12 +70,10 @@ class Threads:
         """kernel(start, stop, *arguments) for each block."""
         self.map(lambda start, stop: kernel(start, stop, *arguments), n, size)
 
-    def total(
-        self, kernel: Callable[..., None], n: int, size: int, K: int, *arguments: Any
-    ) -> NDArray[np.float64]:
+    def total(self, kernel: Callable[..., None], n: int, size: int, K: int, *arguments: Any) -> Vector:
         """(K,) what a kernel adds to its last argument, summed over the blocks in their order."""
 
-        def block(start: int, stop: int) -> NDArray[np.float64]:
+        def block(start: int, stop: int) -> Vector:
             of_block = np.zeros(K)
             kernel(start, stop, *arguments, of_block)
             return of_block
@@ -77,28 +85,58 @@ MAX_COUNT = np.iinfo(np.int32).max
 SMALLEST_COUNT = 1e-9
 
 
-class Words(NamedTuple):
-    """The U distinct words of a minibatch with N entries.
+class Entries(NamedTuple):
+    """The N entries of D documents, as kernels take them.
 
-    ids: (U,) int32, the word ids, increasing
-    local: (N,) int32, for each entry of `word_ids` its place in `ids`
+    indptr: (D+1,) document d has the entries indptr[d] to indptr[d+1]
+    local: (N,) the row of each entry's word, in arrays that have a row for each word
+    counts: (N,) n_dw, how often it occurs
     """
 
-    ids: NDArray[np.int32]
-    local: NDArray[np.int32]
+    indptr: Indices
+    local: Ids
+    counts: Counts
 
-    def occurrences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where each word occurs: indptr (U+1,) and entries (N,).
 
-        Word u has the entries `entries[indptr[u]:indptr[u+1]]` of `word_ids`, in order of documents.
-        """
+class Occurrences(NamedTuple):
+    """Where each of U words occurs.
+
+    indptr, entries: (U+1,), (N,) word u has the entries `entries[indptr[u]:indptr[u+1]]`, in their order
+    documents: (N,) the document of each entry, by its number
+    """
+
+    indptr: Indices
+    entries: Indices
+    documents: Indices
+
+
+class Words(NamedTuple):
+    """Documents and their U distinct words, which are numbered as rows.
+
+    batch: the documents
+    ids: (U,) int32, the word ids, increasing
+    entries: the documents' entries, with a row for each of these words
+    """
+
+    batch: Minibatch
+    ids: Ids
+    entries: Entries
+
+    def part(self, documents: slice) -> Words:
+        """Some of the documents, with the same rows."""
+        batch, indptr = self.batch[documents], self.batch.indptr
+        local = self.entries.local[indptr[documents.start] : indptr[documents.stop]]
+        return Words(batch, self.ids, Entries(batch.indptr, local, batch.counts))
+
+    def occurrences(self) -> Occurrences:
+        """Where the words occur."""
         from wikitopics.model.kernels import sort_entries
 
-        indptr = np.zeros(len(self.ids) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(self.local, minlength=len(self.ids)), out=indptr[1:])
-        entries = np.empty(len(self.local), dtype=np.int64)
-        sort_entries(self.local, indptr[:-1].copy(), entries)
-        return indptr, entries
+        local, indptr = self.entries.local, np.zeros(len(self.ids) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(local, minlength=len(self.ids)), out=indptr[1:])
+        entries = np.empty(len(local), dtype=np.int64)
+        sort_entries(local, indptr[:-1].copy(), entries)
+        return Occurrences(indptr, entries, self.batch.documents())
 
 
 class Minibatch:
@@ -118,9 +156,9 @@ class Minibatch:
 
     __slots__ = ("counts", "indptr", "word_ids")
 
-    indptr: NDArray[np.int64]
-    word_ids: NDArray[np.int32]
-    counts: NDArray[np.int32] | NDArray[np.float32]
+    indptr: Indices
+    word_ids: Ids
+    counts: Counts
 
     def __init__(self, indptr: ArrayLike, word_ids: ArrayLike, counts: ArrayLike) -> None:
         starts = _whole("indptr", indptr)
@@ -190,16 +228,16 @@ class Minibatch:
     def __repr__(self) -> str:
         return f"Minibatch(D={self.D}, n_tokens={self.n_tokens})"
 
-    def lengths(self) -> NDArray[np.int64] | NDArray[np.float64]:
+    def lengths(self) -> Indices | Vector:
         """(D,) words in each document, repetitions included: int64, or float64 if not all counts are
         whole."""
         if self.counts.dtype != np.int32:
             return np.bincount(self.documents(), self.counts, self.D)
         running = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
-        lengths: NDArray[np.int64] = running[self.indptr[1:]] - running[self.indptr[:-1]]
+        lengths: Indices = running[self.indptr[1:]] - running[self.indptr[:-1]]
         return lengths
 
-    def documents(self) -> NDArray[np.int64]:
+    def documents(self) -> Indices:
         """(N,) int64: the document of each entry of `word_ids`."""
         return np.repeat(np.arange(self.D), np.diff(self.indptr))
 
@@ -216,10 +254,10 @@ class Minibatch:
         ids = np.flatnonzero(occurs).astype(np.int32)
         place = np.empty(n_words, dtype=np.int32)
         place[ids] = np.arange(len(ids), dtype=np.int32)
-        return Words(ids, place[self.word_ids])
+        return Words(self, ids, Entries(self.indptr, place[self.word_ids], self.counts))
 
 
-def _counts(values: ArrayLike) -> NDArray[np.int64] | NDArray[np.float32]:
+def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
     """As int64 if all are whole, otherwise as float32; ValueError for values that are not counts."""
     array = np.asarray(values)
     if array.dtype.kind != "f" or array.ndim != 1 or np.all(array == np.floor(array)):
@@ -229,7 +267,7 @@ def _counts(values: ArrayLike) -> NDArray[np.int64] | NDArray[np.float32]:
     return np.where(np.abs(array) < SMALLEST_COUNT, 0, np.minimum(array, 1e30)).astype(np.float32)
 
 
-def _whole(name: str, values: ArrayLike) -> NDArray[np.int64]:
+def _whole(name: str, values: ArrayLike) -> Indices:
     """One-dimensional whole numbers as int64; ValueError for anything else."""
     array = np.asarray(values)
     if array.ndim != 1:
@@ -246,8 +284,8 @@ def _whole(name: str, values: ArrayLike) -> NDArray[np.int64]:
 
 
 def _canonical(
-    indptr: NDArray[np.int64], word_ids: NDArray[np.int64], counts: NDArray[np.int64] | NDArray[np.float32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32] | NDArray[np.float32]]:
+    indptr: Indices, word_ids: Indices, counts: Indices | NDArray[np.float32]
+) -> tuple[Indices, Ids, Counts]:
     """Each document's word ids increasing and without repetition, and no zero counts."""
     documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     rising = (word_ids[1:] > word_ids[:-1]) | (documents[1:] > documents[:-1])

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.lambda_ import Lambda, Statistics, Vector
-from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.lambda_ import Lambda, Statistics
+from wikitopics.model.minibatch import Entries, Minibatch, Vector, Words
 from wikitopics.model.online import TINY
 
 LONG_TEXTS = 20.0
@@ -65,14 +65,14 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
     if len(topics.seed_words):
         np.add.at(prior, (topics.seed_words, topics.seed_topics), topics.seeds_of(texts.n_tokens))
     R = random.dirichlet(np.full(n_topics, 0.5), texts.D).astype(np.float32)
-    entries = texts.indptr, texts.word_ids, texts.counts
+    entries = Entries(texts.indptr, texts.word_ids, texts.counts)
     counts = csr_array((texts.counts.astype(np.float32), *entries[1::-1]), shape=(texts.D, topics.n_words))
     expected: Vector = counts.T @ R
     for temper in TEMPERS:
         beta = expected + prior
         log_beta = np.log(beta) - np.log(beta.sum(axis=0))
         expected = np.zeros_like(beta)
-        of_one_topic(*entries, log_beta, np.zeros(n_topics, np.float32), temper, R, expected)
+        of_one_topic(entries, log_beta, np.zeros(n_topics, np.float32), temper, R, expected)
     return expected
 
 
@@ -89,7 +89,7 @@ def matched(fresh: Vector, topics: NDArray[Any], seeded: int) -> NDArray[np.intp
     return places
 
 
-def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vector) -> tuple[Vector, Vector]:
+def proportions(words: Words, rows: NDArray[Any], prior: Vector) -> tuple[Vector, Vector]:
     """(D, K) the probability that each topic is a text's only topic, and the resulting (U, K) statistics.
 
     rows: (U, K') the words' probabilities, up to a factor for each; prior: (K,) the topics', likewise
@@ -97,19 +97,14 @@ def proportions(batch: Minibatch, words: Words, rows: NDArray[Any], prior: Vecto
     from wikitopics.model.kernels import of_one_topic
 
     log_rows = np.log(np.maximum(rows[:, : len(prior)], np.finfo(np.float32).tiny))
-    R, sums = np.empty((batch.D, len(prior)), rows.dtype), np.zeros_like(log_rows)
+    R, sums = np.empty((words.batch.D, len(prior)), rows.dtype), np.zeros_like(log_rows)
     log_prior = np.log(np.maximum(prior, TINY)).astype(rows.dtype)  # the HDP's last topics may have 0
-    of_one_topic(batch.indptr, words.local, batch.counts, log_rows, log_prior, 1.0, R, sums)
+    of_one_topic(words.entries, log_rows, log_prior, 1.0, R, sums)
     return R, sums
 
 
 def blended(
-    part: float,
-    own: tuple[NDArray[Any], Statistics],
-    batch: Minibatch,
-    words: Words,
-    rows: NDArray[Any],
-    prior: Vector,
+    part: float, own: tuple[NDArray[Any], Statistics], words: Words, rows: NDArray[Any], prior: Vector
 ) -> tuple[NDArray[Any], Statistics]:
     """The E-step of texts: the share `part` from the mixture, and the rest a model's `own`.
 
@@ -118,8 +113,8 @@ def blended(
     if part == 0:
         return own
     theta, statistics = own
-    R, of_one = proportions(batch, words, rows, prior)
-    theta = (1 - part) * theta + part * (prior + R * batch.lengths()[:, None])
+    R, of_one = proportions(words, rows, prior)
+    theta = (1 - part) * theta + part * (prior + R * words.batch.lengths()[:, None])
     sums = rows.dtype.type(1 - part) * statistics.sums
     sums[:, : len(prior)] += part * of_one
     mass = (1 - part) * statistics.mass + part * of_one.sum(axis=0)

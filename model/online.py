@@ -530,11 +530,11 @@ class CompletionSet:
         hidden = self.hidden
         if hidden.n_tokens == 0:
             return float("nan")
-        ids, local = hidden.words(model.n_words)
+        _, ids, entries = hidden.words(model.n_words)
         theta = model.infer(self.seen)
         rows = model.topic_rows(ids) if isinstance(model, OnlineModel) else model.topics()[:, ids].T
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
-        mixtures(hidden.indptr, local, np.ascontiguousarray(rows, np.float32), theta, probability)
+        mixtures(entries.indptr, entries.local, np.ascontiguousarray(rows, np.float32), theta, probability)
         # Not with @: the threads that a BLAS starts take longer than everything else here.
         return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
 

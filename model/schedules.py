@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch, Vector
 from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, bounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wikitopics.model.lambda_ import Lambda, Vector
+    from wikitopics.model.lambda_ import Lambda
 
 
 @dataclass(frozen=True)

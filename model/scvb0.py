@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
-from wikitopics.model.lambda_ import Vector, random_topics
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.lambda_ import random_topics
+from wikitopics.model.minibatch import Minibatch, Vector
 from wikitopics.model.mixture import blended
 from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import decorrelation, prior
@@ -180,8 +180,8 @@ class SCVB0(DirichletAllocation):
         rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
         n = self.burn_in + 1 + stage.more_passes
         passes = ThetaPasses(stage.alpha(self._final_alpha), n, self._theta_steps)
-        own = e_step(batch, words, rows, passes, self._workers)
-        theta, statistics = blended(stage.mixed, own, batch, words, rows, passes.alpha)
+        own = e_step(words, rows, passes, self._workers)
+        theta, statistics = blended(stage.mixed, own, words, rows, passes.alpha)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
         some = slice(self.recipe.learning_documents)

@@ -6,20 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from wikitopics.model.kernels import (
-    Counts,
-    Floats,
-    Ids,
-    Indices,
-    add_lines,
-    dot,
-    kernel,
-    longest_of,
-    padded,
-    part,
-)
-from wikitopics.model.lambda_ import Lambda, Statistics, Vector
-from wikitopics.model.minibatch import Minibatch, Threads, Words
+from wikitopics.model.kernels import add_lines, dot, kernel, longest_of, padded, part
+from wikitopics.model.lambda_ import Lambda, Statistics
+from wikitopics.model.minibatch import Entries, Floats, Indices, Minibatch, Threads, Vector, Words
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
 
 # The loops of SCVB0, [F13] algorithm 2, on minibatches.
@@ -27,11 +16,9 @@ from wikitopics.model.schedules import THETA_STEPS, StepSizes
 # | symbol | shape and type | meaning |
 # |---|---|---|
 # | start, stop | numbers | the range of documents, or rows, of a call |
-# | indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and how often; see `kernels` |
+# | batch | | the documents' words as rows, and how often: `minibatch.Entries` |
 # | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, one row per word, up to one constant |
-# | alpha | (K') floats | Dirichlet parameter of the proportions |
 # | theta | (D, K') floats | N_theta + alpha: including alpha, no topic decays into denormal numbers |
-# | keep | (T,) floats | 1 - rho_theta at a document's step t = 1, 2 … |
 # | statistics | (U, K') floats | sum over a block's documents of m gamma |
 # | mass | (K,) float64 | sums of statistics over the words |
 #
@@ -44,25 +31,30 @@ from wikitopics.model.schedules import THETA_STEPS, StepSizes
 GUARD = 256
 
 
+class Passes(NamedTuple):
+    """The passes over a document's words.
+
+    alpha: (K') Dirichlet parameter of the proportions
+    keep: (T,) 1 - rho_theta at a document's step t = 1, 2 …
+    n: the number of passes
+    """
+
+    alpha: Floats
+    keep: Floats
+    n: int
+
+
 @kernel
 def documents(
-    start: int,
-    stop: int,
-    indptr: Indices,
-    local: Ids,
-    counts: Counts,
-    rows: Floats,
-    alpha: Floats,
-    keep: Floats,
-    passes: int,
-    theta: Floats,
-    statistics: Floats,
+    start: int, stop: int, batch: Entries, rows: Floats, passes: Passes, theta: Floats, statistics: Floats
 ) -> None:
     """Passes over the words of the documents start to stop; the last one also fills `statistics`.
 
     A `statistics` without rows is left alone (inference). A document starts with its words spread over the
     topics according to the prior; its steps are numbered through all passes.
     """
+    indptr, local, counts = batch
+    alpha, keep, n_passes = passes
     K = alpha.size
     collect = statistics.shape[0] > 0
     statistics[:] = 0
@@ -79,8 +71,8 @@ def documents(
         for k in range(K):
             N[k] = alpha[k] * spread
         t = 0
-        for p in range(passes):
-            last = collect and p == passes - 1
+        for p in range(n_passes):
+            last = collect and p == n_passes - 1
             for i in range(indptr[d], indptr[d + 1]):
                 u = local[i]
                 m = alpha.dtype.type(counts[i])
@@ -107,13 +99,9 @@ def documents(
 def active_documents(
     start: int,
     stop: int,
-    indptr: Indices,
-    local: Ids,
-    counts: Counts,
+    batch: Entries,
     rows: Floats,
-    alpha: Floats,
-    keep: Floats,
-    passes: int,
+    passes: Passes,
     theta: Floats,
     flat: Floats,
     expected: Floats,
@@ -128,6 +116,8 @@ def active_documents(
     flat: (K') alpha^(1/3), so that the corpus's large topics do not hide those of a document
     expected: (2, U) sum_k rows_uk alpha_k, and the same with `flat`
     """
+    indptr, local, counts = batch
+    alpha, keep, n_passes = passes
     K = alpha.size
     kind = alpha.dtype.type
     longest = longest_of(start, stop, indptr)
@@ -156,7 +146,8 @@ def active_documents(
                 block[j, x] = rows[words[j], topics[x]]
             block[j, others] = max(expected[0, words[j]] - dot(others, block[j], prior), kind(0)) / rest
         ends[1] = words.size
-        documents(ends[0], ends[0] + 1, ends, lines, n_dw, block, prior, keep, passes, N, nothing)
+        own, few = Entries(ends, lines, n_dw), Passes(prior, keep, n_passes)
+        documents(ends[0], ends[0] + 1, own, block, few, N, nothing)
         for k in range(K):
             theta[d, k] = N[0, others] / rest * alpha[k]
         for x in range(others):
@@ -204,7 +195,7 @@ def power(base: Any, m: float, like: Floats) -> Any:
 
 
 @kernel
-def sum_statistics(start: int, stop: int, statistics: Floats, mass: NDArray[np.float64]) -> None:
+def sum_statistics(start: int, stop: int, statistics: Floats, mass: Vector) -> None:
     """Add statistics[b, u] of the other blocks to statistics[0, u], for the words start to stop.
 
     statistics are (blocks, U, K') here, and `mass` gains their sums over the words. The blocks are added in
@@ -248,14 +239,14 @@ def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -
 
 
 def e_step(
-    batch: Minibatch, words: Words, rows: NDArray[Any], passes: ThetaPasses, workers: Threads
+    words: Words, rows: NDArray[Any], passes: ThetaPasses, workers: Threads
 ) -> tuple[NDArray[Any], Statistics]:
     """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them."""
-    K, U, K_padded = len(passes.alpha), *rows.shape
+    D, K, (U, K_padded) = words.batch.D, len(passes.alpha), rows.shape
     blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // max(1, U * K_padded)))
-    size = max(DOCUMENT_BLOCK, -(-batch.D // blocks_at_most))
-    blocks = np.empty((-(-batch.D // size), U, K_padded), rows.dtype)
-    theta = _run_passes(batch, words, rows, passes, size, blocks, workers)
+    size = max(DOCUMENT_BLOCK, -(-D // blocks_at_most))
+    blocks = np.empty((-(-D // size), U, K_padded), rows.dtype)
+    theta = _run_passes(words, rows, passes, size, blocks, workers)
     mass = workers.total(sum_statistics, U, SUM_BLOCK, K, blocks)
     return theta, Statistics(words.ids, blocks[0], mass)
 
@@ -270,17 +261,11 @@ def inferred(
     words = batch.words(topics.n_words)
     rows = topics.read_rows(words.ids, apart, workers)
     nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
-    return proportions(_run_passes(batch, words, rows, passes, INFERENCE_BLOCK, nothing, workers))
+    return proportions(_run_passes(words, rows, passes, INFERENCE_BLOCK, nothing, workers))
 
 
 def _run_passes(
-    batch: Minibatch,
-    words: Words,
-    rows: Floats,
-    passes: ThetaPasses,
-    size: int,
-    blocks: Floats,
-    workers: Threads,
+    words: Words, rows: Floats, passes: ThetaPasses, size: int, blocks: Floats, workers: Threads
 ) -> NDArray[Any]:
     """N_theta + alpha after the passes, (D, K), in blocks of `size` documents.
 
@@ -289,25 +274,24 @@ def _run_passes(
     blocks: (blocks, U, K'), or (1, 0, K') for no sums; then only the active of many topics are separate
     """
     alpha, n, steps = passes
-    dtype = rows.dtype
-    keep = steps.keep(n * int(np.diff(batch.indptr).max(initial=0))).astype(dtype)
+    D, dtype = words.batch.D, rows.dtype
+    keep = steps.keep(n * int(np.diff(words.entries.indptr).max(initial=0))).astype(dtype)
     padded_alpha = np.zeros(rows.shape[1], dtype)
     padded_alpha[: len(alpha)] = alpha
-    theta = np.empty((batch.D, rows.shape[1]), dtype)
-
-    arguments = batch.indptr, words.local, batch.counts, rows, padded_alpha, keep, n, theta
+    theta = np.empty((D, rows.shape[1]), dtype)
+    arguments = words.entries, rows, Passes(padded_alpha, keep, n), theta
     if blocks.shape[1] == 0 and len(alpha) >= MANY_TOPICS:
         flat = np.cbrt(padded_alpha)
         expected = np.stack([np.einsum("uk,k->u", rows, prior) for prior in (padded_alpha, flat)])
         others = padded(round(ACTIVE * len(alpha) ** 0.5)) - 1
-        workers.run(active_documents, batch.D, size, *arguments, flat, expected, others)
+        workers.run(active_documents, D, size, *arguments, flat, expected, others)
         return theta[:, : len(alpha)]
 
     def block(start: int, stop: int) -> None:
         sums = blocks[start // size if blocks.shape[1] else 0]
         documents(start, stop, *arguments, sums)
 
-    workers.map(block, batch.D, size)
+    workers.map(block, D, size)
     return theta[:, : len(alpha)]
 
 

@@ -19,7 +19,7 @@ def lda(topics, batch):
 
     words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
-    return e_step(batch, words, rows, ALPHA, LDALimits(1e-3, 50, 0.01), ONE)
+    return e_step(words, rows, ALPHA, LDALimits(1e-3, 50, 0.01), ONE)
 
 
 def scvb0(topics, batch):
@@ -27,7 +27,7 @@ def scvb0(topics, batch):
 
     words = batch.words(W)
     rows = word_rows(topics, words, EVEN, ONE)
-    return e_step(batch, words, rows, ThetaPasses(ALPHA, 2), ONE)
+    return e_step(words, rows, ThetaPasses(ALPHA, 2), ONE)
 
 
 def hdp(topics, batch):
@@ -38,7 +38,7 @@ def hdp(topics, batch):
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
     corpus = corpus_of(rows, EVEN[1:], np.arange(K - 1, 0, -1.0), rows.dtype)
     limits = HDPLimits(3, 1.0, 1e-2, 100, *(getattr(HDP_WARM, name) for name in HDPLimits._fields[4:]))
-    tables = shortlists(batch, words.local, corpus, K, limits, ONE)
+    tables = shortlists(words, corpus, K, limits, ONE)
     return tables.theta, sum_statistics(batch, tables, W, ONE)
 
 

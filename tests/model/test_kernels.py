@@ -9,6 +9,7 @@ import scipy.special
 from tests.commands import ROOT, python
 from tests.model.conftest import needs_jit
 from wikitopics.model.kernels import digamma, exp_digamma_first, log_first, of_one_topic
+from wikitopics.model.minibatch import Entries
 
 # Compiled kernels are kept for the next start, where they can be, and are the same then.
 
@@ -101,7 +102,7 @@ def test_the_one_topic_of_a_document_is_the_oracles(dtype, tolerance):
     indptr = np.append(0, (counts > 0).sum(axis=1).cumsum())
     R, sums = np.empty((4, K), dtype), np.zeros((W, K), dtype)
     entries = indptr, np.nonzero(counts)[1].astype(np.int32), counts[counts > 0].astype(np.int32)
-    of_one_topic(*entries, log_rows, log_prior, 0.7, R, sums)
+    of_one_topic(Entries(*entries), log_rows, log_prior, 0.7, R, sums)
     expected = np.exp(0.7 * (counts @ log_rows + log_prior).astype(float))
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(R, expected, rtol=tolerance)

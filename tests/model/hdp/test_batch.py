@@ -69,7 +69,7 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
     words = documents.words(30)
     corpus = corpus_of(model._topics.Elog_rows(words.ids), model.a, model.b)
     limits = model._limits()._replace(alpha=1.0, tolerance=1e-3, max_iterations=9)
-    local = figure_9(documents, words.local, corpus, limits, model._workers)
+    local = figure_9(words, corpus, limits, model._workers)
     statistics = sum_statistics(documents, local, 30, model._workers)
     model._topics.step(1.0, model.eta, 1.0, statistics, model._workers)
     model._step_sticks(1.0, 1.0, statistics.mass, statistics.tables)
@@ -81,7 +81,7 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
             state["total_hat"] = state["lambda_hat"].sum(axis=0)
         moved = BatchHDP.from_state(state)
         corpus = corpus_of(moved._topics.Elog_rows(words.ids), moved.a, moved.b)
-        of_documents = bounds(documents, words.local, corpus, moved.alpha, local, moved._workers)
+        of_documents = bounds(words, corpus, moved.alpha, local, moved._workers)
         return of_documents.sum() + moved.corpus_bound()
 
     here = elbo()

@@ -66,8 +66,8 @@ def seen_by(documents, topics):
 def bounds_of(documents, topics, alpha, limits):
     """gamma and the documents' bounds after an E-step."""
     words, rows = seen_by(documents, topics)
-    found = ascend(documents, words, rows, alpha, limits, ONE)
-    return found.gamma, document_bounds(topics, documents, words, rows, alpha, found)
+    found = ascend(words, rows, alpha, limits, ONE)
+    return found.gamma, document_bounds(topics, words, rows, alpha, found)
 
 
 def some_topics():
@@ -102,7 +102,7 @@ def test_slopes_vanish_where_a_document_converged(documents):
 def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
     alpha, eta = np.full(5, 0.3), 0.2
     topics = some_topics()
-    _, found = e_step(documents, *seen_by(documents, topics), alpha, TO_THE_END, ONE)
+    _, found = e_step(*seen_by(documents, topics), alpha, TO_THE_END, ONE)
     statistics = np.zeros((5, 30))
     statistics[:, found.ids] = found.sums[:, :5].T
     topics.step(1.0, eta, 1.0, found, ONE)
@@ -120,7 +120,7 @@ def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
 
 def test_sum_Elog_theta_is_that_of_gamma(documents):
     alpha = np.array([0.1, 0.4, 0.2, 0.9, 0.05])
-    gamma, found = e_step(documents, *seen_by(documents, some_topics()), alpha, TO_THE_END, ONE)
+    gamma, found = e_step(*seen_by(documents, some_topics()), alpha, TO_THE_END, ONE)
     np.testing.assert_allclose(found.sum_Elog_theta(alpha), Elog_dirichlet(gamma).sum(axis=0), rtol=1e-9)
 
 
