@@ -232,18 +232,6 @@ def of_one_topic(
 
 
 @kernel
-def sort_entries(local: Ids, following: Indices, entries: Indices) -> None:
-    """Counting sort of entries (N,) by their words; entries of one word stay in order.
-
-    following: (U,) the place of each word's next entry
-    """
-    for i in range(local.size):
-        u = local[i]
-        entries[following[u]] = i
-        following[u] += 1
-
-
-@kernel
 def digamma(x: float) -> float:
     """psi(x) for x > 0 in float64, to about 1e-13: recurrence up to 8, then the asymptotic series."""
     shift = 0.0

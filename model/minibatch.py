@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar, cast
@@ -45,15 +44,11 @@ class Threads:
             return [work(start, stop) for start, stop in blocks]
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="model")
-        waiting = deque(enumerate(blocks))
+        waiting = iter(enumerate(blocks))  # each thread takes the next one from it
         results: list[T | None] = [None] * len(blocks)
 
         def drain() -> None:
-            while True:
-                try:
-                    i, (start, stop) = waiting.popleft()
-                except IndexError:
-                    return
+            for i, (start, stop) in waiting:
                 results[i] = work(start, stop)
 
         # One task per thread, this one included: a task per block would cost a tenth of the work.
@@ -130,13 +125,11 @@ class Words(NamedTuple):
 
     def occurrences(self) -> Occurrences:
         """Where the words occur."""
-        from wikitopics.model.kernels import sort_entries
+        from scipy.sparse import csr_array
 
-        local, indptr = self.entries.local, np.zeros(len(self.ids) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(local, minlength=len(self.ids)), out=indptr[1:])
-        entries = np.empty(len(local), dtype=np.int64)
-        sort_entries(local, indptr[:-1].copy(), entries)
-        return Occurrences(indptr, entries, self.batch.documents())
+        N, shape = len(self.entries.local), (1, len(self.ids))
+        by_word = csr_array((np.arange(N), self.entries.local, np.array([0, N])), shape).tocsc()
+        return Occurrences(by_word.indptr.astype(np.int64), by_word.data, self.batch.documents())
 
 
 class Minibatch:
