@@ -62,14 +62,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_components = n_components
-        self.n_documents = n_documents
-        self.batch_size = batch_size
-        self.n_passes = n_passes
-        self.options = options
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        """Each kind has its own, which sets these and its options as attributes: `__init_subclass__`."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Give the class an ``__init__`` with the options of its kind: scikit-learn reads its signature."""

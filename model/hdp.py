@@ -126,17 +126,8 @@ class OnlineHDP(LambdaModel):
         self._restart(topics, 0.0, K)
 
     @classmethod
-    def create(
-        cls,
-        topics: int,
-        n_words: int,
-        n_documents: float,
-        options: Mapping[str, Any] | None = None,
-        seed: int = 0,
-        threads: int = 1,
-    ) -> Self:
-        """A new model with at most this many topics; see `OnlineModel.create`."""
-        return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
+    def _of_sizes(cls, topics: int, n_words: int, n_documents: float, **settings: Any) -> Self:
+        return cls(n_words, n_documents, max_topics=topics, **settings)
 
     def _restart(self, topics: Lambda, heavy: float, starts: int) -> None:
         """The corpus before any step. heavy: the tables that each of the first `starts` topics is assumed to

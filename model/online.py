@@ -252,8 +252,12 @@ class OnlineModel(ABC):
 
         Raises ValueError for values out of range.
         """
+        return cls._of_sizes(topics, n_words, n_documents, seed=seed, threads=threads, **(options or {}))
+
+    @classmethod
+    def _of_sizes(cls, topics: int, n_words: int, n_documents: float, **settings: Any) -> Self:
         make: Callable[..., Self] = cls
-        return make(topics, n_words, n_documents, seed=seed, threads=threads, **(options or {}))
+        return make(topics, n_words, n_documents, **settings)
 
     @classmethod
     def check_options(cls, **values: object) -> None:

@@ -128,22 +128,23 @@ class WarmStart(Balance):
     `shortest_horizon` (a smaller corpus would forget the random start, which stands for the words that it
     lacks). `random_share` of the corpus's words are random before the first document.
     `infer` makes `inference_passes` of the collapsed update over a document's words. More passes would fit
-    the words seen, but not the unseen ones.
+    the words seen, but not the unseen ones. The numbers here are LDA's.
     """
 
     POSITION: ClassVar[float] = 0.0
     """How far into a minibatch its step reads the schedules, as a fraction of the minibatch."""
 
+    balance_power: float = bounded(0, 1, 0.4)
     first_alpha: float = 1.3
     annealing_documents: float = bounded(0, LARGEST, 4_000.0)
-    annealing_share: float
-    first_horizon: float
-    horizon_share: float
-    shortest_horizon: float
-    horizon_slope: float
-    random_share: float = bounded(0, LARGEST)
-    learning_from: float
-    inference_passes: int
+    annealing_share: float = 0.3
+    first_horizon: float = 3_000.0
+    horizon_share: float = 0.3
+    shortest_horizon: float = 450.0
+    horizon_slope: float = 0.75
+    random_share: float = bounded(0, LARGEST, 0.02)
+    learning_from: float = 0.02
+    inference_passes: int = 2
 
     def stage(
         self, n_documents: float, documents: float, before: float, amount: float, mixed: float = 0.0
@@ -225,14 +226,6 @@ class CollapsedStart(WarmStart):
 
     POSITION: ClassVar[float] = 0.5
 
-    balance_power: float = bounded(0, 1, 0.4)
-    annealing_share: float = 0.3
-    first_horizon: float = 3_000.0
-    horizon_share: float = 0.3
-    shortest_horizon: float = 450.0
-    horizon_slope: float = 0.75
-    random_share: float = bounded(0, LARGEST, 0.02)
-    learning_from: float = 0.02
     inference_passes: int = bounded(0, MOST_ITERATIONS, 2)
     last_alpha: float = 0.005
     collapsed_documents: float = bounded(0, LARGEST, 100_000.0)

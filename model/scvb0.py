@@ -136,17 +136,6 @@ class SCVB0(DirichletAllocation):
         """Dirichlet parameter of the topics."""
         return self._topics.eta
 
-    @property
-    def N_phi(self) -> NDArray[Any]:
-        """(W, K) expected number of times a word has a topic in the corpus, a copy."""
-        N_phi: NDArray[Any] = self._topics.hat * self._topics.dtype.type(self._topics.scale)
-        return N_phi
-
-    @property
-    def N_Z(self) -> Vector:
-        """(K,) expected number of words of each topic in the corpus, a copy."""
-        return self._topics.scale * self._topics.total_hat
-
     def document_prior(self) -> Vector:
         """(K,) alpha."""
         return self.alpha

@@ -57,7 +57,8 @@ def test_a_fraction_of_a_word_moves_scvb0_by_the_power_of_its_weight():
     """Clumping, [F13] eq. 9, with (1 - rho)^m for an m that is not whole."""
     batch = Minibatch([0, 3], [0, 2, 3], [0.25, 2.5, 1.0])
     model = SCVB0(3, 5, 10, n_tokens=100, alpha=0.2, dtype="float64", warm_start=False, burn_in=0)
-    N_phi, N_Z, length = model.N_phi, model.N_Z, 3.75
+    topics, length = model._topics, 3.75
+    N_phi, N_Z = topics.scale * topics.hat, topics.scale * topics.total_hat
     N_theta = np.full(3, length / 3)
     for t, (word, m) in enumerate(zip(batch.word_ids, batch.counts, strict=True), start=1):
         gamma = oracle_scvb0.gamma_of(word, N_phi, N_Z, N_theta, 0.2, model.eta, 1.0)
