@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model import mixture
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import Lambda, LambdaTopics, topics_from
+from wikitopics.model.lambda_ import Lambda, topics_from
 from wikitopics.model.minibatch import Minibatch, Vector
 from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, State, bounded
 from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
@@ -37,7 +37,7 @@ KAPPA = "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the 
 LEAST_WORDS = 1e-3  # the least count of a word in `with_topics`: 0 has no logarithm
 
 
-class LambdaModel(LambdaTopics, OnlineModel):
+class LambdaModel(OnlineModel):
     """A model that learns topics kept as `Lambda` from minibatches.
 
     Its constructor takes its `options` and `arguments`. The numbers among them become attributes, and entries
@@ -67,6 +67,7 @@ class LambdaModel(LambdaTopics, OnlineModel):
         Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0, optional=True),
     )
 
+    _topics: Lambda
     recipe: Any
     decorrelation: float
     tau0: float
@@ -160,6 +161,34 @@ class LambdaModel(LambdaTopics, OnlineModel):
     def _theta_steps(self) -> StepSizes:
         """The step sizes of a document's proportions in `infer`."""
         return THETA_STEPS
+
+    @property
+    def lambda_(self) -> NDArray[Any]:
+        """(K, W) variational Dirichlet of the topics as learnt, a copy."""
+        return self._topics.lambda_()
+
+    def topics(self) -> NDArray[Any]:
+        """(K, W) expected topics E[beta], decorrelated; rows sum to 1."""
+        return np.ascontiguousarray(self.topic_rows(np.arange(self._topics.n_words)).T)
+
+    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """(U, K) expected topics of some words only, one row per word; raises ValueError for an id out of
+        range."""
+        if len(word_ids) and not 0 <= word_ids.min() <= word_ids.max() < self._topics.n_words:
+            raise ValueError(f"word ids must be from 0 to {self._topics.n_words - 1}")
+        return self._topics.read_rows(word_ids, self._apart)[:, : self._topics.n_topics]
+
+    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """See `OnlineModel.top_words`."""
+        return self._topics.top_words(n, self._apart)
+
+    def topic_shares(self) -> Vector:
+        """(K,) each topic's share of the words of the corpus, sums to 1."""
+        return self._topics.shares()
+
+    def topic_weights(self) -> Vector:
+        """(K,) sum_w lambda_kw."""
+        return self._topics.totals()
 
     def seed(self, topics: Sequence[NDArray[np.int64]]) -> None:
         """See `OnlineModel.seed`: a larger prior for these words, docs/derivations.md."""

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model import options as check
 from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9
 from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
-from wikitopics.model.lambda_ import Lambda, LambdaTopics, Statistics, random_topics
+from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
-from wikitopics.model.minibatch import Minibatch, Threads, Words
-from wikitopics.model.online import Entry
+from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, Entry
+from wikitopics.model.options import prior
 from wikitopics.model.schedules import HDP_PAPER
-from wikitopics.model.scvb0_e_step import proportions
+from wikitopics.option import Option
 
 # Batch variational Bayes for latent Dirichlet allocation: [H10] algorithm 1.
 
 
-class BatchLDA(LambdaTopics):
+class BatchLDA(OnlineLDA):
     """Latent Dirichlet allocation of a whole corpus at once, in sweeps that never lower the ELBO.
 
     n_topics, n_words: K, W
@@ -36,34 +36,32 @@ class BatchLDA(LambdaTopics):
     Raises ValueError for values out of range.
     """
 
-    alpha: NDArray[np.float64]
-    elbo: list[float]  # after each sweep's E-step
+    options = (
+        prior("alpha", "Dirichlet parameter of the topic proportions", 0.01),
+        prior("eta", "Dirichlet parameter of the topics", 0.01),
+    )
+    arguments = (
+        Option(float, "tolerance", "change that ends an E-step", default=1e-4, least=0, most=LARGEST),
+        Option(int, "max_iterations", "of a document's E-step", default=200, least=0, most=MOST_ITERATIONS),
+        Option(float, "improvement", "of the ELBO that ends the sweeps", default=1e-5, least=0, most=1),
+        Option(int, "max_sweeps", "over the documents", default=100, least=1, most=MOST),
+    )
+    entries = (*OnlineLDA.entries, Entry("elbo", "_elbo", "float64", "S"))
 
-    def __init__(
-        self,
-        n_topics: int,
-        n_words: int,
-        *,
-        alpha: float = 0.01,
-        eta: float = 0.01,
-        improvement: float = 1e-5,
-        max_sweeps: int = 100,
-        initialization: Literal["gamma", "exponential"] = "gamma",
-        tolerance: float = 1e-4,
-        max_iterations: int = 200,
-        seed: int = 0,
-        threads: int = 1,
-    ) -> None:
-        check.at_least_one(n_topics=n_topics, n_words=n_words, max_sweeps=max_sweeps)
-        OnlineLDA.check_options(alpha=alpha, eta=eta, initialization=initialization)
-        self.n_topics, self.n_words = int(n_topics), int(n_words)
-        self.alpha, self.eta = np.full(n_topics, float(alpha)), float(eta)
-        self.improvement, self.max_sweeps = float(improvement), int(max_sweeps)
-        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        self._initialization = initialization
-        self._seed, self._workers = seed, Threads(threads)
-        self._fitted: Lambda | None = None
-        self.elbo = []
+    improvement: float
+    max_sweeps: int
+    _initialization = "gamma"  # not part of a state
+
+    def __init__(self, n_topics: int, n_words: int, *, seed: int = 0, **settings: Any) -> None:
+        super().__init__(n_topics, n_words, 1, dtype="float64", warm_start=False, seed=seed, **settings)
+        self._random = np.random.default_rng(seed)  # as if `fit`, which knows D, were the first to draw
+        self._initialization = settings.get("initialization") or self._initialization
+        self._elbo = np.zeros(0)
+
+    @property
+    def elbo(self) -> list[float]:
+        """The ELBO after each sweep's E-step, nats."""
+        return self._elbo.tolist()
 
     def fit(self, batch: Minibatch) -> Self:
         """Learn from the documents, starting afresh. Raises ValueError for a word id out of range, and if the
@@ -71,34 +69,23 @@ class BatchLDA(LambdaTopics):
         words = batch.words(self.n_words)
         if batch.n_tokens == 0:
             raise ValueError("there are no words to fit")
-        random = np.random.default_rng(self._seed)
-        self._fitted = topics = random_topics(
-            random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
-        )
-        self.elbo = []
+        sizes = self.n_topics, self.n_words, batch.D
+        topics = random_topics(self._random, self._initialization, *sizes, self.eta, "float64")
+        self._topics, self._elbo = topics, np.zeros(0)
         gamma: NDArray[Any] | None = None
         for _ in range(self.max_sweeps):
             rows, posterior, bounds = self._e_step(words, gamma)
-            self.elbo.append(float(bounds.sum()) + topics.elbo(self.eta))
+            self._elbo = np.append(self._elbo, bounds.sum() + topics.elbo(self.eta))
             gamma = posterior.gamma
             sums, mass = sum_statistics(words, rows, posterior, self._workers)
             # lambda = eta + sum_d n_d phi_d
             topics.step(1.0, self.eta, 1.0, Statistics(words.ids, sums, mass), self._workers)
-            if len(self.elbo) > 1:
-                last, now = self.elbo[-2:]
+            if len(self._elbo) > 1:
+                last, now = self._elbo[-2:]
                 if (now - last) / abs(last) < self.improvement:
                     break
+        self.n_documents, self.updates, self._seen = float(batch.D), len(self._elbo), batch.D
         return self
-
-    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) topic proportions E[theta] of documents, rows sum to 1."""
-        return proportions(self._e_step(batch.words(self.n_words), None)[1].gamma)
-
-    @property
-    def _topics(self) -> Lambda:  # type: ignore[override]
-        if self._fitted is None:
-            raise ValueError("fit the model first")
-        return self._fitted
 
     def _e_step(
         self, words: Words, gamma: NDArray[Any] | None

@@ -82,13 +82,13 @@ class OnlineLDA(DirichletAllocation):
     """[H10] table 1, for minibatches of 4096."""
     USUAL = ({**PAPER, "decorrelation": 0.14}, PAPER)
     PAPERS = ("tau0", "kappa")
-    options = (
+    options: ClassVar[tuple[Option[float], ...]] = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.2, learn=True),
         *DirichletAllocation.STEP_OPTIONS,
         decorrelation(USUAL[0]["decorrelation"]),
     )
-    arguments = (
+    arguments: ClassVar[tuple[Option[Any], ...]] = (
         Option(str, "initialization", "random lambda", default="gamma", choices=("gamma", "exponential")),
         Option(float, "tolerance", "change that ends an E-step", default=3e-3, least=0, most=LARGEST),
         Option(int, "max_iterations", "of a document's E-step", default=100, least=0, most=MOST_ITERATIONS),

@@ -52,13 +52,27 @@ def test_threads_do_not_change_the_result():
     np.testing.assert_array_equal(one.lambda_, two.lambda_)
 
 
+def test_fitting_again_starts_afresh_also_from_a_state():
+    batch, _ = planted(60)
+    m = BatchLDA(4, 40, max_sweeps=3, initialization="exponential").fit(batch)
+    again = BatchLDA.from_state(m.state())
+    np.testing.assert_array_equal(again.topics(), m.topics())
+    assert again.elbo == m.elbo
+    assert len(again.fit(batch).elbo) == 3
+    assert again.elbo[0] < m.elbo[-1]
+
+
 def test_refuses_what_it_cannot_do():
-    with pytest.raises(ValueError, match="fit"):
-        BatchLDA(2, 3).topics()
     with pytest.raises(ValueError, match="out of range"):
         BatchLDA(2, 3).fit(Minibatch([0, 1], [3], [1]))
     with pytest.raises(ValueError, match="no words"):
         BatchLDA(2, 3).fit(Minibatch([0, 0], [], []))
-    for wrong in ({"n_topics": 0}, {"alpha": 0.0}, {"eta": -1.0}, {"initialization": "zero"}):
+    for wrong in (
+        {"n_topics": 0},
+        {"alpha": 0.0},
+        {"alpha": "learn"},
+        {"eta": -1.0},
+        {"initialization": "zero"},
+    ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             BatchLDA(**{"n_topics": 2, "n_words": 3, **wrong})
