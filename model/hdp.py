@@ -216,19 +216,6 @@ class OnlineHDP(LambdaModel):
             theta += mixed * (self._of_one_topic(words, corpus)[0].astype(np.float32) - theta)
         return theta
 
-    def document_bounds(self, batch: Minibatch) -> Vector:
-        """(D,) each document's terms of the ELBO after a local step, nats: docs/derivations.md.
-
-        [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of range.
-        """
-        from wikitopics.model.hdp_e_step import bounds, corpus_of
-
-        words = batch.words(self.n_words)
-        corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
-        steps = self._local_steps(words, self._corpus(words.ids, self._amount))
-        terms = [bounds(part, corpus, self.alpha, of_part, self._workers) for _, part, of_part in steps]
-        return np.concatenate([np.zeros(0), *terms])
-
     def corpus_bound(self) -> float:
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
         from wikitopics.model.hdp_e_step import sticks_bound

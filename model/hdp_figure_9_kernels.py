@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
-from wikitopics.model.kernels import digamma, kernel
+from wikitopics.model.kernels import digamma, dot, kernel
 from wikitopics.model.minibatch import Counts, Entries, Floats, Ids, Vector
 
 
@@ -121,10 +121,7 @@ def assign_words(
     for j in range(ids.size):
         row = Elog_rows[ids[j]]
         for i in range(zeta.shape[0]):
-            value = zeta.dtype.type(0)
-            for k in range(zeta.shape[1]):
-                value += zeta[i, k] * row[k]
-            phi[i] = value + Elog_pi[i]
+            phi[i] = dot(row.size, zeta[i], row) + Elog_pi[i]
         normalise(phi)
         for i in range(zeta.shape[0]):
             here[j, i] = n_dw[j] * phi[i]
