@@ -152,13 +152,12 @@ def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
     Ward's tree is cut into n groups. Topics that shared a group in ``before`` (`NONE`: no group) count as
     closer. Then single topics move to other groups as long as that lowers the mean distance within groups.
     """
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
+    from scipy.cluster.hierarchy import fcluster
 
     if len(far) < 2:
         return np.zeros(len(far), np.int64)
     bound = far if before is None else _bound(far, before)
-    groups = fcluster(linkage(squareform(bound, checks=False), "ward"), n, "maxclust") - 1
+    groups = fcluster(_ward(bound), n, "maxclust") - 1
     return _settled(far, groups.astype(np.int64))
 
 
@@ -248,8 +247,8 @@ def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
     def join(tops: Sequence[int], apart: Floats, least: float) -> int:
         """Join these topics or nodes; returns the number of their common node."""
         numbers = list(tops)
-        for one, other, height in _ward(apart):
-            children = numbers[one], numbers[other]
+        for one, other, height, _ in _ward(apart).tolist() if len(tops) > 1 else ():
+            children = numbers[int(one)], numbers[int(other)]
             number = U + len(nodes)
             topics[number] = topics[children[0]] + topics[children[1]]
             nodes.append(Node(number, children, least + height, topics[number]))
@@ -278,15 +277,13 @@ def cut(nodes: Sequence[Node], U: int, n: int) -> list[tuple[int, ...]]:
     return [nodes[part - U].topics if part >= U else (part,) for part in parts]
 
 
-def _ward(far: Floats) -> list[tuple[int, int, float]]:
-    """(one, other, height) of each join, as SciPy's `linkage` numbers them."""
+def _ward(far: Floats) -> Floats:
+    """SciPy's `linkage` of two topics or more: (one, other, height, topics) of each join."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
-    if len(far) < 2:
-        return []
-    joins = linkage(squareform(far, checks=False), "ward").tolist()
-    return [(int(one), int(other), height) for one, other, height, _ in joins]
+    joins: Floats = linkage(squareform(far, checks=False), "ward")
+    return joins
 
 
 # Names: the words that tell an area apart from the others.

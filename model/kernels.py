@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -36,13 +35,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 SETTINGS = {"nogil": True, "error_model": "numpy", "fastmath": REORDER, "no_cfunc_wrapper": True}
 
-_lock = threading.Lock()
-_under_way = 0
+_under_way: list[object] = []
 
 
 def is_compiling() -> bool:
     """Whether any thread is compiling. Loading a kernel from its cache does not count."""
-    return _under_way > 0
+    return bool(_under_way)
 
 
 @cache
@@ -80,19 +78,13 @@ def _numba() -> Any:
 
     class Compilations(event.Listener):
         def on_start(self, event: object) -> None:
-            _count(1)
+            _under_way.append(event)
 
         def on_end(self, event: object) -> None:
-            _count(-1)
+            _under_way.pop()
 
     event.register("numba:compile", Compilations())  # type: ignore[no-untyped-call]
     return numba
-
-
-def _count(by: int) -> None:
-    global _under_way
-    with _lock:
-        _under_way += by
 
 
 def kernel(function: F) -> F:

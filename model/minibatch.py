@@ -283,17 +283,14 @@ def _canonical(
     documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     rising = (word_ids[1:] > word_ids[:-1]) | (documents[1:] > documents[:-1])
     if not (np.all(rising) and np.all(counts)):
-        order = np.lexsort((word_ids, documents))
-        order = order[counts[order] > 0]
-        documents, word_ids, counts = documents[order], word_ids[order], counts[order]
-        first = np.ones(len(order), dtype=bool)
-        first[1:] = (word_ids[1:] != word_ids[:-1]) | (documents[1:] != documents[:-1])
-        if len(order):
-            counts = np.add.reduceat(counts, np.flatnonzero(first))
-            if counts.max() > MAX_COUNT:
-                raise ValueError(f"counts must not exceed {MAX_COUNT}")
-        documents, word_ids = documents[first], word_ids[first]
-        sizes = np.bincount(documents, minlength=len(indptr) - 1)
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        from scipy.sparse import csr_array
+
+        shape = len(indptr) - 1, int(word_ids.max()) + 1
+        rows = csr_array((counts, word_ids, indptr), shape, copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        indptr, word_ids, counts = rows.indptr.astype(np.int64), rows.indices, rows.data
+        if counts.max(initial=0) > MAX_COUNT:
+            raise ValueError(f"counts must not exceed {MAX_COUNT}")
     narrow = counts.astype(np.int32) if counts.dtype == np.int64 else counts.astype(np.float32)
     return indptr, word_ids.astype(np.int32), narrow
