@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from wikitopics.model import mixture
 from wikitopics.model import options as check
 from wikitopics.model.lambda_ import Lambda, topics_from
-from wikitopics.model.minibatch import Minibatch, Vector
+from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
 from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, State, bounded
 from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
 from wikitopics.option import Option
@@ -163,22 +163,22 @@ class LambdaModel(OnlineModel):
         return THETA_STEPS
 
     @property
-    def lambda_(self) -> NDArray[Any]:
+    def lambda_(self) -> Floats:
         """(K, W) variational Dirichlet of the topics as learnt, a copy."""
         return self._topics.lambda_()
 
-    def topics(self) -> NDArray[Any]:
+    def topics(self) -> Floats:
         """(K, W) expected topics E[beta], decorrelated; rows sum to 1."""
         return np.ascontiguousarray(self.topic_rows(np.arange(self._topics.n_words)).T)
 
-    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> Floats:
         """(U, K) expected topics of some words only, one row per word; raises ValueError for an id out of
         range."""
         if len(word_ids) and not 0 <= word_ids.min() <= word_ids.max() < self._topics.n_words:
             raise ValueError(f"word ids must be from 0 to {self._topics.n_words - 1}")
         return self._topics.read_rows(word_ids, self._apart)[:, : self._topics.n_topics]
 
-    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    def top_words(self, n: int) -> tuple[Ids, NDArray[np.float32]]:
         """See `OnlineModel.top_words`."""
         return self._topics.top_words(n, self._apart)
 
@@ -190,7 +190,7 @@ class LambdaModel(OnlineModel):
         """(K,) sum_w lambda_kw."""
         return self._topics.totals()
 
-    def seed(self, topics: Sequence[NDArray[np.int64]]) -> None:
+    def seed(self, topics: Sequence[Indices]) -> None:
         """See `OnlineModel.seed`: a larger prior for these words, docs/derivations.md."""
         if self.updates:
             raise ValueError("only a model that has learnt nothing yet can be seeded")

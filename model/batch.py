@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9
@@ -13,7 +12,7 @@ from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
-from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, Entry
 from wikitopics.model.options import prior
 from wikitopics.model.schedules import HDP_PAPER
@@ -72,7 +71,7 @@ class BatchLDA(OnlineLDA):
         sizes = self.n_topics, self.n_words, batch.D
         topics = random_topics(self._random, self._initialization, *sizes, self.eta, "float64")
         self._topics, self._elbo = topics, np.zeros(0)
-        gamma: NDArray[Any] | None = None
+        gamma: Floats | None = None
         for _ in range(self.max_sweeps):
             rows, posterior, bounds = self._e_step(words, gamma)
             self._elbo = np.append(self._elbo, bounds.sum() + topics.elbo(self.eta))
@@ -87,9 +86,7 @@ class BatchLDA(OnlineLDA):
         self.n_documents, self.updates, self._seen = float(batch.D), len(self._elbo), batch.D
         return self
 
-    def _e_step(
-        self, words: Words, gamma: NDArray[Any] | None
-    ) -> tuple[NDArray[Any], Documents, NDArray[np.float64]]:
+    def _e_step(self, words: Words, gamma: Floats | None) -> tuple[Floats, Documents, Vector]:
         """The rows of the topics, the end points of the documents' ascents, and each document's bound there.
 
         Starts from gamma = 1, as in algorithm 1, or from the last sweep's gamma where that ends higher. A
@@ -98,7 +95,7 @@ class BatchLDA(OnlineLDA):
         topics = self._topics
         rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
 
-        def ascent(iterations: int, start: NDArray[Any] | None) -> tuple[Documents, NDArray[np.float64]]:
+        def ascent(iterations: int, start: Floats | None) -> tuple[Documents, Vector]:
             limits = LDALimits(self.tolerance, iterations, 0.0)
             posterior = ascend(words, rows, self.alpha, limits, self._workers, start)
             return posterior, document_bounds(topics, words, rows, self.alpha, posterior)

@@ -35,7 +35,7 @@ from wikitopics.model import mixture
 from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
-from wikitopics.model.minibatch import Minibatch, Vector, Words
+from wikitopics.model.minibatch import Floats, Ids, Minibatch, Vector, Words
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import HALF_LIFE, decorrelation, prior
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
@@ -222,12 +222,12 @@ class OnlineHDP(LambdaModel):
 
         return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
 
-    def _of_one_topic(self, words: Words, corpus: HDPCorpus) -> tuple[Vector, Vector]:
+    def _of_one_topic(self, words: Words, corpus: HDPCorpus) -> tuple[Floats, Floats]:
         """`mixture.proportions` of documents with a single table each."""
         sigma = np.exp(corpus.Elog_sigma[: self.n_topics].astype(np.float64))
         return mixture.proportions(words, corpus.rows, sigma)
 
-    def _corpus(self, ids: NDArray[np.int32], seen: float, mixed: float = 0.0) -> HDPCorpus:
+    def _corpus(self, ids: Ids, seen: float, mixed: float = 0.0) -> HDPCorpus:
         """The corpus as these documents see it; while few have been `seen`, leading topics are held back."""
         from wikitopics.model.hdp_e_step import corpus_of
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.minibatch import Minibatch, Threads, Vector
+from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Threads, Vector
 from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry
 
 SMALLEST_SCALE = 1e-6
@@ -38,8 +38,8 @@ class Statistics:
     mass: (K,) float64, the sums of `sums` over the words
     """
 
-    ids: NDArray[np.int32]
-    sums: NDArray[Any]
+    ids: Ids
+    sums: Floats
     mass: Vector
 
 
@@ -57,12 +57,12 @@ class Lambda:
     words that were read, so only methods that change lambda deal with seeds.
     """
 
-    hat: NDArray[Any]
+    hat: Floats
     total_hat: Vector
     scale: float
     eta: float
-    seed_words: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    seed_topics: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    seed_words: Indices = field(default_factory=lambda: np.zeros(0, np.int64))
+    seed_topics: Indices = field(default_factory=lambda: np.zeros(0, np.int64))
     seed_counts: Vector = field(default_factory=lambda: np.zeros(0))
     _read: tuple[float, float, Vector] | None = field(default=None, init=False, repr=False)
     """The last `apart`, its pressure and its totals, while they are valid."""
@@ -79,14 +79,14 @@ class Lambda:
     """The entries of a state for a model whose topics are `_topics`."""
 
     @classmethod
-    def of_state(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float, **seeds: Any) -> Self:
+    def of_state(cls, hat: Floats, total_hat: Vector, scale: float, eta: float, **seeds: Any) -> Self:
         """From a state; raises ValueError for a lambda that is not positive, or not finite in float32."""
         if not (eta + scale * float(hat.min()) > 0 and eta + scale * float(hat.max()) <= LARGEST):
             raise ValueError("lambda must be positive, and finite in float32")
         return cls(hat, total_hat, scale, eta, **seeds)
 
     @classmethod
-    def of(cls, lambda_hat: NDArray[Any], eta: float) -> Self:
+    def of(cls, lambda_hat: Floats, eta: float) -> Self:
         """lambda = eta + lambda_hat, (W, K)."""
         return cls(lambda_hat, lambda_hat.sum(axis=0, dtype=np.float64), 1.0, eta)
 
@@ -111,9 +111,9 @@ class Lambda:
         rows += self.eta
         return rows
 
-    def lambda_(self) -> NDArray[Any]:
+    def lambda_(self) -> Floats:
         """(K, W) lambda, a copy."""
-        lambda_: NDArray[Any] = (self.eta + self.scale * self.hat).T
+        lambda_: Floats = (self.eta + self.scale * self.hat).T
         return lambda_
 
     def totals(self) -> Vector:
@@ -125,9 +125,7 @@ class Lambda:
         shares: Vector = self.total_hat / self.total_hat.sum()
         return shares
 
-    def weighted_rows(
-        self, word_ids: NDArray[np.int32], weight: Vector, workers: Threads, pressure: float = 0.0
-    ) -> NDArray[Any]:
+    def weighted_rows(self, word_ids: Ids, weight: Vector, workers: Threads, pressure: float = 0.0) -> Floats:
         """(U, K') lambda_kw weight_k / (1 + pressure (n_w - n_wk)) of some words, one row per word; K padded
         with zeros."""
         from wikitopics.model import kernels
@@ -135,9 +133,7 @@ class Lambda:
         factors = self.dtype.type(pressure), weight.astype(self.dtype)
         return self._rows(kernels.weighted_rows, word_ids, workers, *factors)
 
-    def _rows(
-        self, kernel: Callable[..., None], word_ids: NDArray[np.int32], workers: Threads, *factors: Any
-    ) -> NDArray[Any]:
+    def _rows(self, kernel: Callable[..., None], word_ids: Ids, workers: Threads, *factors: Any) -> Floats:
         """(U, K') what a kernel makes of some words, one row per word; K padded with zeros."""
         from wikitopics.model.kernels import Stored, padded
 
@@ -147,7 +143,7 @@ class Lambda:
         workers.run(kernel, U, WORD_BLOCK, word_ids, stored, *factors, rows)
         return rows
 
-    def _unscaled(self, apart: float) -> Iterator[tuple[int, NDArray[Any]]]:
+    def _unscaled(self, apart: float) -> Iterator[tuple[int, Floats]]:
         """The topics as they are read, up to a factor for each, some words at a time: the first word's id,
         and rows as in `weighted_rows`. The factors are known only at the end."""
         even, totals, pressure = np.ones(self.n_topics), np.zeros(self.n_topics), 0.0
@@ -170,14 +166,12 @@ class Lambda:
         assert self._read is not None
         return self._read[1:]
 
-    def read_rows(
-        self, word_ids: NDArray[np.integer[Any]], apart: float, workers: Threads = ALONE
-    ) -> NDArray[Any]:
+    def read_rows(self, word_ids: NDArray[np.integer[Any]], apart: float, workers: Threads = ALONE) -> Floats:
         """(U, K') E[beta_kw] of some words, decorrelated, one row per word; K padded with zeros."""
         pressure, totals = self._as_read(apart)
         return self.weighted_rows(np.ascontiguousarray(word_ids, np.int32), 1 / totals, workers, pressure)
 
-    def top_words(self, n: int, apart: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    def top_words(self, n: int, apart: float) -> tuple[Ids, NDArray[np.float32]]:
         """As `OnlineModel.top_words`; reads lambda once."""
         from wikitopics.model.kernels import leading_words
 
@@ -188,14 +182,14 @@ class Lambda:
             leading_words(start, rows, leading, largest)
         return leading, (largest / self._as_read(apart)[1][:, None]).astype(np.float32)
 
-    def Elog_rows(self, word_ids: NDArray[np.int32]) -> Vector:
+    def Elog_rows(self, word_ids: Ids) -> Vector:
         """(U, K) E[log beta_kw] of some words, one row per word."""
         from scipy.special import psi
 
         Elog_beta: Vector = psi(self.rows(word_ids)) - psi(self.totals())
         return Elog_beta
 
-    def exp_Elog_rows(self, word_ids: NDArray[np.int32], workers: Threads, balance: Vector) -> NDArray[Any]:
+    def exp_Elog_rows(self, word_ids: Ids, workers: Threads, balance: Vector) -> Floats:
         """(U, K') exp(E[log beta_kw]) of some words, each row divided by its sum; K padded with zeros.
 
         balance: (K,) factors on the topics, from before the division

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import random_topics
-from wikitopics.model.minibatch import Minibatch, Vector, Words
+from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words
 from wikitopics.model.mixture import blended
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
@@ -212,7 +212,7 @@ class OnlineLDA(DirichletAllocation):
         """`bound_perplexity`, if the documents have words."""
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
-    def _ascent(self, batch: Minibatch) -> tuple[Words, NDArray[Any], Documents]:
+    def _ascent(self, batch: Minibatch) -> tuple[Words, Floats, Documents]:
         """[H10]'s E-step: the words of documents, the rows of the topics for them, and what it finds."""
         from wikitopics.model.lda_e_step import ascend
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, polygamma, psi
 
 from wikitopics.model.kernels import (
@@ -318,8 +317,8 @@ class LDAStatistics(Statistics):
 
 
 def e_step(
-    words: Words, rows: NDArray[Any], alpha: Vector, limits: LDALimits, workers: Threads
-) -> tuple[NDArray[Any], LDAStatistics]:
+    words: Words, rows: Floats, alpha: Vector, limits: LDALimits, workers: Threads
+) -> tuple[Floats, LDAStatistics]:
     """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
     batch, posterior = words.batch, ascend(words, rows, alpha, limits, workers)
     sums, mass = sum_statistics(words, rows, posterior, workers)
@@ -330,11 +329,11 @@ def e_step(
 
 def ascend(
     words: Words,
-    rows: NDArray[Any],
+    rows: Floats,
     alpha: Vector,
     limits: LDALimits,
     workers: Threads,
-    start: NDArray[Any] | None = None,
+    start: Floats | None = None,
 ) -> Documents:
     """Coordinate ascent in gamma and phi of every document, with the topics held fixed.
 
@@ -349,24 +348,20 @@ def ascend(
     return posterior._replace(excess=workers.total(e_step_kernel, D, DOCUMENT_BLOCK, K, *arguments))
 
 
-def sum_statistics(
-    words: Words, rows: NDArray[Any], posterior: Documents, workers: Threads
-) -> tuple[NDArray[Any], Vector]:
+def sum_statistics(words: Words, rows: Floats, found: Documents, workers: Threads) -> tuple[Floats, Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
-    U, K = len(words.ids), len(posterior.excess)
+    U, K = len(words.ids), len(found.excess)
     sums = np.empty((U, K), rows.dtype)
-    arguments = words.occurrences(), posterior, rows, sums
+    arguments = words.occurrences(), found, rows, sums
     return sums, workers.total(sum_statistics_kernel, U, WORD_BLOCK, K, *arguments)
 
 
-def document_bounds(
-    topics: Lambda, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
-) -> Vector:
+def document_bounds(topics: Lambda, words: Words, rows: Floats, alpha: Vector, found: Documents) -> Vector:
     """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
 
     Only for rows without balance. docs/derivations.md: topics inactive in a document add nothing.
     """
-    batch, gamma = words.batch, posterior.gamma.astype(np.float64)
+    batch, gamma = words.batch, found.gamma.astype(np.float64)
     psi_sum = psi(gamma.sum(axis=1))
     # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
     # rows_wk
@@ -376,13 +371,13 @@ def document_bounds(
     largest = rows[np.arange(len(words.ids)), k]
     log_divisors = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
     mixtures = (
-        np.log(batch.counts) - np.log(posterior.ratio, dtype=np.float64) + log_divisors[words.entries.local]
+        np.log(batch.counts) - np.log(found.ratio, dtype=np.float64) + log_divisors[words.entries.local]
     )
     per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
     running = np.concatenate([[0.0], np.cumsum(per_entry)])
     elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
     # E[log p(theta | alpha)] - E[log q(theta)]
-    d, k = np.nonzero(posterior.gamma != alpha.astype(posterior.gamma.dtype))
+    d, k = np.nonzero(found.gamma != alpha.astype(found.gamma.dtype))
     active, prior = gamma[d, k], alpha[k]
     terms = (prior - active) * (psi(active) - psi_sum[d]) + gammaln(active) - gammaln(prior)
     elbo += np.bincount(d, terms, minlength=batch.D)

@@ -9,13 +9,12 @@ texts, the more the model's own E-step takes over.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.lambda_ import Lambda, Statistics
-from wikitopics.model.minibatch import Entries, Minibatch, Vector, Words
+from wikitopics.model.minibatch import Entries, Floats, Minibatch, Vector, Words
 from wikitopics.model.online import TINY
 
 LONG_TEXTS = 20.0
@@ -76,7 +75,7 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
     return expected
 
 
-def matched(fresh: Vector, topics: NDArray[Any], seeded: int) -> NDArray[np.intp]:
+def matched(fresh: Vector, topics: Floats, seeded: int) -> NDArray[np.intp]:
     """(K,) for each of some topics, (W, K), the one of the `fresh` topics that replaces it: the most similar
     one or, for the ``seeded`` topics, which come first, the one with the same seeds."""
     from scipy.optimize import linear_sum_assignment
@@ -89,7 +88,7 @@ def matched(fresh: Vector, topics: NDArray[Any], seeded: int) -> NDArray[np.intp
     return places
 
 
-def proportions(words: Words, rows: NDArray[Any], prior: Vector) -> tuple[Vector, Vector]:
+def proportions(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floats]:
     """(D, K) the probability that each topic is a text's only topic, and the resulting (U, K) statistics.
 
     rows: (U, K') the words' probabilities, up to a factor for each; prior: (K,) the topics', likewise
@@ -104,8 +103,8 @@ def proportions(words: Words, rows: NDArray[Any], prior: Vector) -> tuple[Vector
 
 
 def blended(
-    part: float, own: tuple[NDArray[Any], Statistics], words: Words, rows: NDArray[Any], prior: Vector
-) -> tuple[NDArray[Any], Statistics]:
+    part: float, own: tuple[Floats, Statistics], words: Words, rows: Floats, prior: Vector
+) -> tuple[Floats, Statistics]:
     """The E-step of texts: the share `part` from the mixture, and the rest a model's `own`.
 
     Returns theta (D, K), the prior plus expected words, and the statistics.

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from wikitopics.model.minibatch import Minibatch, Vector
+from wikitopics.model.minibatch import Indices, Minibatch, Vector
 from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, bounded
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from wikitopics.model.lambda_ import Lambda
 
 
@@ -326,7 +324,7 @@ class HDPRecipe(Balance):
         """The share of the corpus's words that a topic needs after the first pass; 0 if D is as given."""
         return SUPPORT / math.sqrt(n_documents) if self.smallest_corpus else 0.0
 
-    def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> Indices:
         """(K, n) the documents, out of this many, from which each topic starts."""
         n = 1 if documents >= n_topics else self.mixed
         laps = -(-n_topics * n // documents)

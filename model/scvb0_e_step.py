@@ -232,15 +232,13 @@ class ThetaPasses(NamedTuple):
     steps: StepSizes = THETA_STEPS
 
 
-def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> NDArray[Any]:
+def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> Floats:
     """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
     weight = balance / topics.totals()
     return topics.weighted_rows(words.ids, weight / weight.max(), workers)
 
 
-def e_step(
-    words: Words, rows: NDArray[Any], passes: ThetaPasses, workers: Threads
-) -> tuple[NDArray[Any], Statistics]:
+def e_step(words: Words, rows: Floats, passes: ThetaPasses, workers: Threads) -> tuple[Floats, Statistics]:
     """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them."""
     D, K, (U, K_padded) = words.batch.D, len(passes.alpha), rows.shape
     blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // max(1, U * K_padded)))
@@ -266,7 +264,7 @@ def inferred(
 
 def _run_passes(
     words: Words, rows: Floats, passes: ThetaPasses, size: int, blocks: Floats, workers: Threads
-) -> NDArray[Any]:
+) -> Floats:
     """N_theta + alpha after the passes, (D, K), in blocks of `size` documents.
 
     The sums of m gamma over the last pass are added to `blocks`.
@@ -295,13 +293,13 @@ def _run_passes(
     return theta[:, : len(alpha)]
 
 
-def proportions(theta: NDArray[Any]) -> NDArray[np.float32]:
+def proportions(theta: Floats) -> NDArray[np.float32]:
     """(D, K) E[theta]: N_theta + alpha, or the gamma of variational LDA, rows scaled to sum to 1."""
     proportions: NDArray[np.float32] = (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
     return proportions
 
 
-def sum_Elog_theta(theta: NDArray[Any], lengths: NDArray[Any], alpha: Vector) -> tuple[Vector, int]:
+def sum_Elog_theta(theta: Floats, lengths: Indices | Vector, alpha: Vector) -> tuple[Vector, int]:
     """(K,) sum of E[log theta] over documents with words, and how many these are; theta as from `e_step`.
 
     For a document whose words' topics are known, N_k of them k, E[log theta_k] = psi(alpha_k + N_k) -
