@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all, pushed
-from wikitopics.session.analysis.report.pictures import figure
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel
@@ -192,16 +191,15 @@ def wrapped(name: str, letter: float, across: float = 0.0) -> list[str]:
 
 def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int, str]]:
     """The smooth outlines of each area's land, as an SVG path in pixels."""
+    from contourpy import contour_generator
     from scipy.ndimage import gaussian_filter
 
     sea = math.ceil(3 * SMOOTH)  # around the sheet, so that every outline is closed
-    with figure(1, 1) as drawn:
-        axes = drawn.add_axes((0, 0, 1, 1))
-        for area in areas:
-            own = gaussian_filter(np.pad(land == area, sea).astype(np.float64), SMOOTH)
-            lines = axes.contour(own, levels=[0.5]).allsegs[0]
-            places = ((line[:-1] - sea + 0.5) * CELL for line in lines if len(line) >= SHORTEST)
-            yield area, "".join(map(_curve, places))
+    for area in areas:
+        own = gaussian_filter(np.pad(land == area, sea).astype(np.float64), SMOOTH)
+        lines, _ = contour_generator(z=own, name="mpl2014").lines(0.5)
+        places = ((line[:-1] - sea + 0.5) * CELL for line in lines if len(line) >= SHORTEST)
+        yield area, "".join(map(_curve, places))
 
 
 def _curve(points: NDArray[np.float64]) -> str:
