@@ -8,8 +8,12 @@ import asyncio
 import re
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Annotated
 from urllib.parse import quote
 
+import msgspec
+from msgspec import Meta
 from yarl import URL
 
 from wikitopics.crawler.http.rules import Robots
@@ -17,6 +21,7 @@ from wikitopics.crawler.http.wire import Reply, Wanted
 from wikitopics.crawler.mediawiki.api import CrawlPass
 from wikitopics.crawler.mediawiki.wiki import SITEINFO, Wiki
 from wikitopics.crawler.source import (
+    LARGEST_ID,
     BadPosition,
     CrawlerError,
     Page,
@@ -26,19 +31,18 @@ from wikitopics.crawler.source import (
     SourceInfo,
     TransientError,
     WikiRefused,
-    is_id,
 )
 
 _LISTED = 100
 """Titles per listing: one request in a hundred is for the list."""
-_BATCH = 10
+_AHEAD = 10
+"""Pages fetched, or being fetched, beside those requested at once."""
 _MOST_BYTES = 8 << 20
 """The most bytes of a rendered page; Wikipedia's longest articles have 3 MB."""
 _MOST_FETCHED = 32 << 20
 """The most bytes of pages being fetched or waiting for earlier ones."""
 _FORGET = 0.9
 """The weight of a large page's size in the estimate for the next one."""
-_BATCH_CHARACTERS = 2 << 20
 _TRIES = 5
 """The number of failures after which the page, not the wiki, is to blame."""
 _REVISION = re.compile(rb'"wgRevisionId":(\d{1,18})\b')
@@ -47,7 +51,7 @@ _AGENT = "wikitopics"
 _SAFE = "/:(),!*;@$~.-_'"
 
 
-_Title = tuple[int, str]
+_Title = tuple[Annotated[int, Meta(gt=0, le=LARGEST_ID)], str]
 """Page id and title."""
 
 
@@ -64,7 +68,7 @@ class HtmlSource:
         self.activity.allowed_per_minute = wiki.page_limits.rpm
         self._article_path = ""
         self._robots: Robots | None = None
-        self._read = self._missed = 0
+        self._fetched = self._missed = 0
         self._expected = float(_MOST_BYTES)
         """The expected bytes of a page, estimated from earlier pages."""
 
@@ -84,24 +88,25 @@ class HtmlSource:
         await self.wiki.close()
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
-        """The pass from ``position`` on, a few pages per batch."""
-        crawl, left, share = _parts_of(position)
+        """The pass from ``position`` on, one page per batch."""
+        crawl, left, end = _parts_of(position)
         if left or not crawl.is_over:
             crawl.articles = (await self.open()).articles
         while left or not crawl.is_over:
-            skips: Counter[Skip] = Counter()
+            begin, skips = end, Counter[Skip]()
             if not left:
                 left, skips = await self._list(crawl)
-            begin, end, total = share, crawl.share, len(left)
+            end, total = crawl.share, len(left)
             if not left:
-                share = end
-                yield PageBatch((), _position(crawl, left, share), skips, share)
-            async for pages, missed in self._fetch_all(left):
-                left = left[len(pages) + missed.total() :]
-                share = end - (end - begin) * len(left) / total
-                yield PageBatch(pages, _position(crawl, left, share), skips + missed, share)
-                skips = Counter()
-            share = end
+                yield PageBatch((), _position(crawl, left, end), skips, end)
+            async with aclosing(self._fetch_all(left)) as all_found:
+                async for found in all_found:
+                    left = left[1:]
+                    share = end - (end - begin) * len(left) / total
+                    pages = (found,) if isinstance(found, Page) else ()
+                    skips += Counter(() if isinstance(found, Page) else (found,))
+                    yield PageBatch(pages, _position(crawl, left, share), skips, share)
+                    skips = Counter()
 
     async def _list(self, crawl: CrawlPass) -> tuple[list[_Title], Counter[Skip]]:
         """The next titles, and how many of the listed pages are not articles, by reason."""
@@ -113,46 +118,31 @@ class HtmlSource:
         crawl.take(gathering, answer.continuation, self.wiki)
         return gathering.titles(), gathering.skips()
 
-    async def _fetch_all(
-        self, titles: Sequence[_Title]
-    ) -> AsyncGenerator[tuple[tuple[Page, ...], Counter[Skip]]]:
-        """The pages in order, a few at a time, with the number of pages that are not articles.
-
-        While the caller processes them, a bounded number of the next ones is being fetched.
-        """
+    async def _fetch_all(self, titles: Sequence[_Title]) -> AsyncGenerator[Page | Skip]:
+        """For each title its page, or why there is none; meanwhile a bounded number is being fetched."""
         waiting = deque(titles)
         # Bodies as received: as text they can take four times as much.
         running: deque[tuple[_Title, asyncio.Task[bytes | Skip]]] = deque()
         try:
             while waiting or running:
-                most = min(self.wiki.page_limits.at_once + _BATCH, int(_MOST_FETCHED / self._expected))
+                most = min(self.wiki.page_limits.at_once + _AHEAD, int(_MOST_FETCHED / self._expected))
                 while waiting and len(running) < max(1, most):
                     title = waiting.popleft()
                     running.append((title, asyncio.create_task(self._fetch(title[1]))))
-                pages: list[Page] = []
-                missed: Counter[Skip] = Counter()
-                size = 0
-                # Wait for the first; pages that arrive in the meantime go with it, as far as there is room.
-                while (
-                    running and (not (pages or missed) or running[0][1].done()) and size < _BATCH_CHARACTERS
-                ):
-                    (page_id, name), task = running.popleft()
-                    fetched = await task
-                    if isinstance(fetched, bytes):
-                        revision = _REVISION.search(fetched, 0, _HEAD_BYTES)
-                        text = fetched.decode("utf-8", errors="replace")
-                        pages.append(Page(page_id, name, int(revision[1]) if revision else 0, text, "html"))
-                        size += len(text)
-                    else:
-                        missed[fetched] += 1
-                    if len(pages) + missed.total() == _BATCH:
-                        break
-                self._read += len(pages)
-                self._missed += missed.total()
-                if self._read == 0 and self._missed >= _LISTED:
+                (page_id, name), task = running[0]
+                fetched = await task
+                running.popleft()
+                self._fetched += isinstance(fetched, bytes)
+                self._missed += not isinstance(fetched, bytes)
+                if self._fetched == 0 and self._missed >= _LISTED:
                     where = self.wiki.client.quote(str(self._url("Title")))
                     raise CrawlerError(f"none of {self._missed} pages could be fetched from {where}")
-                yield tuple(pages), missed
+                if isinstance(fetched, bytes):
+                    revision = _REVISION.search(fetched, 0, _HEAD_BYTES)
+                    text = fetched.decode("utf-8", errors="replace")
+                    yield Page(page_id, name, int(revision[1]) if revision else 0, text, "html")
+                else:
+                    yield fetched
         finally:
             tasks = [task for _, task in running]
             for task in tasks:
@@ -221,10 +211,10 @@ def _parts_of(position: Position | None) -> tuple[CrawlPass, list[_Title], float
     """The pass, titles left and the share of the pass. Raises `BadPosition`."""
     if position is None:
         return CrawlPass(None), [], 0.0
-    left, share = position.get("left"), position.get("share")
-    if not isinstance(left, list) or not all(
-        isinstance(t, list) and len(t) == 2 and is_id(t[0]) and isinstance(t[1], str) for t in left
-    ):
-        raise BadPosition
     crawl = CrawlPass(position)
-    return crawl, list(map(tuple, left)), share if isinstance(share, float) else crawl.share
+    try:
+        left = msgspec.convert(position.get("left"), list[_Title])
+    except msgspec.ValidationError:
+        raise BadPosition from None
+    share = position.get("share")
+    return crawl, left, share if isinstance(share, float) else crawl.share

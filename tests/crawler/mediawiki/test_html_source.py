@@ -221,7 +221,6 @@ def test_article_paths(told, used, acts):
 async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(serve, clock, monkeypatch):
     monkeypatch.setattr(html, "_MOST_BYTES", 200_000)
     monkeypatch.setattr(html, "_MOST_FETCHED", 600_000)
-    monkeypatch.setattr(html, "_BATCH_CHARACTERS", 200_000)
     path = path_of(3)
 
     async def override(request):
@@ -239,5 +238,5 @@ async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(serve, c
     await source.close()
     assert ids(batches) == [i for i in range(1, 31) if i != 4]
     assert skips(batches) == {"too large": 1}
-    assert max(len(batch.pages) for batch in batches) <= 2
+    assert max(len(batch.pages) for batch in batches) <= 1
     assert 1 < requests.most <= 4
