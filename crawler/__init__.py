@@ -1,18 +1,10 @@
 """Articles in: sources, request rates, markup to prose. Imports no model and no SQLite."""
 
+from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
-from wikitopics.crawler.source import (
-    Activity,
-    Asked,
-    BadSource,
-    Licence,
-    Page,
-    PageBatch,
-    PageKind,
-    Source,
-    SourceInfo,
-)
+from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.source import Activity, Asked, Licence, PageBatch, PageKind, Source
 from wikitopics.option import Option
 
 __all__ = [

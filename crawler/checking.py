@@ -14,17 +14,15 @@ from os.path import expanduser
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
+from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.source import (
     Activity,
     Asked,
     Identity,
-    Markup,
-    Page,
     PageBatch,
     PageKind,
     Position,
     Source,
-    SourceInfo,
     close_batches,
 )
 from wikitopics.option import Option

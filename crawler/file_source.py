@@ -17,18 +17,9 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import TypeVar
 
-from wikitopics.crawler.source import (
-    Activity,
-    BadPosition,
-    Page,
-    PageBatch,
-    Position,
-    Skip,
-    SourceInfo,
-    default_held_out,
-    first_and_more,
-    with_spare,
-)
+from wikitopics.crawler.errors import BadPosition
+from wikitopics.crawler.page import Page, Skip, SourceInfo
+from wikitopics.crawler.source import Activity, PageBatch, Position, default_held_out, with_spare
 from wikitopics.crawler.system import Background
 
 T = TypeVar("T")
@@ -50,6 +41,11 @@ _MOST_KEPT = 64 << 20
 
 def silently(message: str) -> None:
     """Ignore a message."""
+
+
+def first_and_more(names: Sequence[str]) -> str:
+    """The name for people of several files: the first one's, and how many more there are."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 class PageFiles(ABC):

@@ -6,94 +6,19 @@ positions after its articles.
 
 from __future__ import annotations
 
-import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
+from wikitopics.crawler.page import Page, Skip, Skips, SourceInfo
 from wikitopics.option import Option, OptionValues
 
 if TYPE_CHECKING:
     from yarl import URL
-
-
-# Errors in getting articles; each message is one line for people.
-
-
-class CrawlerError(Exception):
-    """The base class of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
-
-    exit_code = 1
-
-
-class ContactMissing(CrawlerError):
-    """A Wikimedia host was named without a contact for the User-Agent."""
-
-    exit_code = 2
-
-
-class BadSource(CrawlerError):
-    """The source is not what it should be: no such file, not a dump, a URL without a scheme."""
-
-    exit_code = 2
-
-
-class Unconfirmed(CrawlerError):
-    """Something to which the user has yet to agree. The message says what."""
-
-    exit_code = 2
-
-
-class BadPosition(CrawlerError):
-    """A position to continue from that this kind of source cannot have produced."""
-
-    exit_code = 5
-
-    def __init__(self) -> None:
-        super().__init__("the saved crawl position is damaged: restore a backup, or start another session")
-
-
-class WikiUnreachable(CrawlerError):
-    """There has been no valid reply for too long."""
-
-    exit_code = 3
-
-
-class WikiRefused(CrawlerError):
-    """The wiki replied 403: its operators do not want this client. Restarting would make it worse."""
-
-    exit_code = 6
-
-
-@dataclass(eq=False, repr=False)
-class TransientError(Exception):
-    """A temporary error: the request is worth repeating."""
-
-    text: str
-    throttled: bool = False
-    """The wiki asks for patience (429, 503, maxlag)."""
-    retry_after: float | None = None
-    """The seconds for which it asks."""
-    answered: bool = False
-    """The error came from a working wiki, which therefore counts as reached."""
-    slow: bool = False
-    """The reply did not come in time."""
-    too_large: bool = False
-    """The reply is too large; asking for less may help."""
-    lasting: bool = False
-    """Unlikely to clear by waiting; final at the start of a run."""
-
-
-class CutOff(Exception):
-    """The data ends or breaks in the middle, as the message says. Everything before that was handed out."""
-
-
-class Lacking(Exception):
-    """More bytes of a file are needed than were given. Everything before that was handed out."""
 
 
 # Optional packages for some features: `pip install 'wikitopics[NAME]'`.
@@ -172,81 +97,12 @@ def of_wiki(address: URL) -> Licence:
     return Licence(host, "the licence that this wiki names on its pages")
 
 
-LARGEST_TEXT = 2 << 20
-"""Bytes of UTF-8: MediaWiki's own limit on a page; a larger page is not an article."""
-LONGEST_TITLE = 255
-"""In bytes, as in MediaWiki."""
-LARGEST_ID = (1 << 63) - 1
-ARTICLE_PATH = "/wiki/$1"
-"""The usual path of a wiki's pages."""
-SURROGATE = re.compile("[\ud800-\udfff]")
-"""JSON can contain lone surrogates, which UTF-8 cannot encode."""
-Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
 MOST_ERRORS = 20
 Lack = Literal["more", "again"]
 """What would help to read a job: more bytes after those that it holds, or the same bytes again if they are
 damaged."""
-Skip = Literal[
-    "disambiguation",
-    "redirect",
-    "deleted or hidden",
-    "no text",
-    "no wikitext",
-    "not UTF-8",
-    "not JSON",
-    "too large",
-    "repeated",
-    "damaged",
-    "forbidden by robots.txt",
-]
-"""Why a page listed by the source gives no article; "no text": the wiki never delivers the text."""
-Skips = Mapping[Skip, int] | Mapping[str, int]
-"""The number of pages for each reason; sources of other packages may have their own reasons."""
-
-
-def is_id(value: object) -> TypeGuard[int]:
-    """Whether ``value`` can be the id of a page or revision."""
-    return type(value) is int and 0 < value <= LARGEST_ID
-
-
-def utf8_size(text: str) -> int:
-    """Bytes of ``text`` in UTF-8."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def sound_text(text: str) -> str:
-    """``text`` with replacement characters for lone surrogates."""
-    return text if text.isascii() else SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def first_and_more(names: Sequence[str]) -> str:
-    """The name for people of several files: the first one's, and how many more there are."""
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One article as the source delivered it, with its markup.
-
-    Characters of the title that UTF-8 cannot encode, as in some file names, are replaced, and the title is
-    cut off after 255 bytes.
-    """
-
-    page_id: int
-    title: str
-    revision_id: int
-    text: str
-    markup: Markup
-    id: str | None = None
-    """Its id in the user's collection, "" if it has none; None: the source has no ids."""
-
-    def __post_init__(self) -> None:
-        title = sound_text(self.title)
-        if utf8_size(title) > LONGEST_TITLE:
-            title = title.encode()[:LONGEST_TITLE].decode("utf-8", "ignore")
-        object.__setattr__(self, "title", title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,29 +156,6 @@ class Activity:
     def note(self, at: float, text: str) -> None:
         """Add one line to the list of errors."""
         self.errors = [*self.errors, RecentError(at, text)][-MOST_ERRORS:]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceInfo:
-    """What a source reports about itself once it is open."""
-
-    name: str
-    """For people: "en.wikipedia.org", "demo", "pages-articles.xml.bz2"."""
-    articles: int | None
-    """The number of its articles, if it can be known."""
-    file_names: tuple[str, ...] = ()
-    """The names of its File namespace, for removing files from wikitext."""
-    category_names: tuple[str, ...] = ()
-    language: str = ""
-    """The code of its language, if it states one."""
-    namespaces: tuple[str, ...] = ()
-    """The names of all its namespaces that hold no articles, as far as they are known."""
-    keeps_case: bool = False
-    """Whether titles may begin with a small letter, as in Wiktionary."""
-    article_path: str = ARTICLE_PATH
-    """The path of rendered pages, with ``$1`` for the title."""
-    identity: Mapping[str, Any] = field(default_factory=dict)
-    """Further identification of its content, such as a checksum, which a new session stores."""
 
 
 class Job(Protocol):

@@ -91,8 +91,8 @@ def lacks_contact() -> bool:
 
 def contact_problem(text: str) -> str | None:
     """What is wrong with ``text`` as a contact for Wikimedia, in one line; None if it will do."""
+    from wikitopics.crawler.errors import ContactMissing
     from wikitopics.crawler.http.contact import check_contact
-    from wikitopics.crawler.source import ContactMissing
 
     try:
         check_contact(text)

@@ -5,9 +5,10 @@ from dataclasses import replace
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from wikitopics.crawler.errors import BadSource, CrawlerError
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
 from wikitopics.crawler.mediawiki.source import ENGLISH, LANG
-from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
+from wikitopics.crawler.source import Asked, Identity, PageKind, SourceKind
 from wikitopics.crawler.texts.files import GIVEN
 from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP, TEXTS, Texts
 from wikitopics.model.options import HALF_LIFE

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from scipy.sparse import csr_array
 
-    from wikitopics.crawler.source import Markup
+    from wikitopics.crawler.page import Markup
     from wikitopics.model import OnlineModel
     from wikitopics.session.records import Status, TopicEvent
     from wikitopics.vocab import Vocabulary

@@ -18,10 +18,12 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
-from wikitopics.crawler.source import BadSource, Markup, default_held_out
+from wikitopics.crawler.page import Markup
+from wikitopics.crawler.source import default_held_out
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS

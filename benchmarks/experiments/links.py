@@ -21,7 +21,7 @@ from benchmarks.measuring import in_turn, timed
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.markup.texts import is_disambiguation, page_links
-from wikitopics.crawler.source import Markup, Page, SourceInfo
+from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.model import Minibatch, kinds
 from wikitopics.model.online import top_words
 from wikitopics.model.topics import npmi, npmi_of_words

@@ -12,7 +12,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
-from wikitopics.crawler.source import ZST, BadSource, CutOff, Lacking
+from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.source import ZST
 
 # Compressed files to bytes, in blocks of bounded size, with the places where reading can begin.
 

@@ -14,7 +14,9 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from wikitopics.crawler.dumps.containers import HEAD, HeldFile, blocks, data_blocks, reading
 from wikitopics.crawler.dumps.xml import DumpReader
-from wikitopics.crawler.source import BadSource, CutOff, Lack, Lacking, Page, Skip, SourceInfo
+from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.page import Page, Skip, SourceInfo
+from wikitopics.crawler.source import Lack
 
 T = TypeVar("T")
 

@@ -17,19 +17,13 @@ from wikitopics.crawler.dumps.containers import HEAD
 from wikitopics.crawler.dumps.parts import BEYOND, DumpFile, DumpPart
 from wikitopics.crawler.dumps.schedule import Chunk, Schedule
 from wikitopics.crawler.dumps.shuffled import ShuffledDump
+from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, Unconfirmed
+from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted
-from wikitopics.crawler.source import (
-    Asked,
-    BadSource,
-    CrawlerError,
-    Identity,
-    SourceInfo,
-    TransientError,
-    Unconfirmed,
-    first_and_more,
-)
+from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.source import Asked, Identity
 
 # Requests for ranges of a server's files, one at a time, and the possible faults of its replies.
 

@@ -16,22 +16,9 @@ from wikitopics.crawler.dumps.containers import LARGEST, LocalFile, can_be_parte
 from wikitopics.crawler.dumps.parts import MOST_ARTICLES, DumpFile, DumpPart, look, read_well
 from wikitopics.crawler.dumps.schedule import Chunk, Natural, Schedule, random_key, spread
 from wikitopics.crawler.dumps.xml import DumpFiles
-from wikitopics.crawler.source import (
-    Activity,
-    Asked,
-    BadPosition,
-    BadSource,
-    CutOff,
-    Identity,
-    Lacking,
-    Page,
-    Piece,
-    Position,
-    Skips,
-    SourceInfo,
-    default_held_out,
-    with_spare,
-)
+from wikitopics.crawler.errors import BadPosition, BadSource, CutOff, Lacking
+from wikitopics.crawler.page import Page, Skips, SourceInfo
+from wikitopics.crawler.source import Activity, Asked, Identity, Piece, Position, default_held_out, with_spare
 
 BLOCK = 512
 """The number of articles handed out at a time."""

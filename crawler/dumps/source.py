@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.crawler.dumps import BASE, DUMP_FILES, OLD_ORDER, SCHEDULE, VERSIONS
+from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.rules import (
     api_candidates,
     by_path,
@@ -17,7 +18,7 @@ from wikitopics.crawler.http.rules import (
     wiki_address,
 )
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of
-from wikitopics.crawler.source import Asked, BadSource, Identity, Licence, PageKind, of_wiki
+from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option
 
 if TYPE_CHECKING:

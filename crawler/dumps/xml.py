@@ -12,19 +12,10 @@ from xml.parsers import expat
 
 from wikitopics.crawler.dumps import BASE
 from wikitopics.crawler.dumps.containers import LocalFile, Read, data_blocks
+from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.texts import is_disambiguation
-from wikitopics.crawler.source import (
-    LARGEST_TEXT,
-    LONGEST_TITLE,
-    BadSource,
-    CutOff,
-    Page,
-    Skip,
-    SourceInfo,
-    is_id,
-    utf8_size,
-)
+from wikitopics.crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, SourceInfo, is_id, utf8_size
 
 _ROOT = b"<mediawiki>"
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})

@@ -12,17 +12,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from wikitopics.crawler.source import (
-    SAMPLE,
-    Activity,
-    Asked,
-    Identity,
-    Licence,
-    PageKind,
-    Position,
-    SourceInfo,
-    WikiUnreachable,
-)
+from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.source import SAMPLE, Activity, Asked, Identity, Licence, PageKind, Position
 from wikitopics.crawler.system import start_python
 from wikitopics.option import Option
 

@@ -10,6 +10,7 @@ from typing import NoReturn, TypeVar
 
 from yarl import URL
 
+from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http.contact import Quoting, check_contact, sendable, user_agent
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import (
@@ -31,7 +32,7 @@ from wikitopics.crawler.http.wire import (
     usual,
     wait_before_retry,
 )
-from wikitopics.crawler.source import Activity, TransientError, WikiUnreachable
+from wikitopics.crawler.source import Activity
 
 T = TypeVar("T")
 

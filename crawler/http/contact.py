@@ -14,8 +14,8 @@ from urllib.parse import unquote
 import aiohttp
 from yarl import URL
 
+from wikitopics.crawler.errors import BadSource, ContactMissing
 from wikitopics.crawler.http.rules import is_wikimedia, wiki_address
-from wikitopics.crawler.source import BadSource, ContactMissing
 
 # Makes text from a server safe to print in a message.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from wikitopics.crawler.source import BadSource
+from wikitopics.crawler.errors import BadSource
 
 if TYPE_CHECKING:
     from yarl import URL

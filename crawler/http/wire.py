@@ -21,9 +21,10 @@ import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
+from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.contact import Quoting
 from wikitopics.crawler.http.rules import RateLimits, is_loopback
-from wikitopics.crawler.source import Activity, BadSource, CrawlerError, TransientError, WikiRefused
+from wikitopics.crawler.source import Activity
 from wikitopics.crawler.system import open_own
 
 _CHUNK = 1 << 16

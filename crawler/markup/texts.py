@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from wikitopics.crawler.markup.html import extract_html, html_links
 from wikitopics.crawler.markup.prose import NAMES, without_invisible, words
 from wikitopics.crawler.markup.wikitext import extract_wikitext, remove_tags, wikitext_links
-from wikitopics.crawler.source import LONGEST_TITLE, Markup, Page, SourceInfo
+from wikitopics.crawler.page import LONGEST_TITLE, Markup, Page, SourceInfo
 
 # The articles that a text links to: targets of links to titles, as MediaWiki reads them.
 #

@@ -14,17 +14,12 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, linear_regression
 
+from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, interval
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Gathering, QueryAnswer, Wiki, read_answer
-from wikitopics.crawler.source import (
-    BadPosition,
-    CrawlerError,
-    PageBatch,
-    Position,
-    SourceInfo,
-    TransientError,
-)
+from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.source import PageBatch, Position
 
 # Pages seen before: a small memory for a source that should return each page once.
 

@@ -16,22 +16,13 @@ import msgspec
 from msgspec import Meta
 from yarl import URL
 
+from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
 from wikitopics.crawler.mediawiki.api import CrawlPass
 from wikitopics.crawler.mediawiki.wiki import SITEINFO, Wiki
-from wikitopics.crawler.source import (
-    LARGEST_ID,
-    BadPosition,
-    CrawlerError,
-    Page,
-    PageBatch,
-    Position,
-    Skip,
-    SourceInfo,
-    TransientError,
-    WikiRefused,
-)
+from wikitopics.crawler.page import LARGEST_ID, Page, Skip, SourceInfo
+from wikitopics.crawler.source import PageBatch, Position
 
 _LISTED = 100
 """Titles per listing: one request in a hundred is for the list."""

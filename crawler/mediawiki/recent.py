@@ -15,19 +15,13 @@ from urllib.parse import quote
 
 from yarl import URL
 
+from wikitopics.crawler.errors import BadPosition, BadSource, TransientError
 from wikitopics.crawler.http.client import UnknownPlace
 from wikitopics.crawler.http.rules import is_wikimedia, wikimedia_service_limits
 from wikitopics.crawler.mediawiki.api import BatchSizer
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, Wiki
-from wikitopics.crawler.source import (
-    LONGEST_TITLE,
-    BadPosition,
-    BadSource,
-    PageBatch,
-    Position,
-    SourceInfo,
-    TransientError,
-)
+from wikitopics.crawler.page import LONGEST_TITLE, SourceInfo
+from wikitopics.crawler.source import PageBatch, Position
 
 # Recent changes from Wikimedia's EventStreams: server-sent events, one per change.
 

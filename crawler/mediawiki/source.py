@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
+from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.rules import api_candidates, by_script, is_wikimedia, language_api, wiki_address
 from wikitopics.crawler.mediawiki import FOUND_API
-from wikitopics.crawler.source import Asked, BadSource, Identity, Licence, PageKind, of_wiki
+from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option
 
 if TYPE_CHECKING:

@@ -14,25 +14,23 @@ from urllib.parse import quote
 
 from yarl import URL
 
+from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, api_candidates, limits_for, wikimedia_page_limits
 from wikitopics.crawler.http.wire import REASON_BYTES, Clock, Reply, RequestBounds, plain_reason
 from wikitopics.crawler.mediawiki import FOUND_API
-from wikitopics.crawler.source import (
+from wikitopics.crawler.page import (
     ARTICLE_PATH,
     LARGEST_TEXT,
     LONGEST_TITLE,
-    Activity,
-    CrawlerError,
     Page,
     Skip,
     SourceInfo,
-    TransientError,
-    WikiRefused,
     is_id,
     sound_text,
     utf8_size,
 )
+from wikitopics.crawler.source import Activity
 
 # Pages from the Action API's replies: types are checked, sizes limited, and pieces of one batch combined.
 

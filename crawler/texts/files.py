@@ -13,9 +13,10 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import BinaryIO
 
+from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.texts import noticing
-from wikitopics.crawler.source import BadSource, Markup, Page
+from wikitopics.crawler.page import Markup, Page
 from wikitopics.crawler.texts.records import (
     PACKED,
     BadRecord,

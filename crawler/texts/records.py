@@ -12,8 +12,9 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from wikitopics.crawler.dumps.containers import data_blocks
+from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.file_source import Say, silently
-from wikitopics.crawler.source import SURROGATE, BadSource, CutOff, Skip, sound_text
+from wikitopics.crawler.page import SURROGATE, Skip, sound_text
 
 # Files of the user's own documents as lines: unpacked in bounded memory, with the place after each line.
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.markup.texts import page_links, prose
-from wikitopics.crawler.source import Licence, Markup, Page, SourceInfo
+from wikitopics.crawler.page import Markup, Page, SourceInfo
+from wikitopics.crawler.source import Licence
 from wikitopics.crawler.texts.source import BEFORE, MARKUP
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.topics import by_relevance

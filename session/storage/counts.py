@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import ArrayLike, NDArray
 
-from wikitopics.crawler.source import Page, Skips
+from wikitopics.crawler.page import Page, Skips
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import HELD_OUT
 from wikitopics.session.records import JSON, ArticleRow, Count, PositiveCount, Rate, Text

@@ -11,20 +11,16 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Literal
 
+from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.markup.texts import page_links, prose
+from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import (
     Activity,
-    BadSource,
-    CutOff,
     FetchedPages,
     Job,
     Lack,
-    Lacking,
-    Page,
     Position,
-    Skip,
     Source,
-    SourceInfo,
     Stretch,
     close_batches,
 )

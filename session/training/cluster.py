@@ -26,18 +26,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from wikitopics.crawler.source import (
-    LARGEST_TEXT,
-    LONGEST_TITLE,
-    Activity,
-    FetchedPages,
-    Job,
-    Lack,
-    Page,
-    Skip,
-    SourceInfo,
-    utf8_size,
-)
+from wikitopics.crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, SourceInfo, utf8_size
+from wikitopics.crawler.source import Activity, FetchedPages, Job, Lack
 from wikitopics.session import __version__
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Source, SourceInfo, SourceKind
+from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Source, SourceKind
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.kernels import nothing_kept
 from wikitopics.session import sources

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
-from wikitopics.crawler.source import PageKind, SourceInfo, SourceKind, default_held_out
+from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.source import PageKind, SourceKind, default_held_out
 from wikitopics.crawler.texts.source import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import flag

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
-from wikitopics.crawler.source import Markup, Page, Source, SourceInfo, Stretch, close_batches
+from wikitopics.crawler.page import Markup, Page, SourceInfo
+from wikitopics.crawler.source import Source, Stretch, close_batches
 from wikitopics.crawler.texts.files import TextFiles, ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as

@@ -24,7 +24,9 @@ from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.schedule import Schedule, spread
 from wikitopics.crawler.dumps.shuffled import LocalDump, survey
 from wikitopics.crawler.dumps.xml import DumpReader
-from wikitopics.crawler.source import Asked, BadSource, CutOff, Lacking, Page, SourceInfo
+from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.source import Asked
 
 INFO = SourceInfo("", None, language="en")
 NUMBERS = range(1, 121)

@@ -18,7 +18,7 @@ from wikitopics.crawler.markup.html import html_links
 from wikitopics.crawler.markup.texts import page_links, titles
 from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
 from wikitopics.crawler.mediawiki.wiki import read_siteinfo
-from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.crawler.page import Page, SourceInfo
 
 NAMESPACES = ("Datei", "Kategorie", "Benutzer", "Wikipedia Diskussion", "BD")
 WIKI = SourceInfo("w", None, ("Datei",), ("Kategorie",), namespaces=NAMESPACES)

@@ -14,15 +14,9 @@ from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, r
 from wikitopics.crawler.dumps import VERSIONS
 from wikitopics.crawler.dumps.remote import LIMITS
 from wikitopics.crawler.dumps.source import DUMP, Dump
+from wikitopics.crawler.errors import BadSource, ContactMissing, CrawlerError, Unconfirmed, WikiUnreachable
 from wikitopics.crawler.http.wire import RequestBounds
-from wikitopics.crawler.source import (
-    Asked,
-    BadSource,
-    ContactMissing,
-    CrawlerError,
-    Unconfirmed,
-    WikiUnreachable,
-)
+from wikitopics.crawler.source import Asked
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 

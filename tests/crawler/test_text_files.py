@@ -17,7 +17,8 @@ import zstandard
 
 from tests.crawler.dumps import write
 from wikitopics.crawler.dumps import containers
-from wikitopics.crawler.source import BadSource, Page
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.page import Page
 from wikitopics.crawler.texts import records as text_lines
 from wikitopics.crawler.texts.files import MOST_NAMED, SeenIds, TextFiles
 

@@ -3,7 +3,7 @@
 import pytest
 
 from wikitopics.crawler.markup.texts import is_disambiguation, markup_of, noticing, prose
-from wikitopics.crawler.source import Page
+from wikitopics.crawler.page import Page
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from tests.crawler.dumps import collect, ids, skips
+from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import FileSource, page_hash
-from wikitopics.crawler.source import BadSource
 from wikitopics.crawler.texts.files import TextFiles
 
 

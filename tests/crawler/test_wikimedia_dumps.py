@@ -7,7 +7,8 @@ from yarl import URL
 from tests.crawler.dump_server import new_layout, old_layout, says, serving
 from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.source import DUMP, YES, Dump
-from wikitopics.crawler.source import Asked, BadSource, Unconfirmed
+from wikitopics.crawler.errors import BadSource, Unconfirmed
+from wikitopics.crawler.source import Asked
 
 ONE, TWO = multistream(range(1, 31)), multistream(range(31, 61))
 OLD = old_layout("dewiki", "20261020", ONE)

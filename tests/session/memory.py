@@ -6,7 +6,8 @@ from concurrent.futures import Executor
 import numpy as np
 
 from tests.waiting import until_true
-from wikitopics.crawler.source import Activity, Page, PageBatch, SourceInfo
+from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.source import Activity, PageBatch
 from wikitopics.session import control
 from wikitopics.session.storage.reader import SessionReader
 

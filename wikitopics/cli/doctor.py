@@ -15,7 +15,7 @@ import click
 
 from wikitopics.cli.options import Command, json_option, reading
 from wikitopics.cli.output import put_json, put_line
-from wikitopics.crawler.source import CrawlerError
+from wikitopics.crawler.errors import CrawlerError
 from wikitopics.model import KindError, kinds
 from wikitopics.session import __version__, sources
 from wikitopics.session.errors import SessionError

@@ -11,7 +11,7 @@ from wikitopics.cli import options
 from wikitopics.cli.options import Command, CommandGroup, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
-from wikitopics.crawler.source import Markup
+from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
 from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest, format_of, save, written_to
 from wikitopics.session.errors import BadUsage

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from wikitopics.crawler.source import Markup
+    from wikitopics.crawler.page import Markup
     from wikitopics.session.storage.reader import SessionReader
 
 LARGEST = 3

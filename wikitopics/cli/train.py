@@ -20,8 +20,8 @@ from wikitopics.cli import options, output
 from wikitopics.cli.options import Command, SettingsCommand, reading, take, whole
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
+from wikitopics.crawler.errors import Unconfirmed
 from wikitopics.crawler.mediawiki.source import CONTACT
-from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, NoSession, Say, os_error_as

@@ -13,8 +13,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from tests.commands import ROOT
+from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http.wire import transient_error
-from wikitopics.crawler.source import TransientError, WikiUnreachable
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from wikitopics.crawler.errors import ContactMissing
 from wikitopics.crawler.http.contact import check_contact, recognised, sendable, user_agent
-from wikitopics.crawler.source import ContactMissing
 
 
 @pytest.mark.parametrize(

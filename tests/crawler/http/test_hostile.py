@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
+from wikitopics.crawler.errors import CrawlerError, TransientError
 from wikitopics.crawler.http.contact import one_line
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, Reply, judge_status, parse_retry_after
@@ -22,7 +23,6 @@ from wikitopics.crawler.mediawiki.wiki import (
     read_continue,
     read_siteinfo,
 )
-from wikitopics.crawler.source import CrawlerError, TransientError
 
 WIKI = URL("https://wiki.invalid/w/api.php")
 NAMES = """

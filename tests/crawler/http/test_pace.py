@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.rules import (
     RateLimits,
     wikimedia_limits,
@@ -14,7 +15,6 @@ from wikitopics.crawler.http.rules import (
 )
 from wikitopics.crawler.http.wire import Clock, OwnPace, SharedPace, interval
 from wikitopics.crawler.mediawiki.api import BatchSizer
-from wikitopics.crawler.source import CrawlerError
 
 SERVICE = wikimedia_service_limits("dumps.wikimedia.org", "the dump server")
 

@@ -6,8 +6,8 @@ from aiohttp.test_utils import RawTestServer
 from yarl import URL
 
 from tests.crawler.dumps import ids
+from wikitopics.crawler.errors import BadSource, WikiUnreachable
 from wikitopics.crawler.http.wire import proxy_for
-from wikitopics.crawler.source import BadSource, WikiUnreachable
 
 
 @pytest.fixture(autouse=True)

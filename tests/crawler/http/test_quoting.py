@@ -5,8 +5,8 @@ from urllib.parse import quote
 import pytest
 
 from tests.crawler.dumps import ids
+from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.contact import Quoting
-from wikitopics.crawler.source import CrawlerError
 
 CONTACT = "somebody@wiki-reader.org"
 PIECES = ("some", "body", "wiki-reader")

@@ -7,10 +7,11 @@ from aiohttp import web
 from yarl import URL
 
 from tests.crawler.dumps import ids
+from wikitopics.crawler.errors import ContactMissing, TransientError
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, wikimedia_limits
 from wikitopics.crawler.mediawiki.wiki import Wiki, read_api
-from wikitopics.crawler.source import Activity, ContactMissing, TransientError
+from wikitopics.crawler.source import Activity
 
 
 def moments_of(wiki, clock, latency=0.0):

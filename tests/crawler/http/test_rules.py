@@ -2,6 +2,7 @@
 
 import pytest
 
+from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.rules import (
     Robots,
     api_candidates,
@@ -11,7 +12,6 @@ from wikitopics.crawler.http.rules import (
     limits_for,
 )
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import BadSource
 
 
 @pytest.mark.parametrize(

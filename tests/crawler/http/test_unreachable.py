@@ -9,8 +9,8 @@ from tests.corpora import synthetic_corpus
 from tests.crawler.dumps import ids
 from tests.wiki import FaultyApi
 from wikitopics.crawler.embedded.corpus import SampleArticles
+from wikitopics.crawler.errors import WikiUnreachable
 from wikitopics.crawler.http.wire import Wire
-from wikitopics.crawler.source import WikiUnreachable
 
 
 @pytest.mark.parametrize(

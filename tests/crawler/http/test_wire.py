@@ -6,6 +6,7 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
+from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.http.wire import (
     LONGEST_TOLD_WAIT,
     Reply,
@@ -14,7 +15,6 @@ from wikitopics.crawler.http.wire import (
     redirected,
     wait_before_retry,
 )
-from wikitopics.crawler.source import TransientError
 
 
 def reply(url, target):

@@ -8,10 +8,10 @@ from aiohttp import web
 from yarl import URL
 
 from tests.crawler.dumps import ids, skips
+from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki.api import CrawlPass, Seen, read_cursor
 from wikitopics.crawler.mediawiki.wiki import QueryAnswer, read_siteinfo
-from wikitopics.crawler.source import BadPosition, CrawlerError, TransientError
 
 
 def asked(position, articles):

@@ -13,12 +13,12 @@ from tests.crawler import laps
 from tests.crawler.dumps import ids, skips
 from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi
 from wikitopics.crawler.embedded.corpus import SampleArticles
+from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki import html
 from wikitopics.crawler.mediawiki.html import HtmlSource, page_url
 from wikitopics.crawler.mediawiki.wiki import Wiki, read_siteinfo
-from wikitopics.crawler.source import BadPosition, CrawlerError, WikiRefused
 
 CORPUS = synthetic_corpus(60)
 LIMITS = RequestBounds(most_bytes=4 << 20)

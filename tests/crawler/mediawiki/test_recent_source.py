@@ -15,13 +15,14 @@ from tests.corpora import synthetic_corpus
 from tests.crawler.dumps import skips
 from tests.wiki import FaultyApi
 from wikitopics.crawler.embedded.corpus import SampleArticles
+from wikitopics.crawler.errors import BadPosition, BadSource, WikiRefused, WikiUnreachable
 from wikitopics.crawler.http.rules import wikimedia_limits, wikimedia_service_limits
 from wikitopics.crawler.http.wire import split_lines
 from wikitopics.crawler.mediawiki import recent
 from wikitopics.crawler.mediawiki import wiki as pages
 from wikitopics.crawler.mediawiki.recent import PageChange, RecentSource, changes
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Activity, BadPosition, BadSource, WikiRefused, WikiUnreachable
+from wikitopics.crawler.source import Activity
 
 ID = (
     '[{"topic":"eqiad.mediawiki.recentchange","partition":0,"timestamp":1756449917002},'

@@ -7,9 +7,10 @@ from yarl import URL
 
 from tests.crawler.dump_server import says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import dump_limits, wikimedia_service_limits
-from wikitopics.crawler.source import Activity, TransientError, WikiUnreachable
+from wikitopics.crawler.source import Activity
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 CONTACT = "me@wiki-reader.org"

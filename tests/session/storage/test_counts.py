@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.crawler.page import Page, SourceInfo
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import DOCUMENTS
 from wikitopics.session.storage.counts import (

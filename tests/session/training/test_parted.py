@@ -9,7 +9,8 @@ import pytest
 from tests.crawler.dumps import multistream
 from tests.session.memory import Pool, blocks_of
 from wikitopics.crawler.dumps.shuffled import LocalDump
-from wikitopics.crawler.source import Asked, BadPosition, BadSource
+from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.source import Asked
 from wikitopics.session.training.blocks import Intake, counting_workers
 from wikitopics.session.training.workers import Workers
 
@@ -18,7 +19,7 @@ ASKED = Asked({}, seed=5, held_out=30)
 NUMBERS = range(1, 901)
 POISONED = """
 import os
-from wikitopics.crawler.source import SourceInfo
+from wikitopics.crawler.page import SourceInfo
 from wikitopics.session.training import blocks as counting
 count = counting.count_pages
 def choosy(pages, vocabulary, info):

@@ -16,7 +16,8 @@ import pytest
 
 from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
 from tests.waiting import until_true
-from wikitopics.crawler.source import Activity, WikiRefused, WikiUnreachable
+from wikitopics.crawler.errors import WikiRefused, WikiUnreachable
+from wikitopics.crawler.source import Activity
 from wikitopics.session import control
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.writer import HeartbeatWriter, SessionWriter

@@ -14,7 +14,8 @@ import pytest
 
 from wikitopics.crawler.dumps.containers import HeldFile
 from wikitopics.crawler.dumps.parts import DumpPart
-from wikitopics.crawler.source import FetchedPages, Page, SourceInfo
+from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.source import FetchedPages
 from wikitopics.session.errors import Damaged
 from wikitopics.session.training.blocks import CountedJob, count_job, count_pages, pages_of_job
 from wikitopics.vocab import Vocabulary

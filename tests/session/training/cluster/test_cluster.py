@@ -11,7 +11,8 @@ import pytest
 from tests.clusters import kill
 from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.shuffled import LocalDump
-from wikitopics.crawler.source import Activity, Asked, SourceInfo
+from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.source import Activity, Asked
 from wikitopics.session.errors import SessionError
 from wikitopics.session.training.blocks import Intake, counting_workers
 from wikitopics.vocab import Vocabulary
