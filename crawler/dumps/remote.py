@@ -15,8 +15,7 @@ from yarl import URL
 from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
 from wikitopics.crawler.dumps.containers import HEAD
 from wikitopics.crawler.dumps.parts import BEYOND, DumpFile, DumpPart
-from wikitopics.crawler.dumps.schedule import Chunk, Schedule
-from wikitopics.crawler.dumps.shuffled import ShuffledDump
+from wikitopics.crawler.dumps.shuffled import Chunk, Schedule, ShuffledDump
 from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, Unconfirmed
 from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http.client import Client

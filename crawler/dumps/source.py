@@ -87,7 +87,7 @@ class Dump(PageKind):
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:
-        from wikitopics.crawler.dumps.schedule import Schedule
+        from wikitopics.crawler.dumps.shuffled import Schedule
 
         texts = [BASE, API_URL.name, HOME]
         wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]

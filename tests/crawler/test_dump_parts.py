@@ -21,8 +21,7 @@ from tests.waiting import until
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
 from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks, can_be_parted
 from wikitopics.crawler.dumps.parts import DumpPart
-from wikitopics.crawler.dumps.schedule import Schedule, spread
-from wikitopics.crawler.dumps.shuffled import LocalDump, survey
+from wikitopics.crawler.dumps.shuffled import LocalDump, Schedule, spread, survey
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, SourceInfo
@@ -301,8 +300,8 @@ def parts_read(monkeypatch):
 
 
 async def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch, parts_read):
-    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.CHUNK", 500)
-    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.SMALLEST", 500)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 500)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.SMALLEST", 500)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled._ENOUGH", 100)
     source, info = await opened(tmp_path, range(1, 3001), held_out=50)
     assert len(source.schedule.chunks) > 200
@@ -311,8 +310,8 @@ async def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypat
 
 
 async def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch, parts_read):
-    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.PLACES", 10)
-    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.CHUNK", 1024)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.PLACES", 10)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 1024)
     data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
     file = local(tmp_path / "talk.xml", data)
     schedule = await survey([file], Schedule.of_sizes(0, [file.size]), INFO, None)
