@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.source import ZST
@@ -265,37 +265,6 @@ HEAD = 16
 """Bytes by which the format of a file is recognised."""
 
 
-class RangedFile(Protocol):
-    """One file, wherever it is stored."""
-
-    @property
-    def name(self) -> str:
-        """The name for people."""
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-
-    def read(self, start: int, stop: int) -> bytes:
-        """Bytes ``start`` to before ``stop``; at least one, fewer than all only if later ones are missing.
-
-        Nothing only at the file's end. Raises a `CrawlerError` or `Lacking`.
-        """
-
-
-def reading(file: RangedFile, start: int, stop: int | None = None) -> Read:
-    """Reads from byte ``start`` of the file to before ``stop`` (None: its end)."""
-
-    def read(size: int) -> bytes:
-        nonlocal start
-        end = start + size if stop is None else min(start + size, stop)
-        data = file.read(start, end) if start < end else b""
-        start += len(data)
-        return data
-
-    return read
-
-
 @dataclass(frozen=True, slots=True)
 class LocalFile:
     """A file on this machine; its name is its path."""
@@ -357,6 +326,24 @@ class HeldFile:
         if self.start <= start < self.stop:
             return self.data[start - self.start : stop - self.start]
         raise Lacking(f"what begins in it continues after byte {self.stop:,}")
+
+
+RangedFile = LocalFile | HeldFile
+"""One file, wherever it is stored: ``read(start, stop)`` gives at least one of these bytes, fewer than all
+only if later ones are missing, and nothing only at the file's end. Raises a `CrawlerError` or `Lacking`."""
+
+
+def reading(file: RangedFile, start: int, stop: int | None = None) -> Read:
+    """Reads from byte ``start`` of the file to before ``stop`` (None: its end)."""
+
+    def read(size: int) -> bytes:
+        nonlocal start
+        end = start + size if stop is None else min(start + size, stop)
+        data = file.read(start, end) if start < end else b""
+        start += len(data)
+        return data
+
+    return read
 
 
 # gzip, xz and Zstandard files made of several frames: reading can begin with any frame.

@@ -11,27 +11,9 @@ from typing import NoReturn, TypeVar
 from yarl import URL
 
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
+from wikitopics.crawler.http import wire
 from wikitopics.crawler.http.contact import Quoting, check_contact, sendable, user_agent
 from wikitopics.crawler.http.rules import RateLimits
-from wikitopics.crawler.http.wire import (
-    THROTTLED_FIRST,
-    Clock,
-    Elsewhere,
-    OwnPace,
-    Reply,
-    RequestBounds,
-    SharedPace,
-    Turn,
-    Wanted,
-    Wire,
-    judge_status,
-    not_followed,
-    parse_retry_after,
-    redirected,
-    split_lines,
-    usual,
-    wait_before_retry,
-)
 from wikitopics.crawler.source import Activity
 
 T = TypeVar("T")
@@ -63,10 +45,10 @@ class Client:
         version: str,
         contact: str | None = None,
         limits_of: Callable[[URL], RateLimits] | None = None,
-        clock: Clock | None = None,
+        clock: wire.Clock | None = None,
         budget_folder: Path | None = None,
-        bounds: RequestBounds | None = None,
-        elsewhere: Elsewhere = not_followed,
+        bounds: wire.RequestBounds | None = None,
+        elsewhere: wire.Elsewhere = wire.not_followed,
     ) -> None:
         if limits.wikimedia:
             contact = check_contact(contact or "")
@@ -75,12 +57,14 @@ class Client:
         self._limits_of = limits_of or (lambda _: limits)
         self._budget_folder = budget_folder
         self.activity = activity
-        self.clock = clock or Clock()
+        self.clock = clock or wire.Clock()
         self.quote = Quoting(contact)
         """Quotes a server's text in messages."""
-        self._wire = Wire(user_agent(version, contact), bounds or RequestBounds(), activity, self.quote)
+        self._wire = wire.Wire(
+            user_agent(version, contact), bounds or wire.RequestBounds(), activity, self.quote
+        )
         self._elsewhere = elsewhere
-        self._paces: dict[RateLimits, OwnPace | SharedPace] = {}
+        self._paces: dict[RateLimits, wire.OwnPace | wire.SharedPace] = {}
         self._rng = random.Random()  # used only to vary waiting times
         self._starts: deque[float] = deque()
         self._under_way = 0
@@ -93,7 +77,7 @@ class Client:
 
     # -- for the sources -------------------------------------------------
 
-    async def fetch(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
+    async def fetch(self, url: URL, read: Callable[[wire.Reply], T], wanted: wire.Wanted | None = None) -> T:
         """GET until ``read`` accepts the reply.
 
         ``read`` raises `TransientError`, or a `CrawlerError` for permanent errors.
@@ -106,7 +90,7 @@ class Client:
                 tries += 1
                 await self.backoff(error, tries)
 
-    async def once(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
+    async def once(self, url: URL, read: Callable[[wire.Reply], T], wanted: wire.Wanted | None = None) -> T:
         """GET once, in its turn; each redirect takes its own turn.
 
         Raises what ``read`` raises, and `TransientError`.
@@ -115,8 +99,8 @@ class Client:
             limits = self._limits_of(url)
             try:
                 async with self._turn(limits) as turn:
-                    reply = await self._get(url, turn, limits, wanted or Wanted())
-                    target = redirected(reply, self._elsewhere)
+                    reply = await self._get(url, turn, limits, wanted or wire.Wanted())
+                    target = wire.redirected(reply, self._elsewhere)
                     if target is None:
                         value = self._read(reply, turn, limits, read)
                         self._answered(limits)
@@ -128,38 +112,38 @@ class Client:
             url = target
         raise TransientError(f"{url.host} redirects in a loop")
 
-    def _turn(self, limits: RateLimits) -> AbstractAsyncContextManager[Turn]:
+    def _turn(self, limits: RateLimits) -> AbstractAsyncContextManager[wire.Turn]:
         """One request's turn under these limits."""
         if limits not in self._paces:
             folder = self._budget_folder if limits.wikimedia else None
-            self._paces[limits] = (
-                OwnPace(limits, self.clock) if folder is None else SharedPace(limits, self.clock, folder)
-            )
+            self._paces[limits] = wire.pace(limits, self.clock, folder)
 
         async def wait_until(moment: float, reason: str) -> None:
             seconds = moment - self.clock.monotonic()
             self._check_start(limits, seconds, f"waiting for {reason}")
-            if not usual(limits, seconds):
+            if not wire.usual(limits, seconds):
                 self.activity.trouble = self.activity.trouble or f"waiting for {reason}"
             await self.wait_until(moment, reason)
 
         return self._paces[limits].turn(wait_until)
 
-    def _read(self, reply: Reply, turn: Turn, limits: RateLimits, read: Callable[[Reply], T]) -> T:
+    def _read(
+        self, reply: wire.Reply, turn: wire.Turn, limits: RateLimits, read: Callable[[wire.Reply], T]
+    ) -> T:
         try:
-            judge_status(reply)
+            wire.judge_status(reply)
             return read(reply)
         except TransientError as error:
-            error.retry_after = parse_retry_after(
+            error.retry_after = wire.parse_retry_after(
                 reply.headers.get("Retry-After"), reply.headers.get("Date"), self.clock.wall()
             )
             if reply.status >= 500 and limits.error_pause:
                 error.retry_after = max(error.retry_after or 0.0, limits.error_pause)
-            turn.told_to_wait = error.retry_after or (THROTTLED_FIRST if error.throttled else 0.0)
+            turn.told_to_wait = error.retry_after or (wire.THROTTLED_FIRST if error.throttled else 0.0)
             self._check_start(limits, turn.told_to_wait, error.text)
             raise
 
-    async def _get(self, url: URL, turn: Turn, limits: RateLimits, wanted: Wanted) -> Reply:
+    async def _get(self, url: URL, turn: wire.Turn, limits: RateLimits, wanted: wire.Wanted) -> wire.Reply:
         first, left = self._first_request, None
         began = self._begin(limits)
         if self._last_answer is None:  # what remains of the seconds at the start
@@ -188,11 +172,11 @@ class Client:
                 began = self._begin(limits)
                 parts = await stack.enter_async_context(self._wire.stream(url, headers, stall_seconds))
                 turn.latency = self.clock.monotonic() - began
-                if isinstance(parts, Reply):
+                if isinstance(parts, wire.Reply):
                     self._read(parts, turn, limits, _no_stream)
             self._answered(limits)
             self.activity.waiting_for = None
-            async for line in split_lines(parts, _LONGEST_LINE):
+            async for line in wire.split_lines(parts, _LONGEST_LINE):
                 yield line
 
     async def close(self) -> None:
@@ -281,7 +265,7 @@ class Client:
             self.activity.failed_at = self.clock.wall()
         self.activity.trouble = error.text
         self.note(error.text)
-        wait = wait_before_retry(tries, error.throttled, error.retry_after, self._rng)
+        wait = wire.wait_before_retry(tries, error.throttled, error.retry_after, self._rng)
         now = self.clock.monotonic()
         if self._last_answer is None:
             if error.lasting:
@@ -303,7 +287,7 @@ class UnknownPlace(TransientError):
     """The stream cannot continue from the given place."""
 
 
-def _no_stream(reply: Reply) -> NoReturn:
+def _no_stream(reply: wire.Reply) -> NoReturn:
     if reply.status in _UNKNOWN_PLACE:
         raise UnknownPlace(f"{reply.url.host} no longer knows this place in its stream ({reply.status})")
     raise TransientError(f"{reply.url.host} answers {reply.status} instead of its stream of changes")

@@ -261,21 +261,16 @@ async def decompressed(response: aiohttp.ClientResponse, activity: Activity) -> 
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
     """Complete lines without their endings; raises `TransientError` for one of over ``longest`` bytes."""
-    begun: list[bytes] = []  # the beginning of an incomplete line
-    size = 0
+    line = bytearray()
     async with aclosing(parts):
         async for part in parts:
-            first, *others = part.split(b"\n")
-            begun.append(first)
-            size += len(first)
-            if size > longest:
+            *ends, rest = part.split(b"\n")
+            for end in ends:
+                yield bytes(line + end).removesuffix(b"\r")
+                line.clear()
+            line += rest
+            if len(line) > longest:
                 raise TransientError("the stream of changes sends an endless line")
-            if others:
-                yield b"".join(begun).removesuffix(b"\r")
-                *whole, rest = others
-                for line in whole:
-                    yield line.removesuffix(b"\r")
-                begun, size = [rest], len(rest)
 
 
 def transient_error(error: Exception, host: str) -> TransientError:
@@ -529,6 +524,11 @@ class SharedPace:
                 return
             fcntl.flock(file, fcntl.LOCK_UN)
             await wait_until(moment, _reason(self._limits, moment - now))
+
+
+def pace(limits: RateLimits, clock: Clock, folder: Path | None) -> OwnPace | SharedPace:
+    """The budget of a host: shared by way of ``folder``, if one is given."""
+    return OwnPace(limits, clock) if folder is None else SharedPace(limits, clock, folder)
 
 
 def _lock(file: int) -> bool:

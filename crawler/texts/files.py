@@ -17,23 +17,7 @@ from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page
-from wikitopics.crawler.texts.records import (
-    PACKED,
-    BadRecord,
-    Columns,
-    Contents,
-    Document,
-    Names,
-    Record,
-    Stopped,
-    is_packed,
-    json_lines,
-    lacks,
-    open_regular,
-    plain_texts,
-    table_rows,
-    whole_file,
-)
+from wikitopics.crawler.texts import records
 
 # The files of the user's own documents: the named ones, and the .txt files of named folders.
 
@@ -43,7 +27,9 @@ GIVEN_NAME = "texts given in Python"
 PLAIN = ".txt"
 TABLES = (".csv", ".tsv")
 JSON_LINES = ".jsonl"
-_TAKEN = f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(PACKED)}), or a folder of .txt files"
+_TAKEN = (
+    f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(records.PACKED)}), or a folder of .txt files"
+)
 MOST_FILES = 1_000_000
 """The most files; names are kept in memory, at about 200 bytes each."""
 _KERNEL = re.compile("/(proc|sys|dev(?!/shm))(/|$)")
@@ -74,7 +60,7 @@ def printable(path: str) -> str:
 
 def ending(name: str) -> str | None:
     """The ending that tells how a file holds documents; None if it is not a supported one."""
-    suffix = PurePath(PurePath(name).stem if is_packed(name) else name).suffix.lower()
+    suffix = PurePath(PurePath(name).stem if records.is_packed(name) else name).suffix.lower()
     if suffix == ".ndjson":
         return JSON_LINES
     return suffix if suffix in (JSON_LINES, *TABLES, PLAIN) else None
@@ -266,7 +252,7 @@ class TextFiles(PageFiles):
         self._before = before
         has_tables = any(ending(path) in TABLES for path in paths)  # whose column may be meant
         key, otherwise = "text" if lines is None else column or "text", "text" if has_tables else None
-        self._names = Names(key, otherwise, title, id)
+        self._names = records.Names(key, otherwise, title, id)
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
         self._repeats = array("q")
@@ -337,14 +323,14 @@ class TextFiles(PageFiles):
         named = None if self._lines is None else self._column
         there = self._names.others
         if there and self._names.has_text is False and (named or not some):
-            raise BadSource(f"{self.name}: {lacks('key', named, there)}")
+            raise BadSource(f"{self.name}: {records.lacks('key', named, there)}")
         if not some:
             raise BadSource(
                 f"there are no documents in {self.name}" + (f" ({messages[0]})" if messages else "")
             )
         if self._names.missing:
             flag, name = next(iter(self._names.missing.items()))
-            raise BadSource(f"{self.name}: {lacks('column or key', name, there, flag)}")
+            raise BadSource(f"{self.name}: {records.lacks('column or key', name, there, flag)}")
         self._content, self._repeats = int.from_bytes(digest.digest(), "big") >> 1, repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
@@ -369,13 +355,13 @@ class TextFiles(PageFiles):
             begin = place if index == first else START
             for (record, line), after in self._records(file, begin, digest, say):
                 number += 1
-                if isinstance(record, Document) and record.id and not self._takes_all(file):
+                if isinstance(record, records.Document) and record.id and not self._takes_all(file):
                     if new_ids is not None and not new_ids.add(record.id):
                         repeats.append(number)
                     if is_in(repeats, number):
-                        record = BadRecord("repeated", f"the id {record.id[:100]!r} is a duplicate")
+                        record = records.BadRecord("repeated", f"the id {record.id[:100]!r} is a duplicate")
                 here = {"file": index, **after, "number": number}
-                if isinstance(record, Document):
+                if isinstance(record, records.Document):
                     yield self._page(file, line, self._before + number, record), here
                     continue
                 named += 1
@@ -388,7 +374,7 @@ class TextFiles(PageFiles):
 
     def _records(
         self, file: TextFile, begin: Place, digest: Callable[[bytes], object], say: Say
-    ) -> Iterator[tuple[Record, Place]]:
+    ) -> Iterator[tuple[records.Record, Place]]:
         """Each record with the place after it: unpacked bytes and lines of the file."""
         is_one, name = self._is_one(file), printable(file.path)
         offset, line = begin.get("offset", 0), begin.get("line", 0)
@@ -401,23 +387,23 @@ class TextFiles(PageFiles):
 
         try:
             with _opened(file) as opened:
-                contents = Contents(opened, name, offset, line, seen, lambda: self.closed, say)
+                contents = records.Contents(opened, name, offset, line, seen, lambda: self.closed, say)
                 if is_one:
-                    yield (whole_file(contents), 1), _END_OF_ONE
+                    yield (records.whole_file(contents), 1), _END_OF_ONE
                 else:
                     for record in self._parts(file, contents):
-                        if isinstance(record[0], Document):
+                        if isinstance(record[0], records.Document):
                             contents.without = 0
                         yield record, {"offset": contents.offset, "line": contents.number}
                 while data := opened.read(1 << 20):  # bytes not parsed belong to the file too
                     seen(data)
-        except Stopped:
+        except records.Stopped:
             return
         except OSError as error:
             why = f"cannot be read: {error.strerror or error}"
             if not is_one:
                 raise BadSource(f"{name}: {why}") from None
-            yield (BadRecord("damaged", why), 1), _END_OF_ONE
+            yield (records.BadRecord("damaged", why), 1), _END_OF_ONE
 
     def _is_one(self, file: TextFile) -> bool:
         """Whether the file is one document."""
@@ -427,19 +413,23 @@ class TextFiles(PageFiles):
         """Whether the file has the texts of a Python program, each of which is a document."""
         return file.path.endswith(GIVEN) and self._lines is not None
 
-    def _parts(self, file: TextFile, contents: Contents) -> Iterator[Record]:
+    def _parts(self, file: TextFile, contents: records.Contents) -> Iterator[records.Record]:
         """The records of a file with several."""
         if file.ending == PLAIN:
-            return plain_texts(contents, bool(self._lines))
+            return records.plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
-            return json_lines(contents, self._names, may_be_empty=self._takes_all(file))
+            return records.json_lines(contents, self._names, may_be_empty=self._takes_all(file))
         if not contents.offset:
-            return table_rows(contents, Columns.of(contents, file.ending, self._column, self._names))
+            return records.table_rows(
+                contents, records.Columns.of(contents, file.ending, self._column, self._names)
+            )
         with _opened(file) as opened:
-            start = Contents(opened, contents.name, stopped=contents.stopped)
-            return table_rows(contents, Columns.of(start, file.ending, self._column, self._names))
+            start = records.Contents(opened, contents.name, stopped=contents.stopped)
+            return records.table_rows(
+                contents, records.Columns.of(start, file.ending, self._column, self._names)
+            )
 
-    def _page(self, file: TextFile, line: int, number: int, document: Document) -> Page:
+    def _page(self, file: TextFile, line: int, number: int, document: records.Document) -> Page:
         title = document.title or document.id
         if not title and self._is_one(file):
             title = file.label
@@ -460,7 +450,7 @@ def _beginning(text: str) -> str:
 
 @contextmanager
 def _opened(file: TextFile) -> Iterator[BinaryIO]:
-    with open_regular(file.path) as opened:
+    with records.open_regular(file.path) as opened:
         _check_same(file, opened)
         yield opened
         _check_same(file, opened)
