@@ -24,13 +24,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m wikitopics.crawler.embedded", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--size", type=int, default=1_000_000, help="number of articles")
-    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     try:
-        articles = SampleArticles(load_sample(), options.size, options.seed)
+        articles = SampleArticles(load_sample(), options.size)
     except ValueError as error:
         parser.error(str(error))
-    asyncio.run(serve(make_app(EmbeddedApi(articles, seed=options.seed)), options.port))
+    asyncio.run(serve(make_app(EmbeddedApi(articles)), options.port))
 
 
 async def serve(app: web.Application, port: int) -> None:
