@@ -7,22 +7,25 @@ consists of the cursor and a small memory of earlier pages.
 
 import math
 import re
-from array import array
-from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, linear_regression
+from typing import Annotated, Self
+
+import msgspec
+from msgspec import Meta
 
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, interval
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Gathering, QueryAnswer, Wiki, read_answer
-from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.page import LARGEST_ID, SourceInfo
 from wikitopics.crawler.source import PageBatch, Position
 
 # Pages seen before: a small memory for a source that should return each page once.
 
+PageId = Annotated[int, Meta(gt=0, le=LARGEST_ID)]
 _RECENT = 1000
 _SAMPLE = 1024
 _MOST_AGAIN = 200
@@ -33,33 +36,36 @@ _SCATTER = 0x9E3779B97F4A7C15
 _ALL_BITS = (1 << 64) - 1
 
 
-class Seen:
+class Seen(msgspec.Struct):
     """Remembers the last 1,000 pages, and a sample of all pages before them, chosen by a hash of the id.
 
     Of 7 million pages, the sample holds one in several thousand, which is enough to notice that a pass has
-    restarted; the last pages reveal a wiki that repeats a few batches. It takes 16 kB, however many pages it
-    has seen.
+    restarted; the last pages reveal a wiki that repeats a few batches. It takes 20 kB of a position, however
+    many pages it has seen.
     """
 
-    def __init__(self, stored: Mapping[str, object] | None = None) -> None:
-        """``stored``: the result of `stored`; anything unusable is ignored."""
-        fields = stored or {}
-        recent, oldest = _ids(fields.get("recent"))[:_RECENT], _number(fields.get("next")) % _RECENT
-        self._recent = dict.fromkeys(recent[oldest:] + recent[:oldest])
-        """As an ordered set, oldest first. (In positions of earlier versions the oldest may be elsewhere.)"""
-        self._sample = set(_ids(fields.get("sample"))[:_SAMPLE])
-        self._bits = min(_number(fields.get("bits")), 64)
-        """A page is in the sample if this many leading bits of its hash are zero."""
-        self._hits = _number(fields.get("hits"))
-        """Known pages since the last one that was certainly new."""
-        self._again = _number(fields.get("again"))
-        """How many pages these represent."""
-        self._sample_text: str | None = None
+    recent: list[PageId] = []
+    """Oldest first."""
+    sample: set[PageId] = set()
+    bits: Annotated[int, Meta(ge=0, le=64)] = 0
+    """A page is in the sample if this many leading bits of its hash are zero."""
+    hits: int = 0
+    """Known pages since the last one that was certainly new."""
+    again: int = 0
+    """How many pages these represent."""
+
+    @classmethod
+    def of(cls, stored: object) -> Self:
+        """What `stored` gave. Anything unusable is ignored, such as what wikitopics 1.1 stored."""
+        try:
+            return msgspec.convert(stored, cls)
+        except msgspec.ValidationError:
+            return cls()
 
     @property
     def repeats(self) -> bool:
         """Whether all recent pages had been seen before."""
-        return self._hits >= _FEWEST_HITS and self._again >= _MOST_AGAIN
+        return self.hits >= _FEWEST_HITS and self.again >= _MOST_AGAIN
 
     def add(self, page_ids: Iterable[int]) -> set[int]:
         """Record these pages; returns those that are new, as far as can be told."""
@@ -67,49 +73,28 @@ class Seen:
 
     def stored(self) -> dict[str, object]:
         """Everything as JSON values, to be stored with the position."""
-        if self._sample_text is None:
-            self._sample_text = _text(self._sample)
-        numbers = {"bits": self._bits, "hits": self._hits, "again": self._again}
-        return {"recent": _text(self._recent), "sample": self._sample_text, **numbers}
+        fields: dict[str, object] = msgspec.to_builtins(self)
+        return fields
 
     def _is_new(self, page_id: int) -> bool:
         is_sampled = self._samples(page_id)
-        if page_id in self._sample or page_id in self._recent:
-            self._hits += 1
+        if page_id in self.sample or page_id in self.recent:
+            self.hits += 1
             # A page of the sample represents all the pages around it.
-            self._again += 1 << self._bits if is_sampled else 1
+            self.again += 1 << self.bits if is_sampled else 1
             return False
         if is_sampled:
-            self._hits = self._again = 0  # certainly new
-            self._sample.add(page_id)
-            self._sample_text = None
-            while len(self._sample) > _SAMPLE:
-                self._bits += 1
-                self._sample = set(filter(self._samples, self._sample))
-        self._recent[page_id] = None
-        if len(self._recent) > _RECENT:
-            del self._recent[next(iter(self._recent))]
+            self.hits = self.again = 0  # certainly new
+            self.sample.add(page_id)
+            while len(self.sample) > _SAMPLE:
+                self.bits += 1
+                self.sample = set(filter(self._samples, self.sample))
+        self.recent.append(page_id)
+        del self.recent[:-_RECENT]
         return True
 
     def _samples(self, page_id: int) -> bool:
-        return (page_id * _SCATTER & _ALL_BITS) >> (64 - self._bits) == 0
-
-
-def _number(value: object) -> int:
-    return value if type(value) is int and value > 0 else 0
-
-
-def _text(page_ids: Iterable[int]) -> str:
-    return b64encode(array("q", page_ids)).decode("ascii")
-
-
-def _ids(text: object) -> "array[int]":
-    ids = array("q")
-    try:
-        ids.frombytes(b64decode(text) if isinstance(text, str) else b"")
-    except ValueError:
-        return array("q")
-    return ids
+        return (page_id * _SCATTER & _ALL_BITS) >> (64 - self.bits) == 0
 
 
 _NUMBER = r"\d(?:\.\d{1,30})?(?:[eE]-\d{1,3})?"
@@ -170,9 +155,9 @@ class CrawlPass:
         self._cursor = read_cursor(stored)
         if stored and self._cursor is None:
             raise BadPosition
-        listed, seen = position.get("listed"), position.get("seen")
+        listed = position.get("listed")
         self._listed = listed if type(listed) is int else None
-        self._seen = Seen(seen if isinstance(seen, Mapping) else None)
+        self._seen = Seen.of(position.get("seen"))
         self._limit = 0
 
     @property

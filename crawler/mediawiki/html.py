@@ -9,19 +9,17 @@ import re
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Annotated
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Meta
 from yarl import URL
 
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
-from wikitopics.crawler.mediawiki.api import CrawlPass
+from wikitopics.crawler.mediawiki.api import CrawlPass, PageId
 from wikitopics.crawler.mediawiki.wiki import SITEINFO, Wiki
-from wikitopics.crawler.page import LARGEST_ID, Page, Skip, SourceInfo
+from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import PageBatch, Position
 
 _LISTED = 100
@@ -42,7 +40,7 @@ _AGENT = "wikitopics"
 _SAFE = "/:(),!*;@$~.-_'"
 
 
-_Title = tuple[Annotated[int, Meta(gt=0, le=LARGEST_ID)], str]
+_Title = tuple[PageId, str]
 """Page id and title."""
 
 
