@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from mmap import MADV_DONTNEED, MAP_PRIVATE, PAGESIZE, mmap
-from typing import Any
 
 from yarl import URL
 
@@ -20,7 +19,7 @@ from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, U
 from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
-from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted
+from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted, value_at
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Asked, Identity
 
@@ -336,11 +335,10 @@ async def _new_files(client: Client, folder: URL) -> tuple[URL, ...]:
 
 
 async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
-    status = await client.fetch(folder / "dumpstatus.json", _object)
-    jobs = status.get("jobs")
+    status = await client.fetch(folder / "dumpstatus.json", _json)
     for name in _JOBS:
-        job = jobs.get(name) if isinstance(jobs, dict) else None
-        files = job.get("files") if isinstance(job, dict) and job.get("status") == "done" else None
+        job = value_at(status, "jobs", name)
+        files = value_at(job, "files") if value_at(job, "status") == "done" else None
         if isinstance(files, dict) and (urls := _in_order(folder, files, _OLD_FILE)):
             return urls
     return ()
@@ -392,12 +390,11 @@ def _name(folder: URL, link: str) -> str:
     return "" if not is_there or "/" in name else name
 
 
-def _object(reply: Reply) -> dict[str, Any]:
+def _json(reply: Reply) -> object:
     try:
-        value = json.loads(_found(reply) or b"{}")
+        return json.loads(_found(reply) or b"{}")
     except (ValueError, RecursionError):
         raise TransientError(f"{reply.url.host} sends broken JSON") from None
-    return value if isinstance(value, dict) else {}
 
 
 def _found(reply: Reply) -> bytes:

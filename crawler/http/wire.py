@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from pathlib import Path
+from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -324,6 +325,16 @@ REASON_BYTES = 20_000
 def plain_reason(reply: Reply) -> str:
     """The gist of an error page or text, for people."""
     return reply.quote(reply.body[:REASON_BYTES].decode("utf-8", errors="replace"))
+
+
+def value_at(value: Any, *keys: str | int) -> Any:
+    """The JSON value at this place within another one; None if there is none."""
+    for key in keys:
+        try:
+            value = value[key]
+        except (LookupError, TypeError):
+            return None
+    return value
 
 
 def judge_status(reply: Reply) -> None:

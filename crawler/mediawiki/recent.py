@@ -18,6 +18,7 @@ from yarl import URL
 from wikitopics.crawler.errors import BadPosition, BadSource, TransientError
 from wikitopics.crawler.http.client import UnknownPlace
 from wikitopics.crawler.http.rules import is_wikimedia, wikimedia_service_limits
+from wikitopics.crawler.http.wire import value_at
 from wikitopics.crawler.mediawiki.api import BatchSizer
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, Wiki
 from wikitopics.crawler.page import LONGEST_TITLE, SourceInfo
@@ -67,8 +68,7 @@ def _title(data: bytes, domain: str) -> str | None:
         event = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    meta = event.get("meta") if isinstance(event, dict) else None
-    if not isinstance(meta, dict) or meta.get("domain") != domain:
+    if value_at(event, "meta", "domain") != domain:
         return None  # another wiki, or a canary
     if event.get("namespace") != 0 or event.get("type") not in ("edit", "new"):
         return None

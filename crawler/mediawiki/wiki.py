@@ -17,7 +17,7 @@ from yarl import URL
 from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, api_candidates, limits_for, wikimedia_page_limits
-from wikitopics.crawler.http.wire import REASON_BYTES, Clock, Reply, RequestBounds, plain_reason
+from wikitopics.crawler.http.wire import REASON_BYTES, Clock, Reply, RequestBounds, plain_reason, value_at
 from wikitopics.crawler.mediawiki import FOUND_API
 from wikitopics.crawler.page import (
     ARTICLE_PATH,
@@ -125,13 +125,9 @@ class Gathering:
 
 
 def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
-    revisions = entry.get("revisions")
-    revision = revisions[0] if isinstance(revisions, list) and revisions else None
-    if not isinstance(revision, dict):
-        return False
-    slots = revision.get("slots")
-    main = slots.get("main") if isinstance(slots, dict) else None
-    if "content" in revision:
+    revision = value_at(entry, "revisions", 0)
+    main = value_at(revision, "slots", "main")
+    if isinstance(revision, dict) and "content" in revision:
         main = revision  # the format of MediaWiki before version 1.32
     if not isinstance(main, dict):
         return False
@@ -142,7 +138,7 @@ def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
     if utf8_size(content) > LARGEST_TEXT:
         page.skip = "too large"
         return True
-    revision_id = revision.get("revid")
+    revision_id = value_at(revision, "revid")
     page.revision_id = revision_id if is_id(revision_id) else 0
     page.text = sound_text(content)
     return True
@@ -154,8 +150,7 @@ def _skip(entry: Mapping[str, Any]) -> Skip | None:
         return "deleted or hidden"
     if entry.get("redirect"):
         return "redirect"
-    properties = entry.get("pageprops")
-    return "disambiguation" if isinstance(properties, dict) and "disambiguation" in properties else None
+    return None if value_at(entry, "pageprops", "disambiguation") is None else "disambiguation"
 
 
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
@@ -207,13 +202,11 @@ def read_api(reply: Reply) -> dict[str, Any]:
         kind = "an HTML page" if start == b"<" else "nothing" if not start else "text"
         raise TransientError(f"{host} sends {kind} instead of the API's JSON: is this a MediaWiki?")
     try:
-        value = json.loads(reply.body.decode("utf-8"))
+        value: dict[str, Any] = json.loads(reply.body.decode("utf-8"))
     except UnicodeDecodeError:
         raise TransientError(f"{host} sends JSON that is not UTF-8") from None
     except (ValueError, RecursionError):
         raise TransientError(f"{host} sends broken JSON") from None
-    if not isinstance(value, dict):
-        raise TransientError(f"{host} sends JSON that is not an object")
     if "error" in value:
         _judge_error(value["error"], reply)
     return value
@@ -222,8 +215,7 @@ def read_api(reply: Reply) -> dict[str, Any]:
 def _judge_error(error: object, reply: Reply) -> None:
     host = reply.url.host
     fields = error if isinstance(error, dict) else {}
-    code = fields["code"] if isinstance(fields.get("code"), str) else "?"
-    info = reply.quote(fields["info"]) if isinstance(fields.get("info"), str) else ""
+    code, info = str(fields.get("code", "?")), reply.quote(str(fields.get("info", "")))
     named = reply.quote(code, 60)
     if code == "maxlag":
         raise TransientError(f"maxlag: {info}", throttled=True, answered=True)
@@ -282,18 +274,15 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SourceInfo:
 
     Raises `TransientError` if it is not one.
     """
-    query = reply.get("query")
-    general = query.get("general") if isinstance(query, dict) else None
-    if not isinstance(query, dict) or not isinstance(general, dict):
+    general = value_at(reply, "query", "general")
+    if not isinstance(general, dict):
         raise TransientError(f"{url.host} answers, but not as a MediaWiki does")
     if not str(general.get("generator", "")).startswith("MediaWiki"):
         raise TransientError(f"{url.host} answers, but is not a MediaWiki")
     host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
-    namespaces = query.get("namespaces")
+    query, namespaces = reply["query"], value_at(reply, "query", "namespaces")
     entries = namespaces if isinstance(namespaces, dict) else {}
-    main, language = entries.get("0"), general.get("lang")
-    statistics = query.get("statistics")
-    articles = statistics.get("articles") if isinstance(statistics, dict) else None
+    language, articles = general.get("lang"), value_at(query, "statistics", "articles")
     return SourceInfo(
         name=host if url.port in (80, 443, None) else f"{host}:{url.port}",
         articles=articles if type(articles) is int and 0 <= articles < _MOST_ARTICLES else None,
@@ -303,7 +292,7 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SourceInfo:
         namespaces=tuple(
             name for key in list(entries)[:_MOST_NAMES] if key != "0" for name in _names(query, entries, key)
         ),
-        keeps_case=isinstance(main, dict) and main.get("case") == "case-sensitive",
+        keeps_case=value_at(entries, "0", "case") == "case-sensitive",
         identity={FOUND_API: str(url.with_query(None))},
         article_path=_article_path(general.get("articlepath")),
     )
