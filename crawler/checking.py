@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from itertools import pairwise
 from os.path import expanduser
@@ -23,7 +23,6 @@ from wikitopics.crawler.source import (
     PageKind,
     Position,
     Source,
-    close_batches,
 )
 from wikitopics.option import Option
 
@@ -134,11 +133,9 @@ async def _read(
 ) -> list[PageBatch]:
     """The batches after a position, until there are enough of them or of their pages."""
     batches: list[PageBatch] = []
-    stream = source.batches(position)
-    try:
+    async with aclosing(source.batches(position)) as stream:
         while len(batches) < most_batches and sum(len(batch.pages) for batch in batches) < most_pages:
-            batch = await anext(stream, None)
-            if batch is None:
+            if (batch := await anext(stream, None)) is None:
                 break
             assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
             _check_json("position", batch.position)
@@ -146,8 +143,6 @@ async def _read(
             are_numbers = all(isinstance(why, str) and type(n) is int and n >= 0 for why, n in counts.items())
             assert are_numbers, f"expected skips to be numbers of pages by reason, found {batch.skips!r:.60}"
             batches.append(batch)
-    finally:
-        await close_batches(stream)
     return batches
 
 

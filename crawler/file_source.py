@@ -11,7 +11,7 @@ import time
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from types import MappingProxyType
@@ -186,7 +186,7 @@ class FileSource:
                 self._scan = await _in_thread(self._choose)
         return replace(self.files.info, articles=self._scan[0] if self._scan else None)
 
-    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
+    def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """All batches after ``position``, about 50 pages each, until the last file ends.
 
         Raises `BadPosition`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -277,20 +277,15 @@ class Source(Protocol):
     async def open(self) -> SourceInfo:
         """Contact the source. Raises a `CrawlerError`."""
 
-    def batches(self, position: Position | None) -> AsyncIterator[Stretch]:
-        """All stretches after ``position`` (None: from the start), until the source ends.
+    def batches(self, position: Position | None) -> AsyncGenerator[Stretch]:
+        """All stretches after ``position`` (None: from the start), until the source ends. It is closed before
+        the source, whose resources it may still need.
 
         A source of pages yields `PageBatch`.
         """
 
     async def close(self) -> None:
         """Close connections and files; safe to call twice."""
-
-
-async def close_batches(batches: AsyncIterator[Any]) -> None:
-    """Close a source's generator; call it before closing the source, whose resources it may still need."""
-    if isinstance(batches, AsyncGenerator):
-        await batches.aclose()
 
 
 Identity = Mapping[str, Any]

@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Generic, TypeVar
 
@@ -37,7 +37,7 @@ class Background(Generic[T]):
         self._stopped.set()
         self._room.release()
 
-    async def run(self) -> AsyncIterator[T]:
+    async def run(self) -> AsyncGenerator[T]:
         """The items in order; an exception of the iterator is raised here."""
         thread = threading.Thread(target=self._work, args=(asyncio.get_running_loop(),), daemon=True)
         thread.start()

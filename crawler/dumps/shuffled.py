@@ -10,7 +10,7 @@ evenly over the dump.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -270,7 +270,7 @@ class ShuffledDump(ABC):
             if not await read_well(start, lambda part: can_be_parted(part.held, 1)):
                 raise BadSource(f"{file.name} can only be read from its start: download it")
 
-    async def batches(self, position: Position | None) -> AsyncIterator[Round]:
+    async def batches(self, position: Position | None) -> AsyncGenerator[Round]:
         """All rounds after ``position``. Raises BadPosition."""
         schedule = self.schedule
         assert schedule is not None

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 from wikitopics.crawler.dumps import BASE, DUMP_FILES, OLD_ORDER, SCHEDULE, VERSIONS
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.http.rules import (
-    api_candidates,
-    by_path,
-    dump_address,
-    is_address,
-    is_wikimedia,
-    language_api,
-    wiki_address,
-)
+from wikitopics.crawler.http import rules
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of
 from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option
@@ -57,13 +49,13 @@ class Dump(PageKind):
 
     def identity(self, asked: Asked) -> Identity:
         names = asked.get(DUMP) or (DUMPS,)
-        of_wiki = {API_URL.name: language_api(asked[LANG])}
-        if not any(map(is_address, names)):
+        of_wiki = {API_URL.name: rules.language_api(asked[LANG])}
+        if not any(map(rules.is_address, names)):
             files = [name if name == "-" else str(Path(name).absolute()) for name in names]
             return {DUMP_FILES: files, **(of_wiki if LANG in asked else {})}
-        if not all(map(is_address, names)):
+        if not all(map(rules.is_address, names)):
             raise BadSource(f"{DUMP.flag}: give files or addresses, not both")
-        urls = [dump_address(name) for name in names]
+        urls = [rules.dump_address(name) for name in names]
         if len({url.origin() for url in urls}) > 1:
             raise BadSource(f"{DUMP.flag}: all files of a dump must be on one server")
         if len(urls) == 1 and urls[0].path.endswith("/"):
@@ -108,7 +100,7 @@ class Dump(PageKind):
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is on Wikimedia's servers, which ask for a contact."""
-        return any(is_wikimedia(url.host or "") for url in _addresses(identity))
+        return any(rules.is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
         from wikitopics.crawler.dumps.remote import format_size
@@ -124,19 +116,19 @@ class Dump(PageKind):
 
     def wiki(self, identity: Identity) -> str:
         """The wiki, if its language was given. The dump's base address does not say where the api.php is."""
-        return str(api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""
+        return str(rules.api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki that was dumped."""
         try:
-            return by_path(wiki_address(identity.get(BASE, "")), title, revision_id)
+            return rules.by_path(rules.wiki_address(identity.get(BASE, "")), title, revision_id)
         except BadSource:
             return None
 
     def licence(self, identity: Identity) -> Licence | None:
         """The licence of the wiki that was dumped, if the dump names it."""
         try:
-            return of_wiki(wiki_address(identity.get(BASE, "")))
+            return of_wiki(rules.wiki_address(identity.get(BASE, "")))
         except BadSource:
             return None
 
@@ -173,15 +165,15 @@ class Dump(PageKind):
 def _addresses(identity: Identity) -> list[URL]:
     """The addresses of its files, or of the folder that contains them; none for files on this machine."""
     if DUMP_FILES not in identity:
-        return [dump_address(identity[HOME])]
-    return [dump_address(name) for name in identity[DUMP_FILES] if is_address(name)]
+        return [rules.dump_address(identity[HOME])]
+    return [rules.dump_address(name) for name in identity[DUMP_FILES] if rules.is_address(name)]
 
 
 def _fault_of_addresses(identity: Identity) -> str:
     """What is wrong with the addresses among these texts; "" for nothing."""
     try:
         if API_URL.name in identity:
-            wiki_address(identity[API_URL.name])
+            rules.wiki_address(identity[API_URL.name])
         addresses = _addresses(identity)
     except BadSource as error:
         return str(error)

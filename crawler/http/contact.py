@@ -8,6 +8,7 @@ all of it there; otherwise several users would share one budget. Their patterns 
 import html
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cached_property
 from urllib.parse import unquote
 
@@ -29,7 +30,6 @@ _HUGE_REFERENCE = re.compile(r"&#x?[0-9a-fA-F]{9,}+")
 _UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _MOST_LAYERS = 5
 """The depth of escapes within escapes."""
-_ELLIPSIS = re.compile(r"(…|\.\.\.)")
 _SHORTEST_PIECE = 3
 _REMOVED = "[contact]"
 
@@ -59,29 +59,17 @@ class Quoting:
         line = " ".join("".join(c for c in text if not _is_hidden(c)).split())
         for pattern in self._patterns:
             line = pattern.sub(_REMOVED, line)
-        return "".join(self._without_cut_ends(piece) for piece in _ELLIPSIS.split(line))
+        return line
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
-        """Patterns of the User-Agent's parentheses, cut or not, and of the contact and its identifying
-        parts."""
+        """Patterns of the User-Agent's parentheses, cut or not, of the contact and its identifying parts, and
+        of the beginnings and ends of these where a text was cut."""
         if not self._contact:
             return []
         user_agent = re.compile(r"(?<=wikitopics/)([^\s(]{0,50}) ?\([^)]*\)?", re.IGNORECASE)
-        return [user_agent, *map(_in_any_spelling, _parts(self._contact))]
-
-    def _without_cut_ends(self, piece: str) -> str:
-        """``piece`` of a text without a partial contact at its beginning or end."""
-        if not self._contact:
-            return piece
-        lower = piece.lower()
-        for secret in map(str.lower, _parts(self._contact)):
-            for length in range(len(secret) - 1, _SHORTEST_PIECE - 1, -1):
-                if re.search(rf"(?<!\w){re.escape(secret[:length])}\s*$", lower):
-                    return f"{piece.rstrip()[:-length]}{_REMOVED}"
-                if re.match(rf"\s*{re.escape(secret[-length:])}(?!\w)", lower):
-                    return f"{_REMOVED}{piece.lstrip()[length:]}"
-        return piece
+        parts = _parts(self._contact)
+        return [user_agent, *map(_in_any_spelling, parts), *(cut for part in parts for cut in _cut(part))]
 
 
 def one_line(text: str, longest: int) -> str:
@@ -126,6 +114,16 @@ def _in_any_spelling(part: str) -> re.Pattern[str]:
         pieces.append(spelt if piece.isascii() else f"(?:{spelt}|{re.escape(_in_idna(piece))})")
     pattern = "[ _]?".join(filter(None, pieces))
     return re.compile(rf"(?<![^\W_]){pattern}(?![^\W_])" if part.isalnum() else pattern, re.IGNORECASE)
+
+
+def _cut(part: str) -> Iterator[re.Pattern[str]]:
+    """Patterns that find a beginning of ``part`` before the end of a text or an ellipsis, and the reverse."""
+    lengths = range(len(part) - 1, _SHORTEST_PIECE - 1, -1)
+    if lengths:
+        begun = "|".join(re.escape(part[:length]) for length in lengths)
+        ended = "|".join(re.escape(part[-length:]) for length in lengths)
+        yield re.compile(rf"(?<!\w)(?:{begun})(?=\s*(?:…|\.\.\.|$))", re.IGNORECASE)
+        yield re.compile(rf"(?:^|(?<=…)|(?<=\.\.\.))\s*(?:{ended})(?!\w)", re.IGNORECASE)
 
 
 def _in_idna(label: str) -> str:

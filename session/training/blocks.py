@@ -22,7 +22,6 @@ from wikitopics.crawler.source import (
     Position,
     Source,
     Stretch,
-    close_batches,
 )
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import VOCAB
@@ -313,7 +312,7 @@ class Intake(Blocks):
                 )
         finally:
             try:
-                await close_batches(batches)
+                await batches.aclose()
             finally:
                 self._moved.set()  # this task ends before anything that waits for it looks
 

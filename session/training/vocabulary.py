@@ -8,7 +8,7 @@ from pathlib import Path
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
-from wikitopics.crawler.source import Source, Stretch, close_batches
+from wikitopics.crawler.source import Source, Stretch
 from wikitopics.crawler.texts.files import TextFiles, ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
@@ -100,7 +100,7 @@ def crawled_documents(
                     done += min(len(pages), articles - done)
                     progress(done)
             finally:
-                runner.run(close_batches(batches))
+                runner.run(batches.aclose())
         finally:
             runner.run(source.close())
 
