@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, repeat
 from mmap import MADV_DONTNEED, MAP_PRIVATE, PAGESIZE, mmap
 
 from yarl import URL
@@ -498,9 +498,8 @@ class RemoteDump(ShuffledDump):
                     file.drop(0, FIRST)
                     file.cache(0, data[:HEAD])  # every part needs it
         else:
-            versions = self._versions or [""] * len(self._urls)
-            for url, size, version in zip(self._urls, self.schedule.sizes, versions, strict=True):
-                files.append(RemoteFile(url, size, version, server))
+            described = zip(self._urls, self.schedule.sizes, self._versions or repeat(""), strict=False)
+            files = [RemoteFile(*each, server) for each in described]
         size = sum(file.size for file in files)
         if size > MOST_SIZE:
             raise BadSource(f"{self.name}: its server reports over {format_size(MOST_SIZE)}")

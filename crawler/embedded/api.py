@@ -143,15 +143,12 @@ def revision(revision_id: int, text: str) -> dict[str, Any]:
 
 def _siteinfo(size: int) -> dict[str, Any]:
     names = {
-        str(i): {"id": i, "case": "first-letter", "name": n, **({"canonical": n} if n else {})}
-        for i, n in _NAMESPACES.items()
+        str(i): {"id": i, "case": "first-letter", "name": n, "canonical": n} for i, n in _NAMESPACES.items()
     }
-    general: dict[str, Any] = {"mainpage": "Main Page", "sitename": "Embedded sample", "lang": "en"}
-    general |= {"generator": "MediaWiki 1.39.17", "articlepath": "/wiki/$1", "scriptpath": "/w"}
-    general["readonly"] = False
-    statistics = {"pages": size, "articles": size, "images": 0}
+    general = {"generator": "MediaWiki 1.39.17", "lang": "en", "articlepath": "/wiki/$1"}
     aliases = [{"id": 6, "alias": "Image"}]
-    return {"general": general, "statistics": statistics, "namespaces": names, "namespacealiases": aliases}
+    site = {"general": general, "statistics": {"articles": size}}
+    return site | {"namespaces": names, "namespacealiases": aliases}
 
 
 def make_app(api: EmbeddedApi) -> web.Application:

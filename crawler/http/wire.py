@@ -6,7 +6,6 @@ import fcntl
 import math
 import os
 import random
-import ssl
 import time
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -301,11 +300,9 @@ _DESCRIPTIONS: Sequence[tuple[type[Exception], str]] = (
 
 
 def _describe_certificate(error: Exception, host: str) -> str:
-    reason, code = "not accepted", 0
-    if isinstance(error, ssl.SSLCertVerificationError):
-        reason, code = error.verify_message, error.verify_code
+    reason = getattr(error, "verify_message", "not accepted")
     trust = "if you trust it, name its authority's certificate file in SSL_CERT_FILE"
-    advice = _ADVICE.get(code, trust)
+    advice = _ADVICE.get(getattr(error, "verify_code", 0), trust)
     return f"the certificate of {host} is not valid (TLS: {reason.rstrip('.')}): {advice}"
 
 

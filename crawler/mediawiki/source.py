@@ -106,11 +106,8 @@ class WikiKind(PageKind):
         return True
 
     def fault(self, identity: Identity) -> str:
-        for key, value in (
-            (FOUND_API, identity.get(FOUND_API, "")),
-            (API_URL.name, identity.get(API_URL.name)),
-        ):
-            if not isinstance(value, str):
+        for key, default in ((FOUND_API, ""), (API_URL.name, None)):
+            if not isinstance(identity.get(key, default), str):
                 return f"{key} is not text"
         try:
             wiki_address(identity[API_URL.name])
