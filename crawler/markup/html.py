@@ -15,12 +15,6 @@ _LISTS = words("ul ol dl")
 _LAYOUTS = words("multicol col-begin")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
-_CHARSET = re.compile(rb"""<meta[^<>]{0,200}?charset=["']?([a-zA-Z0-9_-]{2,20})""", re.IGNORECASE)
-_CHARSETS = words("""
-iso-8859-1 iso-8859-2 iso-8859-5 iso-8859-9 iso-8859-15 windows-1250 windows-1251 windows-1252 koi8-r koi8-u
-gb2312 gbk gb18030 big5 shift_jis euc-jp euc-kr
-""")
-"""Other names are not trusted, since some of Python's decoders are not character sets."""
 
 _ELSEWHERE = words("external extiw new image mw-file-description mw-selflink")
 """Classes of links that do not lead to an article."""
@@ -55,8 +49,7 @@ def extract_html(page: bytes | str) -> str:
     Left out are navigation, data tables, infoboxes, references, edit links, figures with their captions,
     formulas, code and style sheets. In sections such as See also, References, Notes, Further reading,
     External links and Bibliography, everything that does not read like prose is left out too. Bytes are
-    decoded as the page's meta element says, otherwise as UTF-8. A page that was not made by MediaWiki is used
-    as a whole.
+    UTF-8. A page that was not made by MediaWiki is used as a whole.
 
     Any input gives a string, in time linear in its length.
     """
@@ -97,12 +90,8 @@ def _target(href: str, before: str, after: str) -> str:
 
 def _article(page: bytes | str) -> str:
     """The markup of the article."""
-    if isinstance(page, str):
-        text = page.encode("utf-8", "replace").decode("utf-8")
-    else:
-        declared = _CHARSET.search(page, 0, 2048)
-        name = declared[1].decode("ascii").lower() if declared else "utf-8"
-        text = page.decode(name if name in _CHARSETS else "utf-8", "replace")
+    data = page.encode("utf-8", "replace") if isinstance(page, str) else page
+    text = data.decode("utf-8", "replace")
     if begin := _CONTENT.search(text) or _PARSER_OUTPUT.search(text):  # the rest need not be parsed
         end = _END_OF_CONTENT.search(text, begin.end())
         text = text[begin.start() : end.start() if end else len(text)]

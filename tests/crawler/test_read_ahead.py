@@ -10,7 +10,7 @@ from tests.crawler.dump_server import range_of, says, serving
 from tests.crawler.dumps import dump
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
-from wikitopics.crawler.dumps import containers, parts, remote, schedule, shuffled
+from wikitopics.crawler.dumps import containers, parts, remote, shuffled
 from wikitopics.crawler.dumps.remote import RangeServer, RemoteDump, RemoteFile, Segment
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import dump_limits
@@ -20,8 +20,7 @@ from wikitopics.session.training.blocks import Intake, counting_workers
 SMALLER = 1 << 9
 SIZES = [
     (parts, ("BEYOND",)),
-    (schedule, ("CHUNK", "PART")),
-    (shuffled, ("_COUNTED", "_SMALL")),
+    (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL")),
     (containers, ("_READ", "_LITTLE")),
     (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
 ]

@@ -136,7 +136,7 @@ def test_the_readme_is_short_and_its_two_commands_stand_where_they_are_looked_fo
 
 
 def test_every_exit_code_is_explained():
-    from wikitopics.crawler import source as crawling
+    from wikitopics.crawler import errors as crawling
     from wikitopics.session import errors as sessions
 
     classes = [one for room in (crawling, sessions) for one in vars(room).values() if isinstance(one, type)]
