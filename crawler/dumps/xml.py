@@ -60,12 +60,10 @@ class DumpReader:
         self.seen_pages = continued
         """Whether a page has begun."""
         self._name = name
-        self._known = known or SourceInfo(name, None)
-        self._language = self._known.language
-        self._main_page = ""
+        self.info = known or SourceInfo(name, None)
+        """What is known about the source: the facts that the dump has stated so far replace ``known``."""
         self._names: dict[tuple[str, str], None] = {}
         """(key, name) of the namespaces, in the dump's order."""
-        self._keeps_case = self._known.keeps_case
         self._entries: list[DumpEntry] = []
         self._seen_root = False
         self._ends_cleanly = True
@@ -137,22 +135,18 @@ class DumpReader:
         if self._depth:
             raise CutOff("cut off")
 
-    @property
-    def info(self) -> SourceInfo:
-        """What is known about the source: the facts that the dump has stated so far replace ``known``."""
-        known = self._known
-        return replace(
-            known,
-            file_names=self._named(_FILES) or known.file_names,
-            category_names=self._named(_CATEGORIES) or known.category_names,
-            language=self._language,
-            namespaces=tuple(name for _, name in self._names) or known.namespaces,
-            keeps_case=self._keeps_case,
-            identity={BASE: self._main_page} if self._main_page else known.identity,
+    def _name_namespace(self, key: str, name: str) -> None:
+        """Add a name of the namespace with this key."""
+        self._names[key, name] = None
+        files, categories = (
+            tuple(name for of, name in self._names if of == key) for key in (_FILES, _CATEGORIES)
         )
-
-    def _named(self, key: str) -> tuple[str, ...]:
-        return tuple(name for of, name in self._names if of == key)
+        self.info = replace(
+            self.info,
+            file_names=files or self.info.file_names,
+            category_names=categories or self.info.category_names,
+            namespaces=tuple(name for _, name in self._names),
+        )
 
     def _broken(self, reason: str) -> Exception:
         if self.seen_pages:
@@ -188,7 +182,8 @@ class DumpReader:
             if tag != "mediawiki":
                 raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
             self._seen_root = True
-            self._language = attributes.get("xml:lang", self._language)[:_LONGEST_TAG]
+            language = attributes.get("xml:lang", self.info.language)
+            self.info = replace(self.info, language=language[:_LONGEST_TAG])
         elif depth == 2 and tag == "page":
             self.seen_pages = True
             self._page_start = self._parser.CurrentByteIndex + self._base
@@ -204,7 +199,7 @@ class DumpReader:
                 self._fields["text"] = self._fields["model"] = ""
         elif depth == 4:
             if tag == "namespace" and attributes.get("key") == _ARTICLES:
-                self._keeps_case = attributes.get("case") == "case-sensitive"
+                self.info = replace(self.info, keeps_case=attributes.get("case") == "case-sensitive")
             elif tag == "namespace" and len(self._names) < _MOST_NAMES:
                 self._namespace = attributes.get("key", "")[:_LONGEST_TAG]
                 self._collect()
@@ -236,9 +231,9 @@ class DumpReader:
             self._collected = None
             self._parser.CharacterDataHandler = None
             if tag == "namespace":
-                self._names[self._namespace, text] = None
+                self._name_namespace(self._namespace, text)
             elif tag == "base" and depth == 3:
-                self._main_page = text
+                self.info = replace(self.info, identity={BASE: text} if text else self.info.identity)
             elif self.seen_pages:
                 self._fields["revision" if tag == "id" and depth == 4 else tag] = text
                 if tag == "text":
@@ -267,7 +262,7 @@ class DumpReader:
             return "no wikitext"
         if not text.strip():
             return "no text"
-        if is_disambiguation(text, self._language):
+        if is_disambiguation(text, self.info.language):
             return "disambiguation"
         if text.lstrip()[:9].lower() == "#redirect":
             return None

@@ -64,7 +64,7 @@ class Client:
             user_agent(version, contact), bounds or wire.RequestBounds(), activity, self.quote
         )
         self._elsewhere = elsewhere
-        self._paces: dict[RateLimits, wire.OwnPace | wire.SharedPace] = {}
+        self._paces: dict[RateLimits, wire.OwnPace] = {}
         self._rng = random.Random()  # used only to vary waiting times
         self._starts: deque[float] = deque()
         self._under_way = 0

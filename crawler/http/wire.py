@@ -448,11 +448,11 @@ class OwnPace:
         self._limits = limits
         self._clock = clock
         self._next = float("-inf")
-        self._slots = asyncio.Semaphore(limits.at_once)
+        self._ours = asyncio.Semaphore(limits.at_once)
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
-        async with self._slots:
+        async with self._ours:
             # Checked again after the wait: another turn may have been told to wait meanwhile.
             while self._clock.monotonic() < self._next:
                 left = self._next - self._clock.monotonic()
@@ -465,7 +465,7 @@ class OwnPace:
                 self._next = max(self._next, self._clock.monotonic() + turn.rest(self._limits))
 
 
-class SharedPace:
+class SharedPace(OwnPace):
     """A budget shared by all of this user's trainers on this machine.
 
     Files in ``folder`` carry kernel locks, which are released if a process is killed. One file holds the time
@@ -475,11 +475,9 @@ class SharedPace:
     """
 
     def __init__(self, limits: RateLimits, clock: Clock, folder: Path) -> None:
-        self._limits = limits
-        self._clock = clock
+        super().__init__(limits, clock)
         self._path = folder / limits.lock
         self._overlap = limits.at_once > 1
-        self._ours = asyncio.Semaphore(limits.at_once)
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
@@ -534,7 +532,7 @@ class SharedPace:
             await wait_until(moment, _reason(self._limits, moment - now))
 
 
-def pace(limits: RateLimits, clock: Clock, folder: Path | None) -> OwnPace | SharedPace:
+def pace(limits: RateLimits, clock: Clock, folder: Path | None) -> OwnPace:
     """The budget of a host: shared by way of ``folder``, if one is given."""
     return OwnPace(limits, clock) if folder is None else SharedPace(limits, clock, folder)
 
