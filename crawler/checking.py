@@ -15,15 +15,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
 from wikitopics.crawler.page import Markup, Page, SourceInfo
-from wikitopics.crawler.source import (
-    Activity,
-    Asked,
-    Identity,
-    PageBatch,
-    PageKind,
-    Position,
-    Source,
-)
+from wikitopics.crawler.source import Activity, Asked, Identity, PageBatch, PageKind, Position, Source
 from wikitopics.option import Option
 
 if TYPE_CHECKING:

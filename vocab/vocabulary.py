@@ -331,12 +331,7 @@ class VocabularyRecipe:
 
     @classmethod
     def of_language(
-        cls,
-        code: str | None,
-        stop_words: Iterable[str] | None = None,
-        *,
-        digits: bool = False,
-        **more: Any,
+        cls, code: str | None, stop_words: Iterable[str] | None = None, *, digits: bool = False, **more: Any
     ) -> Self:
         """For the language of this code, such as "de"; None: texts that may be English.
 

@@ -14,15 +14,7 @@ from typing import Any, Literal
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Page, Skip, SourceInfo
-from wikitopics.crawler.source import (
-    Activity,
-    FetchedPages,
-    Job,
-    Lack,
-    Position,
-    Source,
-    Stretch,
-)
+from wikitopics.crawler.source import Activity, FetchedPages, Job, Lack, Position, Source, Stretch
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import VOCAB
 from wikitopics.session.storage.counts import Block
