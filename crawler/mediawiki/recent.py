@@ -7,6 +7,7 @@ Unlike other sources, it is endless and biased towards what many people edit. Th
 import asyncio
 import json
 import math
+import re
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -21,13 +22,14 @@ from wikitopics.crawler.http.rules import is_wikimedia, wikimedia_service_limits
 from wikitopics.crawler.http.wire import value_at
 from wikitopics.crawler.mediawiki.api import BatchSizer
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, Wiki
-from wikitopics.crawler.page import LONGEST_TITLE, SourceInfo
+from wikitopics.crawler.page import LONGEST_TITLE, SourceInfo, utf8_size
 from wikitopics.crawler.source import PageBatch, Position
 
 # Recent changes from Wikimedia's EventStreams: server-sent events, one per change.
 
 _LONGEST_ID = 8192
 _LONGEST_EVENT = 1 << 20
+_TITLE = re.compile(r"[^|\x1f#<>\[\]{}\n\ud800-\udfff]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,8 @@ def _title(data: bytes, domain: str) -> str | None:
     if event.get("namespace") != 0 or event.get("type") not in ("edit", "new"):
         return None
     title = event.get("title")
-    if not isinstance(title, str) or not title or any(c in title for c in "|\x1f#<>[]{}\n"):
-        return None
-    try:
-        return title if len(title.encode()) <= LONGEST_TITLE else None
-    except UnicodeEncodeError:
-        return None
+    is_title = isinstance(title, str) and _TITLE.fullmatch(title) and utf8_size(title) <= LONGEST_TITLE
+    return title if is_title else None
 
 
 STREAM = "https://stream.wikimedia.org/v2/stream/recentchange"
