@@ -7,10 +7,8 @@ consists of the cursor and a small memory of earlier pages.
 
 import math
 import re
-from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
-from statistics import NormalDist, fmean, linear_regression
 from typing import Annotated, Self
 
 import msgspec
@@ -226,10 +224,13 @@ class CrawlPass:
 
 # How many pages to ask for in one request.
 
-_REPLIES = 40
-"""The number of replies from which the next one's latency is estimated."""
-_PRIOR = (0, 0.15)
-"""The latency assumed for a reply without pages, beside those seen."""
+_FORGET = 0.95
+"""The weight of an observation relative to the next newer one: about twenty replies count."""
+_PRIOR_WEIGHT = 0.3
+_PRIOR_LATENCY = 0.15
+"""The latency assumed for a reply without pages, until replies of several sizes have been seen."""
+_PRIOR = tuple(_PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2))
+"""As sums of observations: see `BatchSizer`."""
 _PRIOR_SPREAD = 0.08
 _PROBE_EVERY = 60
 
@@ -238,26 +239,31 @@ class BatchSizer:
     """Chooses the batch size that gives the most pages per second under ``limits``.
 
     If no reply is too slow, that is ``most``. Wikimedia asks for 5 s of rest after a reply slower than 1 s.
-    There, a line is fitted to the latencies of the last replies over their pages. The chosen size has the
-    most pages per expected second, which includes the rest with the probability that follows from the spread
-    about the line.
+    There, a line ``latency = a + b * pages`` is fitted to the replies, with less weight for older ones. The
+    chosen size has the most pages per expected second, which includes the rest with the probability that
+    follows from the spread about the line.
     """
 
     def __init__(self, limits: RateLimits, most: int) -> None:
         self._limits = limits
-        self._most = self._ceiling = most
+        self._most = most
+        self._ceiling = most
         self.pages = most
         """The number of pages to request now."""
-        self._seen: deque[tuple[int, float]] = deque(maxlen=_REPLIES)
+        # Weighted sums over (pages n, latency y): 1, n, y, n², ny, y².
+        self._sums = list(_PRIOR)
         self._replies = 0
 
     def seen(self, pages: int, latency: float) -> None:
         """Record that a reply with ``pages`` pages took ``latency`` seconds."""
-        self._seen.append((pages, latency))
+        values = (1.0, pages, latency, pages * pages, pages * latency, latency * latency)
+        self._sums = [
+            keep + _FORGET * (s - keep) + v for s, keep, v in zip(self._sums, _PRIOR, values, strict=True)
+        ]
         self._replies += 1
         if self._ceiling < self._most:
             self._ceiling = min(self._most, self._ceiling + max(1, self._ceiling // 10))
-        self.pages = self._ceiling if self._limits.slow_reply is None else self._best(self._limits.slow_reply)
+        self.pages = self._best()
         if self._replies % _PROBE_EVERY == 0:
             self.pages = min(self._ceiling, self.pages + max(1, self.pages // 5))
 
@@ -266,20 +272,29 @@ class BatchSizer:
         self._ceiling = max(1, min(self.pages, self._ceiling) // 2)
         self.pages = min(self.pages, self._ceiling)
 
-    def _best(self, slow: float) -> int:
-        pages, latencies = zip(*self._seen, _PRIOR, strict=True)
-        slope = max(0.0, linear_regression(pages, latencies).slope)
-        intercept = max(0.0, fmean(latencies) - slope * fmean(pages))
-        variance = fmean((y - intercept - slope * n) ** 2 for n, y in self._seen)
-        noise = NormalDist(0.0, math.sqrt(variance + _PRIOR_SPREAD**2 / (1 + self._replies)))
+    def _best(self) -> int:
+        slow = self._limits.slow_reply
+        if slow is None:
+            return self._ceiling
+        intercept, slope, spread = self._line()
 
         def rate(pages: int) -> float:
             """Expected pages a second, from one request to the next."""
             latency = intercept + slope * pages
-            rest = self._limits.slow_wait * noise.cdf(latency - slow)
-            return pages / (max(latency, interval(self._limits)) + rest)
+            too_slow = 0.5 * math.erfc((slow - latency) / (spread * math.sqrt(2)))
+            return pages / (max(latency, interval(self._limits)) + self._limits.slow_wait * too_slow)
 
         return max(range(1, self._ceiling + 1), key=lambda pages: (rate(pages), pages))
+
+    def _line(self) -> tuple[float, float, float]:
+        """Intercept, slope (both never negative) and spread of the latency over the pages."""
+        w, n, y, nn, ny, yy = self._sums
+        variance = nn - n * n / w
+        slope = max(0.0, (ny - n * y / w) / variance) if variance > 1e-9 else 0.0
+        intercept = max(0.0, (y - slope * n) / w)
+        squares = yy - 2 * (slope * ny + intercept * y) + slope**2 * nn + 2 * slope * intercept * n
+        left = max(0.0, (squares + intercept**2 * w) / w)
+        return intercept, slope, math.sqrt(left + _PRIOR_SPREAD**2 / (1 + self._replies))
 
 
 _MOST_EMPTY = 100
