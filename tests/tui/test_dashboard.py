@@ -27,8 +27,8 @@ async def test_any_size_at_any_moment(shown, live):
         for size in ((40, 12), (300, 100), (20, 5), (1, 1), (60, 16), (59, 15), (120, 20), (50, 14)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
-        assert "12,480" in await seeing.until(pilot, "perplexity 1,3")
-        assert not app.screen.query_one(Chart).region.width, "a small terminal has room for numbers only"
+        await seeing.until_true(lambda: app.screen.query_one(Chart).region.width == 50)
+        assert "Topics by share" in seeing.text(app)
         await pilot.resize_terminal(60, 16)
         seen = await seeing.until(pilot, "Topics by share")
         assert "lda 1,3" in seen

@@ -1,6 +1,5 @@
 """Crawl: how the wiki is being read, at what request rate, and what is in the way."""
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,17 +20,15 @@ from wikitopics.session.records import Event, Flow, Status, age, skips_told
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.plot import Drawing, Series, ago
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import bar, count, folded, limited, measured, plural, share, short, size, spark
-from wikitopics.tui.topics import ordered
+from wikitopics.tui.text import bar, count, folded, limited, plural, short, size, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
-# The flow of articles: what comes in and what is learnt, how far that has come, and what is in its way; and
-# the whole session in a few numbers, for a terminal too small for anything else.
+# The flow of articles: what comes in and what is learnt, how far that has come, and what is in its way.
 
 STEADY = 0.05
 """Changes of a rate by less than this share are not magnified."""
@@ -262,32 +259,6 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     lines = [line for facts in parts for line in packed(facts, width)]
     last: list[Line] = [[(" " + piece, ink)] for text, ink in stands for piece in folded(text, width - 2)]
     return [*lines[: max(height - len(last), 0)], *last]
-
-
-def numbers(look: SessionView, choice: Choice, width: int) -> list[Line]:
-    """The whole session, one number per line, the most important first."""
-    s, model = look.status, choice.model_of(look)
-    lines: list[Line] = [] if look.as_of is None else [[(" as it was then", "muted")]]
-    for each in s.models if look.as_of is None else ():
-        value = "not measured yet" if each.perplexity is None else measured(each.perplexity)
-        at = "" if each.measured_at is None else f" after {count(each.measured_at)}"
-        lines.append([(f" {each.name} perplexity ", "muted"), (value, "strong"), (at, "muted")])
-        if each.prequential_log_likelihood is not None:
-            new = measured(math.exp(-each.prequential_log_likelihood))
-            lines.append([(f" on new {look.noun}, before training ", "muted"), (new, "strong")])
-    if look.as_of is None:
-        articles, crawled = (count(s.articles), "strong"), (count(s.crawled), "")
-        lines += [
-            [(f" {look.counted} ", "muted"), articles, (" crawled ", "muted"), crawled],
-            [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
-            *packed(flowing(look), width),
-            *([(" ", ""), part] for part in standing(look)),
-        ]
-    if after := look.topics_after(model):
-        lines.append([(f" topics {after}", "muted")])
-    for row in ordered(look.topics_of(model), choice.order, choice.pinned_of(model)):
-        lines.append([(f"{row.topic:>4} {share(row.share):>5} ", "muted"), (row.name, "")])
-    return lines
 
 
 class Crawl(View):

@@ -18,9 +18,9 @@ from wikitopics.tui.terminal import bindings
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
-from wikitopics.tui.views.crawl import flow_lines, numbers
+from wikitopics.tui.views.crawl import flow_lines
 from wikitopics.tui.views.log import EventList, Story, ticker
-from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, TINY_HEIGHT, TINY_WIDTH, View, next_choice
+from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, View, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
@@ -115,7 +115,6 @@ class Dashboard(View):
     _drawn: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        yield Lines(id="numbers")
         with Container(id="panels"):
             with Vertical(id="left"):
                 yield Chart(id="chart")
@@ -136,18 +135,13 @@ class Dashboard(View):
         name(self.query_one("#flow", Lines), "Flow")
 
     def fit(self, width: int, height: int) -> None:
-        tiny = width < TINY_WIDTH or height < TINY_HEIGHT
-        self.set_class(tiny, "-tiny")
-        self.set_class(width >= WIDE and not tiny, "-wide")
-        self.set_class(width >= VAST and not tiny, "-vast")
+        self.set_class(width >= WIDE, "-wide")
+        self.set_class(width >= VAST, "-vast")
         self.set_class(height >= 40, "-tall")
         self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
     def draw(self, look: SessionView) -> None:
-        if self.has_class("-tiny"):
-            self.query_one("#numbers", Lines).show_lines(lambda width, _: numbers(look, self.choice, width))
-            return
         chart, model = self.query_one(Chart), self.choice.model_of(look)
         # A new look often has the old curves, and then the picture stays as it is.
         chosen = (self.choice.model, self.choice.metric, self.choice.ascii_only, self.x_kind)
@@ -274,7 +268,7 @@ class Dashboard(View):
         self.host.watched.look_again()
 
     def chosen_topic(self) -> TopicRow | None:
-        return self.query_one(TopicList).topic if not self.has_class("-tiny") else None
+        return self.query_one(TopicList).topic
 
     def chosen_article(self) -> ArticleRow | None:
         reading = self.query_one(Reading)

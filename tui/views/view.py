@@ -60,8 +60,6 @@ def open_page(address: str) -> bool:
 
 T = TypeVar("T")
 
-TINY_WIDTH, TINY_HEIGHT = 60, 16
-"""With fewer cells than this, there is room only for numbers."""
 WIDE, TALL = 110, 34
 """With as many, more panels are shown."""
 FAR = 10
