@@ -42,8 +42,6 @@ def table(name: str) -> dict[str, Any]:
 
 
 _THEMES = table("themes.toml")
-VGA = tuple(_THEMES["vga"].values())
-"""The 16 colours, by ANSI's numbers."""
 _COLOURS, _INKS = (
     {name: [_THEMES["vga"].get(one, one) for one in row] for name, row in _THEMES[part].items()}
     for part in ("colours", "inks")

@@ -91,21 +91,6 @@ async def test_another_model_is_listed_from_its_top_pinned_and_sorted(shown, liv
         assert f"*{pinned}" in seeing.text(app)
 
 
-async def test_rows_that_a_snapshot_changes_are_marked_for_a_moment(shown, growing, monkeypatch):
-    monkeypatch.setattr("wikitopics.tui.topics.FRESH_SECONDS", 1.0)
-    async with shown(growing, size=(120, 40), words="lda 1,3") as (app, _):
-        listed = app.main.view.query_one(TopicList)
-        before = {row.topic: row for row in listed.rows}
-        assert not any(map(listed.under, listed.rows))
-        canned.grow(growing, RECIPE, 1024)
-        await seeing.until_true(lambda: any(map(listed.under, listed.rows)))
-        for row in listed.rows:
-            old = before[row.topic]
-            same = (share(old.share), old.name) == (share(row.share), row.name)
-            assert listed.under(row) == ("" if same else "fresh")
-        await seeing.until_true(lambda: not any(map(listed.under, listed.rows)))
-
-
 async def test_a_chosen_article_stays_where_it_is_while_others_come(shown, growing):
     async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "3", shows="Bauhaus")
