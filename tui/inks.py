@@ -5,7 +5,7 @@ component classes as a separate node whenever it styles the widget. The inks of 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
@@ -51,8 +51,8 @@ def area_ink(kind: str, area: int) -> str:
 
 
 def coloured(app: App[object]) -> bool:
-    """Whether areas have colours: 16 are too few to tell them apart, and a theme of the terminal's own colours
-    has no more."""
+    """Whether areas have colours: 16 are too few to tell them apart, and a theme that leaves colours to the
+    terminal has no more."""
     return app.console.color_system in ("256", "truecolor") and not (app.no_color or app.current_theme.ansi)
 
 
@@ -90,9 +90,7 @@ def _area_colour(area: int, grounds: tuple[str, ...], dark: bool, full: bool) ->
     end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey text would take the hue
     several = (Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(21))
     readable = (
-        one
-        for one in several
-        if min(_contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
+        one for one in several if min(_contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
     )
     return next(readable, end).rich_color
 
@@ -210,39 +208,20 @@ class Drawn(Widget):
         """
         opens = self.app.has_class("-links")
 
-        def styled() -> Iterator[tuple[str, Style]]:
-            for text, name in parts:
-                pen = self.pen(name, under)
-                if isinstance(text, Clickable):
-                    if opens and text.address:
-                        pen = pen.update_link(text.address)
-                    if text.action:
-                        pen += Style.from_meta({"@click": text.action})
-                yield visible(text), pen
-
-        line = Strip(joined(styled()))
+        segments = []
+        for text, name in parts:
+            pen = self.pen(name, under)
+            if isinstance(text, Clickable):
+                if opens and text.address:
+                    pen = pen.update_link(text.address)
+                if text.action:
+                    pen += Style.from_meta({"@click": text.action})
+            segments.append(Segment(visible(text), pen))
+        line = Strip(segments).simplify()
         if line.cell_length > width > 0 and cell_len(line.text.rstrip()) > width:
             cut, *_ = line.crop(width - 1)
             line = Strip([*line.crop(0, width - 1), Segment("…", cut.style)])
         return line.adjust_cell_length(width, self.pen("", under))
-
-
-def joined(parts: Iterable[tuple[str, Style]]) -> list[Segment]:
-    """The segments of a line, with as few as look the same: each costs time on its way to the terminal."""
-    runs: list[tuple[str, Style]] = []
-    for text, style in parts:
-        before, its = runs[-1] if runs else ("", Style())
-        blank = text.isspace() and its.bgcolor == style.bgcolor and not _marks_blanks(its, style)
-        if runs and (its is style or blank):
-            runs[-1] = before + text, its
-        elif text:
-            runs.append((text, style))
-    return [Segment(text, style) for text, style in runs]
-
-
-def _marks_blanks(*styles: Style) -> bool:
-    """Whether more of one of these than its ground matters in a blank."""
-    return any(style.reverse or style.underline or style.meta or style.link for style in styles)
 
 
 Line = list[Part]

@@ -210,7 +210,8 @@ async def test_labels_can_be_read_on_every_ground(shown, live, theme):
             own, glow = drawn.pen(area_ink("area", area)), drawn.pen("", area_ink("glow", area))
             tint = drawn.pen("", area_ink("tint", area))
             if theme.ansi:  # the terminal's own colours, which areas do without
-                assert glow.underline and not tint.underline
+                assert glow.underline
+                assert not tint.underline
                 continue
             assert glow.bgcolor != tint.bgcolor
             assert contrast(rgb(own.color), rgb(tint.bgcolor)) >= 2.5

@@ -17,7 +17,7 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
-from wikitopics.tui.text import nearness, share
+from wikitopics.tui.text import nearness
 from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.atlas import TopicAtlas
