@@ -73,14 +73,6 @@ def clock(seconds: float) -> str:
     return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{seconds:02d}"
 
 
-def size(n_bytes: float) -> str:
-    """1234567 -> "1.2 MB" (powers of ten)."""
-    for limit, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if n_bytes >= limit:
-            return f"{n_bytes / limit:.1f} {unit}"
-    return f"{n_bytes:.0f} B"
-
-
 def plural(number: int, noun: str) -> str:
     """1 -> "1 article", 2 -> "2 articles", "2 retries"."""
     many = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"

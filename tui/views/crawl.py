@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.cells import cell_len
+from rich.filesize import decimal
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
@@ -24,7 +25,7 @@ from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.plot import Drawing, Series, ago
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import bar, count, folded, limited, plural, short, size, spark
+from wikitopics.tui.text import bar, count, folded, limited, plural, short, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
@@ -120,7 +121,7 @@ def request_rate(status: Status) -> Part:
 
 def read(status: Status) -> str:
     """How much has come in: "13,845 articles, 113.6 MB"."""
-    bytes_read = f", {size(status.bytes_read)}" if status.bytes_read and has_server(status) else ""
+    bytes_read = f", {decimal(status.bytes_read)}" if status.bytes_read and has_server(status) else ""
     return plural(status.crawled, unit_noun(status.source, status.passes)[:-1]) + bytes_read
 
 
