@@ -279,18 +279,10 @@ class View(Container):
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
         target = Path(f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg")
-        svg = self.app.export_screenshot()
-
-        def write() -> None:
+        with self.host.warning():
             with replacing(target) as file:
-                file.write(svg.encode())
-
-        async def save() -> None:
-            with self.host.warning():
-                await asyncio.to_thread(write)
-                self.app.notify(f"saved: {target.absolute()}")
-
-        run_in_background(self.app, save, "picture")
+                file.write(self.app.export_screenshot().encode())
+            self.app.notify(f"saved: {target.absolute()}")
 
     def action_maximise(self) -> None:
         self.maximise()
