@@ -43,7 +43,7 @@ _FILES = 64
 """A trainer opens up to 28 files for itself; more with several models, or a screen."""
 
 
-class LazyGroup(options.SettingsCommand, options.CommandGroup):
+class LazyGroup(options.SettingsCommand, options.Group):
     """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from wikitopics.cli import options
-from wikitopics.cli.options import Command, CommandGroup, reading, session_option, whole
+from wikitopics.cli.options import Command, Group, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.source import Markup
@@ -139,7 +139,7 @@ _session_option = click.option(
 )
 
 
-@click.group(cls=CommandGroup, no_args_is_help=False)
+@click.group(cls=Group, no_args_is_help=False)
 @_session_option
 @click.pass_context
 def vocab(ctx: click.Context, session: str | None) -> None:

@@ -74,7 +74,7 @@ session_option = click.option(
 
 log_option = click.option(
     "--log", metavar="FILE", type=click.Path(dir_okay=False),
-    help="Also write all messages to FILE, which is rotated at 5 MB; at most four files are kept.",
+    help="Also append all messages, with the time, to FILE.",
 )  # fmt: skip
 
 progress_option = click.option(
@@ -184,7 +184,8 @@ def take(option: Option[Any], *, help: str = "") -> Callable[[Function], Functio
 
 
 class Command(click.Command):
-    """A command whose docstring ends with examples, which its help shows last."""
+    """A command whose docstring ends with examples, which its help shows last. A wrong word is told with the
+    help of the command that it is about."""
 
     def __init__(self, *, help: str | None = None, epilog: str | None = None, **more: Any) -> None:
         text, mark, examples = inspect.cleandoc(help or "").partition("\n\nExample")
@@ -192,24 +193,18 @@ class Command(click.Command):
             help=text, epilog=(epilog or "") + (f"\b\nExample{examples}" if mark else ""), **more
         )
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # it has none where an option's value is missing
+            raise
+
 
 class Group(Command, click.Group):
     """A group of such commands."""
 
     command_class = Command
-
-
-class CommandGroup(Group):
-    """A group of commands, in which a wrong word is told with the help of the command that it is about."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except click.UsageError as error:
-            if error.ctx is None:  # as where an option's value is missing
-                command = self.get_command(ctx, ctx.invoked_subcommand or "")
-                error.ctx = click.Context(command, ctx, ctx.invoked_subcommand) if command else ctx
-            raise
 
 
 Groups = list[tuple[str, list[click.Parameter]]]

@@ -1,9 +1,6 @@
 """`train`, a trainer without a screen; `watch`, the screen; `demo`, both on a wiki that comes along."""
 
 import contextlib
-import io
-import logging
-import logging.handlers
 import os
 import signal
 import subprocess
@@ -192,36 +189,27 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
     return 0
 
 
-class LogFile(logging.handlers.RotatingFileHandler):
-    """A rotated file of messages; a full disk is no reason to stop training."""
-
-    def _open(self) -> io.TextIOWrapper:
-        from wikitopics.session.storage.files import open_to_append
-
-        return io.TextIOWrapper(open_to_append(Path(self.baseFilename)), encoding="utf-8")
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        """Drop the message."""
-
-
 @contextlib.contextmanager
 def also_to(log: Path, session: Path) -> Iterator[Say]:
-    """Yield a function that writes a line to standard error and, with the time, to a rotated file.
+    """Yield a function that writes a line to standard error and, with the time, to a file.
 
     The file also gets the error that ends it all, which standard error gets from the command line.
     """
     from wikitopics.session.storage.database import keep_sessions
+    from wikitopics.session.storage.files import open_to_append
 
     keep_sessions(log)
     if os.path.realpath(log) == os.path.realpath(session):
         raise BadUsage(f"--log {log} is the session itself: name another file")
     with os_error_as(f"cannot write {log}"):
         log.parent.mkdir(parents=True, exist_ok=True)
-        handler = LogFile(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        file = open_to_append(log)
 
     def keep(message: str) -> None:
-        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (visible(message),), None))
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {visible(message)}\n"
+        with contextlib.suppress(OSError):  # a full disk is no reason to stop training
+            file.write(line.encode(errors="backslashreplace"))
+            file.flush()
 
     def tell(message: str) -> None:
         output.say(message)
@@ -233,8 +221,8 @@ def also_to(log: Path, session: Path) -> Iterator[Say]:
         keep(output.error_line(str(error) or type(error).__name__))
         raise
     finally:
-        with contextlib.suppress(OSError):  # as in `LogFile.handleError`
-            handler.close()
+        with contextlib.suppress(OSError):
+            file.close()
 
 
 class ProgressLines:
