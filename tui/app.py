@@ -163,8 +163,7 @@ class Wikitopics(TerminalApp[Ending]):
             if watch.latest is not previous:
                 self._give_notice(previous, watch.latest)
                 self._demo_over |= self._ends_demo(previous, watch.latest)
-                if _applies(previous) != _applies(watch.latest):
-                    self.refresh_bindings()
+                self.refresh_bindings()
                 if watch.frozen_at is None:
                     self.show()
             self.show_status()
@@ -541,14 +540,6 @@ def _lacks_contact(look: SessionView) -> bool:
     if not isinstance(identity, Mapping) or kind.fault(identity):
         return False  # the trainer reports what is wrong
     return kind.needs_contact(identity) and config.lacks_contact()
-
-
-def _applies(look: SessionView | None) -> tuple[object, ...]:
-    """The values that decide which keys have a meaning."""
-    if look is None:
-        return ()
-    status = look.status
-    return status.state, status.may_retry, len(look.models) > 1, status.activity.pace > 0
 
 
 def names() -> frozenset[str]:

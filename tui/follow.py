@@ -6,7 +6,6 @@ call goes through an executor with one thread, and returns plain values.
 
 import asyncio
 import contextlib
-import operator
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -187,11 +186,6 @@ class SessionView:
     def metric(self, name: str) -> Metric:
         """The metric of this name, whether or not this session has measurements of it."""
         return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
-
-
-def same(values: Sequence[object], others: Sequence[object]) -> bool:
-    """True if nothing changed since the last drawing (the objects are identical)."""
-    return len(values) == len(others) and all(map(operator.is_, values, others))
 
 
 @dataclass(slots=True)
@@ -385,13 +379,8 @@ class Follower(Readers):
             last_words="" if status.running else last_words(reader.path),
         )
         if version != self._version:  # such as a heartbeat with new rates
-            runs = tuple(reader.runs())
-            look = replace(
-                look,
-                flow=tuple(reader.flow()),
-                events=tuple(reader.events(LOG_LINES)),
-                runs=look.runs if runs == look.runs else runs,  # the chart is redrawn only for different ones
-            )
+            flow, events = tuple(reader.flow()), tuple(reader.events(LOG_LINES))
+            look = replace(look, flow=flow, events=events, runs=tuple(reader.runs()))
         learnt = (status.committed_at, metrics, relevant, reader.given_names(), reader.hidden_topics())
         measured, snapshot = self._measured, self._snapshot
         if learnt != self._learnt and (other_request or now - self._learnt_at >= FULL_EVERY):

@@ -20,7 +20,7 @@ from wikitopics.session import config
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD
-from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
+from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.follow import run_in_background
@@ -146,12 +146,6 @@ class Rename(Dialog[str | None]):
             yield Static(id="rename-told", classes="told")
             yield Static(HINT, classes="hint")
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        self.tell("")
-        with self.telling():
-            topic_name(event.value)
-
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         async def rename() -> None:
@@ -260,11 +254,6 @@ class AskContact(Dialog[Answer]):
     def on_mount(self) -> None:
         # Scrolling to the field would go too far: on a low terminal, the lines above are hidden only later.
         self.query_one(Input).focus(scroll_visible=False)
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        if event.value != self._saved:
-            self.tell("")
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#save")

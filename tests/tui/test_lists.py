@@ -351,7 +351,7 @@ async def test_a_topic_is_named_and_loses_the_name_again(shown, tmp_path):
         await seeing.press(pilot, "2", "N", shows="Name of topic 3")
         name = app.screen.query_one(Input)
         name.value = "x" * 61
-        await seeing.until(pilot, "1 to 60 printable characters")
+        await seeing.press(pilot, "enter", shows="1 to 60 printable characters")
         name.value = ""
         await pilot.press(*"the movies")
         await seeing.until_true(lambda: name.value == "the movies")

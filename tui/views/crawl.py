@@ -41,7 +41,6 @@ GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
 NEAR = 0.9
 """From this share of the allowed requests on, it is the allowance that sets the pace."""
-OF_THE_PAST = "from the measurements, since a replay has no other rates"
 
 
 def has_server(status: Status) -> bool:
@@ -139,21 +138,6 @@ def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
     return rates[gaps[-1] :] if gaps else rates
 
 
-def past(look: SessionView, width: int, *, ascii_only: bool) -> list[Line]:
-    """What a replay knows of the flow at that time: how far and how fast training was."""
-    course = look.course()
-    if course is None or course.articles.size < 2:
-        return [[(" too few measurements by then for a rate", "muted")]]
-    rates = (np.diff(course.articles) / np.maximum(np.diff(course.seconds), 1e-3)).tolist()
-    bars = spark(rates, max(min(width - 17, MOST_BARS), 0), ascii_only=ascii_only, least=STEADY)
-    so_far: Line = [(short(float(course.tokens[-1])), "strong"), (" words in ", "muted")]
-    return [
-        [(" learnt ", "muted"), (f"{per_second(rates[-1]):>7}", "strong"), (f" {bars}", "spark")],
-        [(" ", ""), *so_far, (age(float(course.seconds[-1])), "strong")],
-        *[[(" " + piece, "muted")] for piece in folded(OF_THE_PAST, width - 2)],
-    ]
-
-
 def flowing(look: SessionView) -> list[Line]:
     """What comes in and what is learnt, bold while these are of now, and what waits in between."""
     status, now, facts = look.status, look.status.activity, list[Line]()
@@ -245,7 +229,7 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     In two lines it is the same without the gauge's bar, the most important first.
     """
     if look.as_of is not None:
-        return past(look, width, ascii_only=ascii_only)
+        return [[(" a replay shows no rates", "muted")]]
     total, stands = look.settings.get("documents"), standing(look)
     whole = " read"
     if isinstance(total, int) and look.status.passes == 1 and not look.status.activity.article_limit:
@@ -269,8 +253,6 @@ class Crawl(View):
     OF_MODEL = False
     PANELS = 3
     BINDINGS = bindings("crawl")
-
-    _flow: object = None
 
     def compose(self) -> ComposeResult:
         with Container(id="crawl-panels"):
@@ -296,10 +278,7 @@ class Crawl(View):
     def draw(self, look: SessionView) -> None:
         name(self.query_one(Facts), "Crawl" + look.of_now())
         self.query_one(Facts).show_items(facts(look))
-        values = (look.flow, look.status.lively, look.status.activity.crawl_rate)
-        if self._flow != values or not look.flow:
-            self._flow = values
-            self.query_one(Chart).draw(rates(look))
+        self.query_one(Chart).draw(rates(look))
         self._entitle()
         self.query_one(EventList).show_items(errors(look))
 

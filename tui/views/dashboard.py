@@ -12,7 +12,7 @@ from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, m
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
-from wikitopics.tui.follow import Choice, SessionView, same
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Lines, marks_of, name
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
@@ -42,8 +42,6 @@ class SmallCharts(Container):
     """One for each metric of the session that has a brief name and is not on the large chart."""
 
     DEFAULT_CLASSES = "-empty"
-    _drawn: tuple[object, ...] = ()
-    _window: tuple[float, float] | None = None
 
     def compose(self) -> ComposeResult:
         for _ in range(MOST):
@@ -53,11 +51,6 @@ class SmallCharts(Container):
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
         window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cut else None
-        chosen = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
-        values = look.curves, look.runs, look.others, *chosen
-        if same(values, self._drawn) and window == self._window:
-            return
-        self._drawn, self._window = values, window
         models = choice.models_of(look)
         metrics = [
             metric
@@ -112,7 +105,6 @@ class Dashboard(View):
 
     x_kind = X_KINDS[0]
     _moments: tuple[Moment, ...] = ()
-    _drawn: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Container(id="panels"):
@@ -143,15 +135,9 @@ class Dashboard(View):
 
     def draw(self, look: SessionView) -> None:
         chart, model = self.query_one(Chart), self.choice.model_of(look)
-        # A new look often has the old curves, and then the picture stays as it is.
-        chosen = (self.choice.model, self.choice.metric, self.choice.ascii_only, self.x_kind)
-        values = look.curves, look.runs, look.changes, look.others, *chosen
-        loaded = not look.models or (look.models[0], self.choice.metric) in look.curves
-        if loaded and not (same(values, self._drawn) and chart.drawing.series):
-            self._drawn = values
-            chart.draw(drawing(look, self.choice, self.x_kind))  # this also sets the title
-        else:
-            self._entitle()
+        if not look.models or (look.models[0], self.choice.metric) in look.curves:  # it has been read
+            chart.draw(drawing(look, self.choice, self.x_kind))
+        self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
             flow.show_lines(partial(flow_lines, look, self.choice.ascii_only))
         topics = self.query_one(TopicList)
