@@ -29,7 +29,7 @@ from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, ru
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
-from wikitopics.tui.questions import Ask, AskContact, Starting, State, agreement
+from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
 from wikitopics.tui.terminal import (
     Preferences,
     TerminalApp,
@@ -158,8 +158,6 @@ class Wikitopics(TerminalApp[Ending]):
             elif code:  # the trainer ended before it opened the session
                 words = control.last_words(self.path) or f"the trainer ended with code {code}"
                 self.notify(words, severity="error")
-            if not watch.trouble and isinstance(self.screen, Starting):
-                self.screen.dismiss("begun")  # the session can be shown: no question is left
             if watch.latest is not previous:
                 self._give_notice(previous, watch.latest)
                 self._demo_over |= self._ends_demo(previous, watch.latest)
@@ -288,15 +286,6 @@ class Wikitopics(TerminalApp[Ending]):
         if trainer is None or path.exists():
             return
 
-        def state() -> State:
-            code = trainer.poll()
-            if path.exists():
-                return "begun", ""
-            words = control.last_words(path)
-            if code is None:
-                return "", words
-            return ("offline" if code == control.UNREACHABLE else "ended"), words
-
         def answered(answer: str | None) -> None:
             if answer == "begun":
                 self.watched.look_again()
@@ -307,7 +296,7 @@ class Wikitopics(TerminalApp[Ending]):
             else:  # the error is shown after the screen has closed
                 self.exit("demo" if answer == "demo" else "stop")
 
-        self.push_screen(Starting(state, sample=path != session_path("demo")), answered)
+        self.push_screen(Starting(path, trainer, sample=path != session_path("demo")), answered)
 
     def _ask_to_agree(self, question: str) -> None:
         def answered(answer: str | None) -> None:

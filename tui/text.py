@@ -137,27 +137,21 @@ def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, leas
 
     Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value.
     A range smaller than the share ``least`` of the largest value is not magnified, and one smaller than a
-    quarter of that is a flat line. A missing value (NaN) is a space.
+    quarter of that, or of nothing, is a flat line. A missing value (NaN) is a space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     finite = [value for value in data if isfinite(value)]
     if width < 1 or not finite:
         return " " * min(len(data), max(width, 0))
     low, high = min(finite), max(finite)
-    if high - low < least * abs(high) / 4:
+    if high - low <= max(least / 4, 1e-12) * abs(high):
         return "".join(("-" if ascii_only else "─") if isfinite(value) else " " for value in data)
     if high - low < least * abs(high):
         middle = (low + high) / 2
         low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
-    flat, bars = high - low <= 1e-12 * max(1.0, abs(high)), ASCII_BARS if ascii_only else BARS
-    most = len(bars) - 1
-
-    def level(value: float) -> int:
-        if flat:
-            return 2 * (high != 0)
-        return min(max(int((value - low) * (most + 0.999) / (high - low)), 0), most)
-
-    return "".join(bars[level(value)] if isfinite(value) else " " for value in data)
+    bars = ASCII_BARS if ascii_only else BARS
+    scale = (len(bars) - 0.001) / (high - low)
+    return "".join(bars[int((value - low) * scale)] if isfinite(value) else " " for value in data)
 
 
 def _averaged(values: Sequence[float], width: int) -> list[float]:

@@ -21,7 +21,7 @@ from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
 from wikitopics.session import escapes
-from wikitopics.session.errors import BadUsage, NoSession, Say, os_error_as
+from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import command, log_file, session_name, session_path
@@ -327,9 +327,6 @@ class JsonLines(ProgressLines):
 
 # The screen: start a trainer if none is running, then show the session.
 
-BEGIN_SECONDS = 30.0
-"""Seconds that a screen waits for a trainer that has not yet announced the session."""
-
 
 @click.command(cls=Command)
 @options.session_option
@@ -340,7 +337,7 @@ BEGIN_SECONDS = 30.0
 def watch(session: str, notify: str | None, web: bool, port: int | None, host: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
-    If the session does not exist yet, wait for it: as long as a trainer is starting, otherwise half a minute.
+    If the session does not exist yet, wait for it as long as its trainer is starting.
 
     Examples:
       wikitopics watch
@@ -376,25 +373,15 @@ def serve_screens(path: Path, port: int | None, host: str | None) -> int:
 
 def attach(path: Path, notify: str | None = None) -> int:
     """Open the screen on a session that exists or that a trainer is about to create."""
-    try:
-        reading(path).close()
-    except NoSession as error:
-        if not on_terminal():
-            raise
+    if not path.exists() and on_terminal() and owner(path) is not None:
+        output.say(f"waiting for {session_name(path)} to begin (Ctrl+C quits)")
         try:
-            output.say(f"{error}; waiting for it to begin (Ctrl+C quits)")
-            wait_for_session(path)
+            while not path.exists() and owner(path) is not None:
+                time.sleep(0.1)
         except KeyboardInterrupt:
             return 0
-        reading(path).close()
+    reading(path).close()
     return show(path, notify=notify)
-
-
-def wait_for_session(path: Path) -> None:
-    """Return when there is a session at ``path``, or nothing seems to be creating one."""
-    enough = time.monotonic() + BEGIN_SECONDS
-    while not path.exists() and (owner(path) is not None or time.monotonic() < enough):
-        time.sleep(0.1)
 
 
 def open_screen(session: str, settings: dict[str, Any]) -> int:
