@@ -60,8 +60,6 @@ NEXT = (
 ENDINGS = ("leave", "l", "Leave it running"), ("stop", "s", "Save and stop"), ("cancel", "c", "Cancel")
 
 POLL_SECONDS = 0.5
-COMPARE_SECONDS = 2.0
-"""Seconds between two looks at the marked sessions."""
 FRAME_SECONDS = 0.25
 """Seconds that a replay shows each snapshot."""
 
@@ -132,7 +130,7 @@ class Wikitopics(TerminalApp[Ending]):
         obey_signals(self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop")
         self.wait_for_session()
         self.set_interval(FRAME_SECONDS, self._tick)
-        self._begin_watching()
+        run_in_background(self, self._follow, "follow")
 
     def on_unmount(self) -> None:
         """Close the session's file, whatever ended the app."""
@@ -141,16 +139,16 @@ class Wikitopics(TerminalApp[Ending]):
 
     # Watching -------------------------------------------------------------------------------------
 
-    def _begin_watching(self) -> None:
-        """Read the session from now on, and the marked ones beside it."""
-        run_in_background(self, self._follow, "follow")
-        run_in_background(self, self._compare, "compare")
-
     async def _follow(self) -> None:
+        """Read the session from now on, and the marked ones beside it."""
         watch = self.watched
         while True:
-            previous = watch.latest
-            code = await watch.look(self._wanted(), relevant=self.choice.relevant)
+            previous, wanted = watch.latest, self._wanted()
+            for path, why in (await watch.compare(self.choice.compared, wanted)).items():
+                if self.is_running and path in self.choice.compared:  # not unmarked meanwhile
+                    self.choice.compared.remove(path)
+                    self.notify(f"{session_name(path)} is no longer compared: {why}", severity="warning")
+            code = await watch.look(wanted, relevant=self.choice.relevant)
             if not self.is_running:
                 return
             if code and (question := control.question(self.path)):
@@ -176,17 +174,6 @@ class Wikitopics(TerminalApp[Ending]):
         small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
         return tuple(sorted({self.choice.metric, SCORE.name, *small}))
 
-    async def _compare(self) -> None:
-        """Keep the curves of the marked sessions current; one that cannot be read is reported and
-        unmarked."""
-        watch = self.watched
-        while True:
-            for path, why in (await watch.compare(self.choice.compared, self._wanted())).items():
-                if self.is_running and path in self.choice.compared:  # not unmarked meanwhile
-                    self.choice.compared.remove(path)
-                    self.notify(f"{session_name(path)} is no longer compared: {why}", severity="warning")
-            await wait_until(watch.compare_due, COMPARE_SECONDS)
-
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path or trainer is not None:
@@ -194,7 +181,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.watched = Watch(path, self._trainers, trainer)
             self.choice.model = None
             self.choice.pinned.clear()
-            self._begin_watching()
+            run_in_background(self, self._follow, "follow")
         await self.action_view(0)
         self.watched.look_again()
 
@@ -238,13 +225,12 @@ class Wikitopics(TerminalApp[Ending]):
         self.show_status()
         self.main.settle()
 
-    async def open_topic(self, topic: int, at: int | None = None) -> None:
-        """Show everything about this topic of the model in use; ``at``: articles at the snapshot whose words
-        are wanted; None: the newest."""
+    async def open_topic(self, topic: int) -> None:
+        """Show everything about this topic of the model in use."""
         await self.action_view(VIEWS.index(TopicView))
         view = self.main.view
         if isinstance(view, TopicView):
-            self.call_after_refresh(view.open, topic, at)
+            self.call_after_refresh(view.open, topic)
 
     async def action_ask(self, article: ArticleRow | None = None) -> None:
         """Show the card of this article; without one, a field for a text to ask about."""

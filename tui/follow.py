@@ -441,8 +441,8 @@ class Watch:
         """A trainer of ours that has not opened the session yet."""
         self.answers: Answers | None = None
         """The newest, for the thread of slow questions."""
-        self.due, self.compare_due = asyncio.Event(), asyncio.Event()
-        """Set when the session is to be read at once, and the marked sessions."""
+        self.due = asyncio.Event()
+        """Set when the session is to be read at once."""
         self._follower, self._searcher, self._comparing = Follower(path), Readers(), Readers()
         """For the session itself, for slow questions about it, and for the marked sessions."""
         self._others: dict[Path, tuple[object, Beside]] = {}
@@ -517,14 +517,11 @@ class Watch:
             except SessionError as error:
                 failed[path] = str(error)
         self._others = others
-        if [*map(id, others.values())] != [*map(id, before.values())]:
-            self.due.set()
         return failed
 
     def look_again(self) -> None:
         """Read the session now, without waiting for the next turn."""
         self.due.set()
-        self.compare_due.set()
 
 
 async def wait_until(due: asyncio.Event, seconds: float) -> None:

@@ -331,17 +331,13 @@ def marks_of(widget: Widget, look: SessionView, model: str) -> Marks:
 def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
     """A bar of ``width`` cells: (ink, fraction of the bar) one after the other, to an eighth of a cell.
 
-    Two neighbours in one ink are set apart by a gap. The part of a fraction too small to be seen is blank.
+    The part of a fraction too small to be seen is blank.
     """
     eighths: list[str] = []
     total = 0.0
     for ink, fraction in parts:
         total += fraction
         end = min(round(total * 8 * width), 8 * width)
-        if eighths and eighths[-1] == ink:  # a gap can only be the last eighth of a cell
-            edge = max(round(len(eighths) / 8), 1) * 8
-            eighths = [*eighths, *[ink] * 8][: edge - 1]
-            eighths.append("")
         eighths += [ink] * (end - len(eighths))
     eighths += [""] * (8 * width - len(eighths))
     return [_cell(eighths[start : start + 8]) for start in range(0, 8 * width, 8)]

@@ -36,11 +36,6 @@ def painted(line, width):
     return {ink: eighths for ink, eighths in out.items() if ink}
 
 
-def test_neighbours_in_one_ink_are_set_apart():
-    assert stacked([("a", 0.5), ("a", 0.25)], 4) == [("█", "a"), ("▉", "a"), ("█", "a"), (" ", "")]
-    assert stacked([("a", 0.4), ("a", 0.4), ("b", 0.2)], 4)[1] == ("▉", "a")
-
-
 @given(st.lists(st.floats(0, 1), max_size=6), st.integers(1, 20))
 def test_a_bar_is_as_wide_as_it_should_be(parts, width):
     whole = max(sum(parts), 1)

@@ -19,7 +19,7 @@ from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import flow_lines
-from wikitopics.tui.views.log import EventList, Story, ticker
+from wikitopics.tui.views.log import Story, ticker
 from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, View, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
@@ -75,8 +75,6 @@ class SmallCharts(Container):
 WIDE, VAST = 120, 180
 LOW = 22
 """With fewer lines than this, the chart and the topics share them; otherwise the chart has eleven."""
-LOFTY = 52
-"""The number of lines from which the log has room beside the rest."""
 ABOUT = 12
 """Articles listed on the topic card."""
 
@@ -92,7 +90,7 @@ class Dashboard(View):
     TITLE = "Dashboard"
     HOME = TopicList
     FINDS = A_TOPIC
-    PANELS = 8
+    PANELS = 7
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *bindings("dashboard"),
         ("shift+left", f"chart('step', -{FAR})"),
@@ -120,7 +118,6 @@ class Dashboard(View):
                 yield Reading(id="reading")
                 yield TopicCard(id="card")
                 yield Story(id="story")
-                yield EventList(id="log")
 
     def on_mount(self) -> None:
         self.query_one(Chart).fit_y = True
@@ -130,7 +127,6 @@ class Dashboard(View):
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width >= VAST, "-vast")
         self.set_class(height >= 40, "-tall")
-        self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
     def draw(self, look: SessionView) -> None:
@@ -156,9 +152,6 @@ class Dashboard(View):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
             self._show_card(look)
             self.query_one(TopicAtlas).show_atlas(self, look)
-            of_topics = tuple(f"{each} at " for each in look.models)  # the story has them
-            rest = [event for event in look.events if not event.message.startswith(of_topics)]
-            self.query_one(EventList).show_items(rest)
 
     def _show_story(self, look: SessionView) -> None:
         """Show the story as it is known, and have it derived anew if something has happened."""
