@@ -75,6 +75,8 @@ class SmallCharts(Container):
 WIDE, VAST = 120, 180
 LOW = 22
 """With fewer lines than this, the chart and the topics share them; otherwise the chart has eleven."""
+LOFTY = 52
+"""The number of lines from which the card has room for articles."""
 ABOUT = 12
 """Articles listed on the topic card."""
 
@@ -127,6 +129,7 @@ class Dashboard(View):
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width >= VAST, "-vast")
         self.set_class(height >= 40, "-tall")
+        self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
     def draw(self, look: SessionView) -> None:
