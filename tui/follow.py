@@ -329,8 +329,6 @@ class Follower(Readers):
         """The newest snapshot, the order of words, the names given to topics, and those hidden."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
-        self._past: tuple[SessionView, SessionView] | None = None
-        """The last look into the past, and what it was made from."""
 
     async def look(
         self, metrics: Iterable[str], as_of: int | None = None, *, relevant: bool = True
@@ -345,11 +343,9 @@ class Follower(Readers):
             look = self._read(reader, wanted, relevant)
             if as_of is None:
                 return look
-            if self._past is None or self._past[0] is not look or self._past[1].as_of != as_of:
-                topics, moment = _topics(reader, look.models, as_of, relevant), look.moment(as_of)
-                events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
-                self._past = look, look.back_at(as_of, topics, events)
-            return self._past[1]
+            topics, moment = _topics(reader, look.models, as_of, relevant), look.moment(as_of)
+            events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
+            return look.back_at(as_of, topics, events)
 
         return await self.read(self._path, read)
 
@@ -357,7 +353,7 @@ class Follower(Readers):
         try:
             return super()._answer(path, question)
         except NoSession:
-            self._look = self._version = self._past = None
+            self._look = self._version = None
             self._learnt = self._measured = self._snapshot = None
             raise
 

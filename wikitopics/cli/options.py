@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -223,12 +222,7 @@ class SettingsCommand(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         takes, source = self.takes_settings(args), _source_in(args)  # click empties the list
         ctx.meta[f"settings of {self.name}"] = setting_groups(source) if takes else []
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if takes:
-                _explain(error.option_name, source)
-            raise
+        return super().parse_args(ctx, args)
 
     def takes_settings(self, args: Sequence[str]) -> bool:
         """Whether these words may hold settings; if not, the settings need not be loaded."""
@@ -258,9 +252,8 @@ class SettingsCommand(Command):
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; those of ``source`` too, from another package."""
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
-    if source is not None and source not in sources.BUILT_IN:
-        with contextlib.suppress(BadUsage):  # reported with the option itself
-            shown.append(sources.load(source))
+    if source and source not in sources.BUILT_IN:
+        shown.append(sources.load(source))
     options = {option.name: option for kind in shown for option in kind.options}
     source_option, model_kind = click_option(SOURCE), click_option(MODEL)
     source_option.type, model_kind.type = SourceType(SOURCE), OptionType(MODEL, kinds.names)
@@ -281,14 +274,3 @@ def _source_in(args: Sequence[str]) -> str | None:
         if word == "--source" or word.startswith("--source="):
             source = value if word == "--source" else word.partition("=")[2]
     return source
-
-
-def _explain(flag: str, source: str | None) -> None:
-    """Raise `BadUsage` if an unknown option may be that of a source from another package."""
-    if source is not None:
-        sources.load(source)
-    for name in sources.names():
-        if name not in sources.BUILT_IN:
-            with contextlib.suppress(BadUsage):
-                if flag in (option.flag for option in sources.load(name).options):
-                    raise click.UsageError(f"{flag} needs --source {name}")
