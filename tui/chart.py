@@ -500,12 +500,8 @@ def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[s
             f"first {look.noun} arriving, held out for evaluation",
             f"{done} {count(status.held_out)} of {count(target)}",
         ]
-    elif not status.articles and (status.activity.bound_by == "training" or not status.pending):
-        lines = [f"learning from the first {look.noun}", f"{look.some(status.crawled)} read"]
-    elif not status.articles:
-        lines = [f"first minibatch filling: {look.some(status.pending)} waiting to be learnt"]
     else:
-        lines = [f"{look.some(status.articles)} trained; the first measurement is on its way"]
+        lines = [f"learning from the first {look.noun}", f"{look.some(status.crawled)} read"]
     if status.waiting_for and not status.activity.compiling:
         lines += ["", visible(status.activity.wait(look.at))]
     return tuple(lines)

@@ -111,10 +111,7 @@ def squeezed(text: str, cells: int) -> str:
         return text
     head = cut(text, (cells + 1) // 2)
     room = max(cells - cell_len(head), 0)
-    tail = text[len(text) - room :]
-    while cell_len(tail) > room:
-        tail = tail[1:]
-    return head + tail
+    return head + set_cell_size(text[::-1], room)[::-1]
 
 
 def folded(text: str, width: int) -> list[str]:

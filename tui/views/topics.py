@@ -218,9 +218,8 @@ class TopicView(View):
             self.find("")
 
     def action_step(self, by: int) -> None:
-        if self._covered or self.has_class("-side"):
-            self.query_one(TopicList).hold()
-            self.query_one(Evolution).step(by)
+        self.query_one(TopicList).hold()
+        self.query_one(Evolution).step(by)
 
     def action_fold(self) -> None:
         listed = self.query_one(TopicList)
