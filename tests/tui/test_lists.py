@@ -22,7 +22,6 @@ from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordere
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.emergence import Heatmap
-from wikitopics.tui.views.topics import Evolution
 
 # Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order.
 
@@ -202,8 +201,6 @@ async def test_a_search_without_a_hit_and_the_cell_under_the_cursor_are_told(sho
         assert articles < 12_480
         await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
         await seeing.press(pilot, "enter", shows=f"{row.label} over time, by articles read")
-        evolution = app.main.view.query_one(Evolution)
-        await seeing.until_true(lambda: evolution.selected == articles)
 
 
 @pytest.mark.parametrize(("size", "views"), [((80, 24), ("1", "2", "7E")), ((46, 16), ("2", "7E"))])
