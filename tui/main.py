@@ -82,6 +82,9 @@ class Main(Screen[None]):
 
     AUTO_FOCUS = ""
     """The view in sight decides where the focus goes."""
+    ALLOW_IN_MAXIMIZED_VIEW = "#status, #caption, #find, #keys"
+    ESCAPE_TO_MINIMIZE = False
+    """Escape ends a search, even in a maximised panel."""
 
     def compose(self) -> ComposeResult:
         yield Lines(id="status")
@@ -120,6 +123,7 @@ class Main(Screen[None]):
         if not self._composed:
             return
         self.query_one(FindBar).shut()
+        self.maximized = None
         for other in self._made.values():
             other.display = False
         if new := index not in self._made:

@@ -285,7 +285,9 @@ class View(Container):
             self.app.notify(f"saved: {target.absolute()}")
 
     def action_maximise(self) -> None:
-        self.maximise()
+        """Give the focused panel all the room, or shrink it again."""
+        screen = self.screen
+        screen.maximized = screen.focused if screen.maximized is None else None
         self.call_after_refresh(self.host.show)
 
     def copied(self) -> str:
@@ -300,13 +302,3 @@ class View(Container):
     def chosen_article(self) -> ArticleRow | None:
         """The article under the cursor; None if there is none."""
         return None
-
-    def maximise(self) -> None:
-        """Give the focused panel all the room, or shrink it again."""
-        focused, shrink = self.screen.focused, self.has_class("-max")
-        path = [] if focused is None or shrink else focused.ancestors_with_self
-        inside = path[: path.index(self)] if self in path else []
-        self.query(".-maximal").remove_class("-maximal")
-        self.set_class(bool(inside), "-max")
-        for node in inside:
-            node.add_class("-maximal")
