@@ -251,7 +251,6 @@ class Crawl(View):
 
     TITLE = "Crawl"
     OF_MODEL = False
-    PANELS = 3
     BINDINGS = bindings("crawl")
 
     def compose(self) -> ComposeResult:

@@ -92,7 +92,6 @@ class Dashboard(View):
     TITLE = "Dashboard"
     HOME = TopicList
     FINDS = A_TOPIC
-    PANELS = 7
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *bindings("dashboard"),
         ("shift+left", f"chart('step', -{FAR})"),

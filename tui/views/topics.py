@@ -107,7 +107,6 @@ class TopicView(View):
     TITLE = "Topics"
     HOME = TopicList
     FINDS = A_TOPIC
-    PANELS = 4
     BINDINGS = bindings("topics")
 
     _wanted: int | None = None

@@ -83,8 +83,6 @@ class View(Container):
     """What `/` finds here; "" if there is nothing to find."""
     HOME: type[Widget]
     """The widget that has the focus when the view opens."""
-    PANELS = 1
-    """With one panel there is nothing to maximise."""
     OF_MODEL = True
     """Whether it shows the selected model."""
 
@@ -188,7 +186,7 @@ class View(Container):
             case "all":
                 return bool(self.sought)
             case "maximise":
-                return self.PANELS > 1
+                return self.screen.maximized is not None or len(self.screen.focus_chain) > 1
             case "models":
                 look = self.host.latest
                 return look is not None and self.OF_MODEL and len(look.models) > 1
