@@ -156,7 +156,7 @@ def test_a_sources_vocabulary_is_built_where_it_names_a_language(notes, install,
 def test_a_source_that_is_broken_is_one_line(install, cli, one_line):
     """What else may be wrong: tests/session/test_sources.py."""
     install("raise RuntimeError('broken on purpose')", "wikitopics.sources", odd="odd_sources:Kind")
-    one_line(cli("train", "--source", "odd"), 2, "kind of source 'odd' (odd_sources:Kind)")
+    one_line(cli("train", "--source", "odd"), 2, "--source", "'odd' (odd_sources:Kind)")
     one_line(cli("train", "--source", "odd", "--wings", 3), 2, "'odd' (odd_sources:Kind)")
     one_line(cli("train", "--wings", 3), 2, "No such option '--wings'")
 

@@ -221,7 +221,10 @@ class SettingsCommand(Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         takes, source = self.takes_settings(args), _source_in(args)  # click empties the list
-        ctx.meta[f"settings of {self.name}"] = setting_groups(source) if takes else []
+        try:
+            ctx.meta[f"settings of {self.name}"] = setting_groups(source) if takes else []
+        except BadUsage as error:
+            raise click.BadParameter(str(error), ctx, param_hint=f"'{SOURCE.flag}'") from None
         return super().parse_args(ctx, args)
 
     def takes_settings(self, args: Sequence[str]) -> bool:
