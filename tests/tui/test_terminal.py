@@ -198,7 +198,7 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, opened, b
     path = tmp_path / "night.db"
     with TrainerLock(path):
         terminal = opened(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
-        terminal.wait_for(b"waiting for night to begin")
+        terminal.wait_for(b"night.db to begin")
         if begins:
             canned.build(path, canned.Recipe(state="stopped"))
     if begins:
