@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
-from wikitopics.session import config, control, escapes, sources
+from wikitopics.session import control, escapes, sources
 from wikitopics.session.analysis.story import SCORE
 from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
@@ -29,7 +29,7 @@ from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, ru
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
-from wikitopics.tui.questions import Ask, AskContact, Starting, State, agreement
+from wikitopics.tui.questions import Ask, Starting, agreement
 from wikitopics.tui.terminal import (
     Preferences,
     TerminalApp,
@@ -60,8 +60,6 @@ NEXT = (
 ENDINGS = ("leave", "l", "Leave it running"), ("stop", "s", "Save and stop"), ("cancel", "c", "Cancel")
 
 POLL_SECONDS = 0.5
-COMPARE_SECONDS = 2.0
-"""Seconds between two looks at the marked sessions."""
 FRAME_SECONDS = 0.25
 """Seconds that a replay shows each snapshot."""
 
@@ -132,7 +130,7 @@ class Wikitopics(TerminalApp[Ending]):
         obey_signals(self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop")
         self.wait_for_session()
         self.set_interval(FRAME_SECONDS, self._tick)
-        self._begin_watching()
+        run_in_background(self, self._follow, "follow")
 
     def on_unmount(self) -> None:
         """Close the session's file, whatever ended the app."""
@@ -141,16 +139,16 @@ class Wikitopics(TerminalApp[Ending]):
 
     # Watching -------------------------------------------------------------------------------------
 
-    def _begin_watching(self) -> None:
-        """Read the session from now on, and the marked ones beside it."""
-        run_in_background(self, self._follow, "follow")
-        run_in_background(self, self._compare, "compare")
-
     async def _follow(self) -> None:
+        """Read the session from now on, and the marked ones beside it."""
         watch = self.watched
         while True:
-            previous = watch.latest
-            code = await watch.look(self._wanted(), relevant=self.choice.relevant)
+            previous, wanted = watch.latest, self._wanted()
+            for path, why in (await watch.compare(self.choice.compared, wanted)).items():
+                if self.is_running and path in self.choice.compared:  # not unmarked meanwhile
+                    self.choice.compared.remove(path)
+                    self.notify(f"{session_name(path)} is no longer compared: {why}", severity="warning")
+            code = await watch.look(wanted, relevant=self.choice.relevant)
             if not self.is_running:
                 return
             if code and (question := control.question(self.path)):
@@ -158,13 +156,10 @@ class Wikitopics(TerminalApp[Ending]):
             elif code:  # the trainer ended before it opened the session
                 words = control.last_words(self.path) or f"the trainer ended with code {code}"
                 self.notify(words, severity="error")
-            if not watch.trouble and isinstance(self.screen, Starting):
-                self.screen.dismiss("begun")  # the session can be shown: no question is left
             if watch.latest is not previous:
                 self._give_notice(previous, watch.latest)
                 self._demo_over |= self._ends_demo(previous, watch.latest)
-                if _applies(previous) != _applies(watch.latest):
-                    self.refresh_bindings()
+                self.refresh_bindings()
                 if watch.frozen_at is None:
                     self.show()
             self.show_status()
@@ -179,17 +174,6 @@ class Wikitopics(TerminalApp[Ending]):
         small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
         return tuple(sorted({self.choice.metric, SCORE.name, *small}))
 
-    async def _compare(self) -> None:
-        """Keep the curves of the marked sessions current; one that cannot be read is reported and
-        unmarked."""
-        watch = self.watched
-        while True:
-            for path, why in (await watch.compare(self.choice.compared, self._wanted())).items():
-                if self.is_running and path in self.choice.compared:  # not unmarked meanwhile
-                    self.choice.compared.remove(path)
-                    self.notify(f"{session_name(path)} is no longer compared: {why}", severity="warning")
-            await wait_until(watch.compare_due, COMPARE_SECONDS)
-
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path or trainer is not None:
@@ -197,7 +181,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.watched = Watch(path, self._trainers, trainer)
             self.choice.model = None
             self.choice.pinned.clear()
-            self._begin_watching()
+            run_in_background(self, self._follow, "follow")
         await self.action_view(0)
         self.watched.look_again()
 
@@ -241,13 +225,12 @@ class Wikitopics(TerminalApp[Ending]):
         self.show_status()
         self.main.settle()
 
-    async def open_topic(self, topic: int, at: int | None = None) -> None:
-        """Show everything about this topic of the model in use; ``at``: articles at the snapshot whose words
-        are wanted; None: the newest."""
+    async def open_topic(self, topic: int) -> None:
+        """Show everything about this topic of the model in use."""
         await self.action_view(VIEWS.index(TopicView))
         view = self.main.view
         if isinstance(view, TopicView):
-            self.call_after_refresh(view.open, topic, at)
+            self.call_after_refresh(view.open, topic)
 
     async def action_ask(self, article: ArticleRow | None = None) -> None:
         """Show the card of this article; without one, a field for a text to ask about."""
@@ -289,15 +272,6 @@ class Wikitopics(TerminalApp[Ending]):
         if trainer is None or path.exists():
             return
 
-        def state() -> State:
-            code = trainer.poll()
-            if path.exists():
-                return "begun", ""
-            words = control.last_words(path)
-            if code is None:
-                return "", words
-            return ("offline" if code == control.UNREACHABLE else "ended"), words
-
         def answered(answer: str | None) -> None:
             if answer == "begun":
                 self.watched.look_again()
@@ -308,7 +282,7 @@ class Wikitopics(TerminalApp[Ending]):
             else:  # the error is shown after the screen has closed
                 self.exit("demo" if answer == "demo" else "stop")
 
-        self.push_screen(Starting(state, sample=path != session_path("demo")), answered)
+        self.push_screen(Starting(path, trainer, sample=path != session_path("demo")), answered)
 
     def _ask_to_agree(self, question: str) -> None:
         def answered(answer: str | None) -> None:
@@ -351,16 +325,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.notify(why)
             return
 
-        def answered(answer: str | None) -> None:
-            if answer == "saved":
-                self.action_restart()
-
-        with self.warning():
-            # A trainer that this screen started may have its contact from an option.
-            if self.path in self._trainers.paths() or not _lacks_contact(self.latest):
-                self._start_again()
-            else:
-                self.push_screen(AskContact(leave="Back", sample=False), answered)
+        self._start_again()
 
     def idle(self, action: str) -> str:
         """Why this key has nothing to do now; "" if it has."""
@@ -533,22 +498,6 @@ class Wikitopics(TerminalApp[Ending]):
         for widget in self.main.query(Drawn):
             widget.redraw()
         self.main.hint()
-
-
-def _lacks_contact(look: SessionView) -> bool:
-    """Whether the server requires a contact, and there is none. Raises SessionError."""
-    kind, identity = sources.described(look.status.source), look.settings.get("source_options")
-    if not isinstance(identity, Mapping) or kind.fault(identity):
-        return False  # the trainer reports what is wrong
-    return kind.needs_contact(identity) and config.lacks_contact()
-
-
-def _applies(look: SessionView | None) -> tuple[object, ...]:
-    """The values that decide which keys have a meaning."""
-    if look is None:
-        return ()
-    status = look.status
-    return status.state, status.may_retry, len(look.models) > 1, status.activity.pace > 0
 
 
 def names() -> frozenset[str]:

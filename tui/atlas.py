@@ -24,8 +24,8 @@ WORD = 16
 """The most cells of a word."""
 NAMED = 3
 """The most words of a label on the whole map."""
-FULL = (0.42, 0.34, 0.0)
-"""The parts of the map that labels may take at first: the next one, if some found no room."""
+FULL = 0.34
+"""The part of the map that labels may take if all have more than one word."""
 HEADS = 0.2
 """The part of the map that the names of areas may take."""
 ROOMY = 100
@@ -49,8 +49,6 @@ class Label:
     column: int
     lines: tuple[str, ...]
     """What stands behind its sign; an area has none."""
-    kept: int
-    """Cells of a row that are its own as long as it stays there."""
     size: int = 0
     """0 to 2: whether its sign is small or large."""
 
@@ -112,21 +110,15 @@ def laid_out(
         return Sheet(size, zoom, (), (([0], [-1]),) * height, (" " * width,) * height, len(chosen))
     centres = _centres(found, [(topic, area_of[topic]) for topic in chosen], size)
     words = {topic: _words(rows[topic]) for topic in chosen}
-    heads: list[Label] = []
-    if zoom is not None:
-        plans: Sequence[Plan] = [{topic: _block(rows[topic], size, len(chosen)) for topic in chosen}]
-    else:
-        heads = _heads(areas, centres, size)
-        plans = _plans(words, width * height) if before is None else [_fitting(words, before)]
+    labels = [] if zoom is not None else _heads(areas, centres, size)
+    longest = (sum(cell_len(words[topic][:many][-1]) + 4 for topic in chosen) for many in range(1, NAMED + 1))
+    fitting = sum(cells <= FULL * width * height for cells in longest)
+    many = 1 if before else max(fitting, 1)  # `_grown` adds what there is room for
     mean = max(sum(rows[topic].share for topic in chosen) / len(chosen), 1e-9)  # none had a share long ago
-    for plan in plans:
-        labels = [
-            Label(area_of[topic], topic, 0, 0, lines, 0, _size(rows[topic].share / mean))
-            for topic, lines in plan.items()
-        ]
-        placed = _placed([*heads, *labels], centres, size, before, first)
-        if len(placed) == len(heads) + len(labels):
-            break
+    for topic in chosen:
+        lines = words[topic][:many][-1:] if zoom is None else _block(rows[topic], size, len(chosen))
+        labels.append(Label(area_of[topic], topic, 0, 0, tuple(lines), _size(rows[topic].share / mean)))
+    placed = _placed(labels, centres, size, before, first)
     if zoom is None:
         placed = _grown(placed, words, size)
     land = lands(
@@ -168,7 +160,7 @@ def _heads(areas: Mapping[int, Area], centres: Centres, size: tuple[int, int]) -
             row, column = nearest_to_all(np.array(inside)).tolist()
             centres[None, number] = row - 1, column
             name = cut(visible(area.name).upper(), min(2 * WORD, size[0] // 3))
-            heads.append(Label(number, None, 0, 0, (f"{name} {100 * area.share:.0f}%",), 0))
+            heads.append(Label(number, None, 0, 0, (f"{name} {100 * area.share:.0f}%",)))
             left -= heads[-1].width + 1
             if left < 0:
                 return heads[:-1]
@@ -183,35 +175,6 @@ def _words(row: TopicRow) -> list[str]:
     between = APART if APART in row.name else BETWEEN
     texts = [cut(visible(between.join(named[:many])), WORD * many) for many in range(1, len(named) + 1)]
     return list(dict.fromkeys([*texts, cut(visible(row.name), WORD * NAMED)]))
-
-
-Plan = Mapping[int, tuple[str, ...]]
-"""The lines of each topic's label."""
-
-
-def _plans(words: Mapping[int, Sequence[str]], cells: int) -> Sequence[Plan]:
-    """Plans by the parts of the map that labels may take: one word each, and more of the first ones, which
-    are of the largest topics."""
-    plans = []
-    for part in FULL:
-        texts = {topic: each[0] for topic, each in words.items()}
-        left = part * cells - sum(cell_len(text) + 4 for text in texts.values())
-        for many in range(1, NAMED):
-            for topic, each in words.items():
-                if many < len(each) and left > 0:
-                    left -= cell_len(each[many]) - cell_len(texts[topic])
-                    texts[topic] = each[many]
-        plans.append({topic: (text,) for topic, text in texts.items()})
-    return plans
-
-
-def _fitting(words: Mapping[int, Sequence[str]], before: Sheet) -> Plan:
-    """The most words that fit the cells that each topic had."""
-    room = {topic: label.kept - 2 for topic, label in before.topics.items()}
-    return {
-        topic: (next((text for text in reversed(each) if cell_len(text) <= room.get(topic, 0)), each[0]),)
-        for topic, each in words.items()
-    }
 
 
 def _block(row: TopicRow, size: tuple[int, int], many: int) -> tuple[str, ...]:
@@ -238,7 +201,7 @@ def _placed(
 
     def earlier(label: Label) -> tuple[int, int] | None:
         old = stay.get((label.topic, label.area))
-        if old is None or label.width > old.kept:
+        if old is None or label.width > old.width:
             return None
         row, column = centres[label.topic, label.area]
         off = np.hypot(ASPECT * (old.row - row), old.column + label.width / 2 - column)
@@ -259,7 +222,7 @@ def _placed(
         [earlier(label) for label in order],
     )
     return [
-        replace(label, row=corner[0], column=corner[1], kept=label.width)
+        replace(label, row=corner[0], column=corner[1])
         for label, corner in zip(order, corners, strict=True)
         if corner is not None
     ]

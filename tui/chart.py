@@ -54,12 +54,6 @@ class Picture(Lines):
     """Cells of the labels of the y axis."""
     _plot: Plot | None = None
     _plotted: tuple[Drawing, Frame] | None = None
-    _labels: list[tuple[float, Line]] | None = None
-    """The last value of each line, and the label at its right end."""
-
-    def redraw(self) -> None:
-        self._labels = None
-        super().redraw()
 
     @property
     def logs_y(self) -> bool:
@@ -67,13 +61,12 @@ class Picture(Lines):
         return self.log_y and not any((s.y < 0).any() for s in self.drawing.series)
 
     def _end_labels(self) -> list[tuple[float, Line]]:
-        if self._labels is None:
-            patterns, self._labels = self.patterns(), []
-            for i, series in enumerate(self.drawing.series):
-                line = sample(patterns[i], ascii_only=self.ascii_only) + " "
-                legend = line if self.named and any(patterns) else ""
-                self._labels.append(self._end_label(series, legend))
-        return self._labels
+        """The last value of each line, and the label at its right end."""
+        patterns, labels = self.patterns(), []
+        for series, pattern in zip(self.drawing.series, patterns, strict=True):
+            line = sample(pattern, ascii_only=self.ascii_only) + " "
+            labels.append(self._end_label(series, line if self.named and any(patterns) else ""))
+        return labels
 
     def patterns(self) -> tuple[int, ...]:
         """The number of each series' pattern. With colour, only lines of the same colour differ in
@@ -507,12 +500,8 @@ def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[s
             f"first {look.noun} arriving, held out for evaluation",
             f"{done} {count(status.held_out)} of {count(target)}",
         ]
-    elif not status.articles and (status.activity.bound_by == "training" or not status.pending):
-        lines = [f"learning from the first {look.noun}", f"{look.some(status.crawled)} read"]
-    elif not status.articles:
-        lines = [f"first minibatch filling: {look.some(status.pending)} waiting to be learnt"]
     else:
-        lines = [f"{look.some(status.articles)} trained; the first measurement is on its way"]
+        lines = [f"learning from the first {look.noun}", f"{look.some(status.crawled)} read"]
     if status.waiting_for and not status.activity.compiling:
         lines += ["", visible(status.activity.wait(look.at))]
     return tuple(lines)

@@ -6,7 +6,6 @@ call goes through an executor with one thread, and returns plain values.
 
 import asyncio
 import contextlib
-import operator
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -189,11 +188,6 @@ class SessionView:
         return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
 
 
-def same(values: Sequence[object], others: Sequence[object]) -> bool:
-    """True if nothing changed since the last drawing (the objects are identical)."""
-    return len(values) == len(others) and all(map(operator.is_, values, others))
-
-
 @dataclass(slots=True)
 class Choice:
     """What the user has chosen to see, shared by the views so that they agree."""
@@ -335,8 +329,6 @@ class Follower(Readers):
         """The newest snapshot, the order of words, the names given to topics, and those hidden."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
-        self._past: tuple[SessionView, SessionView] | None = None
-        """The last look into the past, and what it was made from."""
 
     async def look(
         self, metrics: Iterable[str], as_of: int | None = None, *, relevant: bool = True
@@ -351,11 +343,9 @@ class Follower(Readers):
             look = self._read(reader, wanted, relevant)
             if as_of is None:
                 return look
-            if self._past is None or self._past[0] is not look or self._past[1].as_of != as_of:
-                topics, moment = _topics(reader, look.models, as_of, relevant), look.moment(as_of)
-                events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
-                self._past = look, look.back_at(as_of, topics, events)
-            return self._past[1]
+            topics, moment = _topics(reader, look.models, as_of, relevant), look.moment(as_of)
+            events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
+            return look.back_at(as_of, topics, events)
 
         return await self.read(self._path, read)
 
@@ -363,7 +353,7 @@ class Follower(Readers):
         try:
             return super()._answer(path, question)
         except NoSession:
-            self._look = self._version = self._past = None
+            self._look = self._version = None
             self._learnt = self._measured = self._snapshot = None
             raise
 
@@ -385,13 +375,8 @@ class Follower(Readers):
             last_words="" if status.running else last_words(reader.path),
         )
         if version != self._version:  # such as a heartbeat with new rates
-            runs = tuple(reader.runs())
-            look = replace(
-                look,
-                flow=tuple(reader.flow()),
-                events=tuple(reader.events(LOG_LINES)),
-                runs=look.runs if runs == look.runs else runs,  # the chart is redrawn only for different ones
-            )
+            flow, events = tuple(reader.flow()), tuple(reader.events(LOG_LINES))
+            look = replace(look, flow=flow, events=events, runs=tuple(reader.runs()))
         learnt = (status.committed_at, metrics, relevant, reader.given_names(), reader.hidden_topics())
         measured, snapshot = self._measured, self._snapshot
         if learnt != self._learnt and (other_request or now - self._learnt_at >= FULL_EVERY):
@@ -452,8 +437,8 @@ class Watch:
         """A trainer of ours that has not opened the session yet."""
         self.answers: Answers | None = None
         """The newest, for the thread of slow questions."""
-        self.due, self.compare_due = asyncio.Event(), asyncio.Event()
-        """Set when the session is to be read at once, and the marked sessions."""
+        self.due = asyncio.Event()
+        """Set when the session is to be read at once."""
         self._follower, self._searcher, self._comparing = Follower(path), Readers(), Readers()
         """For the session itself, for slow questions about it, and for the marked sessions."""
         self._others: dict[Path, tuple[object, Beside]] = {}
@@ -528,14 +513,11 @@ class Watch:
             except SessionError as error:
                 failed[path] = str(error)
         self._others = others
-        if [*map(id, others.values())] != [*map(id, before.values())]:
-            self.due.set()
         return failed
 
     def look_again(self) -> None:
         """Read the session now, without waiting for the next turn."""
         self.due.set()
-        self.compare_due.set()
 
 
 async def wait_until(due: asyncio.Event, seconds: float) -> None:

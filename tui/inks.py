@@ -5,7 +5,7 @@ component classes as a separate node whenever it styles the widget. The inks of 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
@@ -26,12 +26,11 @@ from textual.widget import Widget
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.tui.follow import SessionView
-from wikitopics.tui.terminal import VGA
 from wikitopics.tui.text import EIGHTHS, visible
 
 SERIES = 4
 INKS = {
-    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor", "chosen", "fresh")),
+    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor", "chosen")),
     *(f"ink--{name}" for name in ("good", "bad", "warn", "new", "accent", "spark")),
     *(f"ink--series{number}" for number in range(SERIES)),
 }
@@ -44,13 +43,6 @@ READABLE = 3.0
 """The least contrast of a dot or a bold word with the ground [WCAG 2]."""
 TINT, GLOW = 0.15, 0.5
 """How much of an area's colour is in its ground."""
-_OF_16 = (
-    (12, 11, 3, 14, 13, 9, 5, 7, 6, 2, 10, 10, 13, 9, 2, 5, 10, 11),
-    (4, 3, 1, 2, 12, 9, 5, 8, 2, 1, 12, 2, 5, 9, 2, 5, 8, 3),
-)
-"""The colours of areas among 16, by ANSI's numbers, on dark and on light ground: no two of the first eleven
-alike, and of the first eight."""
-_16 = [*map(Color.parse, VGA)]
 
 
 def area_ink(kind: str, area: int) -> str:
@@ -58,13 +50,18 @@ def area_ink(kind: str, area: int) -> str:
     return f"{kind}{area % len(COLOURS)}"
 
 
+def coloured(app: App[object]) -> bool:
+    """Whether areas have colours: 16 are too few to tell them apart, and a theme that leaves colours to the
+    terminal has no more."""
+    return app.console.color_system in ("256", "truecolor") and not (app.no_color or app.current_theme.ansi)
+
+
 def tinted(app: App[object]) -> bool:
     """Whether areas have a ground of their own; otherwise borders set them apart.
 
     Among 256 colours the only dark ones are greys and bright red, green, blue and their mixtures.
     """
-    full = app.console.color_system == "truecolor" and not app.current_theme.ansi
-    return full and not app.no_color and not app.has_class("-ascii")
+    return coloured(app) and app.console.color_system == "truecolor" and not app.has_class("-ascii")
 
 
 def _area_style(app: App[object], ink: str) -> Style | None:
@@ -72,44 +69,30 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     kind = ink.rstrip("0123456789")
     if kind not in ("area", "head", "tint", "glow"):
         return None
-    if kind == "glow" and app.no_color:
-        return Style(bold=True, underline=True)
     if kind == "tint" and not tinted(app):
         return Style()
+    if not coloured(app):
+        return Style(bold=kind != "area" or None, underline=kind == "glow" or None)
     area, theme, own = int(ink.removeprefix(kind)), app.current_theme, app.theme_variables
-    depth = "ansi" if theme.ansi else app.console.color_system or "standard"
-    grounds = own["background"], own["cursor"], own["fresh"]
-    if kind == "tint" or (kind == "glow" and depth in ("256", "truecolor")):
+    if kind in ("tint", "glow"):
         return _area_ground(kind, area, own["background"], theme.dark)
-    colour = _area_colour(area, grounds, own["foreground"], theme.dark, depth)
-    if kind != "glow":
-        return Style(color=colour, bold=kind == "head" or None)
-    number = 0 if theme.dark else 15
-    text = RichColor.from_ansi(number) if theme.ansi else _16[number].rich_color
-    return Style(color=text, bgcolor=colour, bold=True)
+    grounds, full = (own["background"], own["cursor"]), app.console.color_system == "truecolor"
+    return Style(color=_area_colour(area, grounds, theme.dark, full), bold=kind == "head" or None)
 
 
 @lru_cache(512)
-def _area_colour(area: int, grounds: tuple[str, ...], text: str, dark: bool, depth: str) -> RichColor:
-    """The colour of an area's dots: mixed with white or black until it can be told from these grounds. Among
-    16 colours, the next of the table is taken for one that cannot.
+def _area_colour(area: int, grounds: tuple[str, ...], dark: bool, full: bool) -> RichColor:
+    """The colour of an area's dots: mixed with white or black until it can be told from these grounds.
 
-    With fewer than 24-bit colours only the first ground counts: few hues can be told from all of them.
+    Without 24-bit colours (``full``) only the first ground counts: few hues can be told from all of them.
     """
-    if depth == "ansi":
-        return RichColor.from_ansi(_OF_16[not dark][area])
-    if depth == "standard":
-        table = _OF_16[not dark]
-        several = [_16[number] for number in table[area:] + table[:area]]
-    else:
-        end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey text would take the hue
-        several = [Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(20)]
-    seen = grounds if depth == "truecolor" else grounds[:1]
-    below = [_as_shown(Color.parse(ground), depth) for ground in seen]
-    for one in several:
-        if min(_contrast(_as_shown(one, depth), ground) for ground in below) >= READABLE:
-            return one.rich_color
-    return Color.parse(text).rich_color
+    below = [_as_shown(Color.parse(ground), full) for ground in (grounds if full else grounds[:1])]
+    end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey text would take the hue
+    several = (Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(21))
+    readable = (
+        one for one in several if min(_contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
+    )
+    return next(readable, end).rich_color
 
 
 @lru_cache(512)
@@ -122,14 +105,9 @@ def _area_ground(kind: str, area: int, ground: str, dark: bool) -> Style:
     return Style(color=text.rich_color, bgcolor=below.blend(own, GLOW).rich_color, bold=True)
 
 
-def _as_shown(colour: Color, depth: str) -> Color:
-    """The nearest colour that a terminal of this depth has."""
-    if depth == "truecolor":
-        return colour
-    if depth == "standard":
-        number = colour.rich_color.downgrade(ColorSystem.STANDARD).number
-        return _16[number or 0]
-    return Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
+def _as_shown(colour: Color, full: bool) -> Color:
+    """The nearest colour that a terminal with 24-bit or with 256 colours has."""
+    return colour if full else Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
 
 
 def _contrast(one: Color, other: Color) -> float:
@@ -200,8 +178,7 @@ class Drawn(Widget):
         on the colour of another, "one+other" the other over the one."""
         if "+" in name:
             under, _, name = name.partition("+")
-        few = self.app.has_class("-few-colours") or (name[:4] == "area" and self.app.current_theme.ansi)
-        if under in ("cursor", "chosen") and name and few:
+        if under in ("cursor", "chosen") and name and self.app.has_class("-few-colours"):
             name = "strong" if name in ("strong", "new") else ""  # no other two of 16 colours go together
         elif name == "faint" and under == "cursor":
             name = "muted"  # faint text would be invisible on the cursor's row
@@ -231,39 +208,20 @@ class Drawn(Widget):
         """
         opens = self.app.has_class("-links")
 
-        def styled() -> Iterator[tuple[str, Style]]:
-            for text, name in parts:
-                pen = self.pen(name, under)
-                if isinstance(text, Clickable):
-                    if opens and text.address:
-                        pen = pen.update_link(text.address)
-                    if text.action:
-                        pen += Style.from_meta({"@click": text.action})
-                yield visible(text), pen
-
-        line = Strip(joined(styled()))
+        segments = []
+        for text, name in parts:
+            pen = self.pen(name, under)
+            if isinstance(text, Clickable):
+                if opens and text.address:
+                    pen = pen.update_link(text.address)
+                if text.action:
+                    pen += Style.from_meta({"@click": text.action})
+            segments.append(Segment(visible(text), pen))
+        line = Strip(segments).simplify()
         if line.cell_length > width > 0 and cell_len(line.text.rstrip()) > width:
             cut, *_ = line.crop(width - 1)
             line = Strip([*line.crop(0, width - 1), Segment("…", cut.style)])
         return line.adjust_cell_length(width, self.pen("", under))
-
-
-def joined(parts: Iterable[tuple[str, Style]]) -> list[Segment]:
-    """The segments of a line, with as few as look the same: each costs time on its way to the terminal."""
-    runs: list[tuple[str, Style]] = []
-    for text, style in parts:
-        before, its = runs[-1] if runs else ("", Style())
-        blank = text.isspace() and its.bgcolor == style.bgcolor and not _marks_blanks(its, style)
-        if runs and (its is style or blank):
-            runs[-1] = before + text, its
-        elif text:
-            runs.append((text, style))
-    return [Segment(text, style) for text, style in runs]
-
-
-def _marks_blanks(*styles: Style) -> bool:
-    """Whether more of one of these than its ground matters in a blank."""
-    return any(style.reverse or style.underline or style.meta or style.link for style in styles)
 
 
 Line = list[Part]
@@ -336,7 +294,7 @@ class Marks:
     area_of: Mapping[int, Area]
     """The area of each topic in use."""
     coloured: bool
-    """Whether there are colours. Without them, a dot would say nothing."""
+    """Whether areas have colours. Without them, a dot would say nothing."""
     ascii_only: bool
 
     @property
@@ -367,23 +325,19 @@ NO_MARKS = Marks({}, coloured=False, ascii_only=True)
 def marks_of(widget: Widget, look: SessionView, model: str) -> Marks:
     """The marks of a model's topics as this widget's screen can show them."""
     app = widget.app
-    return Marks(look.areas_of(model), not app.no_color, app.has_class("-ascii"))
+    return Marks(look.areas_of(model), coloured(app), app.has_class("-ascii"))
 
 
 def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
     """A bar of ``width`` cells: (ink, fraction of the bar) one after the other, to an eighth of a cell.
 
-    Two neighbours in one ink are set apart by a gap. The part of a fraction too small to be seen is blank.
+    The part of a fraction too small to be seen is blank.
     """
     eighths: list[str] = []
     total = 0.0
     for ink, fraction in parts:
         total += fraction
         end = min(round(total * 8 * width), 8 * width)
-        if eighths and eighths[-1] == ink:  # a gap can only be the last eighth of a cell
-            edge = max(round(len(eighths) / 8), 1) * 8
-            eighths = [*eighths, *[ink] * 8][: edge - 1]
-            eighths.append("")
         eighths += [ink] * (end - len(eighths))
     eighths += [""] * (8 * width - len(eighths))
     return [_cell(eighths[start : start + 8]) for start in range(0, 8 * width, 8)]

@@ -72,10 +72,6 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         """One row."""
         raise NotImplementedError
 
-    def under(self, row: T) -> str:
-        """The ink beneath a row that the cursor is not on."""
-        return ""
-
     def key(self, row: T) -> object:
         """What identifies a row across updates, so that the cursor can stay on it."""
         return None
@@ -151,7 +147,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
             return self.strip([], width)
         chosen = self.selectable and index == self.cursor and self.has_focus
         row = self.rows[index]
-        return self.strip(self.parts(row, width), width, "cursor" if chosen else self.under(row))
+        return self.strip(self.parts(row, width), width, "cursor" if chosen else "")
 
     def go_to(self, row: int) -> None:
         """Select a row and scroll it into sight."""

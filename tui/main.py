@@ -5,9 +5,13 @@ from functools import partial
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from rich.style import Style
+from rich.table import Column, Table
+from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.color import Color
 from textual.command import Hit, Hits, Provider
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
@@ -23,7 +27,7 @@ from wikitopics.tui.inks import DOTS, Lines
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import bindings, is_refused, keymap
-from wikitopics.tui.text import ASCII_BARS, BARS, folded, nearness, plural, share, visible
+from wikitopics.tui.text import ASCII_BARS, BARS, nearness, plural, share, visible
 from wikitopics.tui.topics import FOLDS, NEWCOMER, PINNED, matching
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.ask import AskView
@@ -78,10 +82,9 @@ class Main(Screen[None]):
 
     AUTO_FOCUS = ""
     """The view in sight decides where the focus goes."""
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("tab", "panel(1)", "Next panel", show=False),
-        Binding("shift+tab", "panel(-1)", "Previous panel", show=False),
-    ]
+    ALLOW_IN_MAXIMIZED_VIEW = "#status, #caption, #find, #keys"
+    ESCAPE_TO_MINIMIZE = False
+    """Escape ends a search, even in a maximised panel."""
 
     def compose(self) -> ComposeResult:
         yield Lines(id="status")
@@ -120,6 +123,7 @@ class Main(Screen[None]):
         if not self._composed:
             return
         self.query_one(FindBar).shut()
+        self.maximized = None
         for other in self._made.values():
             other.display = False
         if new := index not in self._made:
@@ -138,17 +142,6 @@ class Main(Screen[None]):
             return
         self.set_focus(self.view.home())
         self.hint()
-
-    def action_panel(self, by: int) -> None:
-        """Focus the next or previous panel; if a panel is maximised, maximise that one instead."""
-        view = self.view
-        maximised = view.has_class("-max")
-        if maximised:
-            view.maximise()
-            self.app.stylesheet.update(view)  # at once: what is still hidden cannot have the focus
-        self.focus_next() if by > 0 else self.focus_previous()
-        if maximised:
-            view.action_maximise()
 
     def action_jump(self) -> None:
         """Show the letter of each panel in sight, and focus the one whose letter is pressed."""
@@ -317,8 +310,8 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     yield "Sessions", sessions
 
 
-COLUMN = 8
-"""Cells of the keys and the space after them."""
+COLUMN = 6
+"""Cells of the keys."""
 
 
 class Help(Dialog[None]):
@@ -337,28 +330,14 @@ class Help(Dialog[None]):
         with VerticalScroll(classes="dialog") as box:
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
-            yield Static(Content(f"{ABOUT}\n"), classes="reason")
+            yield Static(Content(ABOUT), classes="reason")
             signs = legend(ascii_only=self.app.has_class("-ascii"))
-            yield Keys((*self._groups.items(), ("Moving about", [*keymap()["always"].items()]), *signs))
-
-
-class Keys(Static):
-    """Every key beside what it does, which is folded in a column of its own."""
-
-    _width = 0
-
-    def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
-        super().__init__()
-        self._groups = groups
-
-    def on_resize(self, event: events.Resize) -> None:
-        if event.size.width != self._width:
-            self._width = event.size.width
-            lines = []
-            for heading, keys in self._groups:
-                lines += [Content(), Content.styled(heading, "bold")]
+            accent = Style(color=Color.parse(self.app.theme_variables["accent"]).rich_color)
+            moving = "Moving about", keymap()["always"].items()
+            for heading, keys in (*self._groups.items(), moving, *signs):
+                yield Static(Content.styled(f"\n{heading}", "bold"))
+                columns = Column(style=accent, justify="right", width=COLUMN), Column()
+                table = Table.grid(*columns, padding=(0, 2, 0, 0))
                 for key, words in keys:
-                    first, *more = folded(words, self._width - COLUMN)
-                    lines.append(Content.assemble((f"{key:>{COLUMN - 2}}", "$accent"), f"  {first}"))
-                    lines += [Content(" " * COLUMN + line) for line in more]
-            self.update(Content("\n").join(lines[1:]))
+                    table.add_row(Text(key), Text(words))
+                yield Static(table)

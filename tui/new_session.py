@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +17,12 @@ from wikitopics.session import config, sources
 from wikitopics.session.control import Trainers, forget, last_words, question
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import MODEL, OWN, SHARED, SOURCE, Option
-from wikitopics.session.paths import log_file, named_session
+from wikitopics.session.paths import named_session
 from wikitopics.session.request import TrainRequest, check_new
 from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, parse_specs
 from wikitopics.tui.bars import TextField
-from wikitopics.tui.follow import TrainerProcess, run_in_background
-from wikitopics.tui.questions import Answer, AskContact, Dialog, agreement, field
-
-PATIENCE = 90.0
-"""Seconds that a trainer may take to create its session file."""
+from wikitopics.tui.follow import TrainerProcess
+from wikitopics.tui.questions import Answer, AskContact, Dialog, Starting, agreement, field
 
 OWN_FIELDS = tuple(option for option in OWN if option.label)
 TOPICS = next(option for option in SHARED if option.name == "topics")
@@ -202,49 +197,35 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                 self.tell("")  # what was wrong before is right now
                 self.app.push_screen(AskContact(leave="Back"), answered)
             else:
-                self._begin(path, partial(self._trainers.start, path, words))
+                self._begin(path, self._trainers.start(path, words))
 
-    def _begin(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
-        self.query_one("#go", Button).disabled = True
-        run_in_background(self, partial(self._start, path, launch), "start")
+    def _begin(self, path: Path, process: TrainerProcess) -> None:
+        """Show what the trainer says until there is a session, or else what went wrong."""
 
-    async def _start(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
-        def answered(answer: str | None) -> None:
+        async def answered(answer: str | None) -> None:
+            if answer == "begun":
+                self.dismiss((path, process))
+                return
+            if answer == "again":
+                self._start_again(path)
+                return
+            if answer == "stop":
+                process.terminate()
+            code = await asyncio.to_thread(process.wait)
+            asked, words = question(path), last_words(path)
+            forget(path)
+            self.tell(asked or words or f"the trainer ended with code {code}")
+            if asked:
+                self.app.push_screen(agreement(asked), agreed)
+
+        def agreed(answer: str | None) -> None:
             if answer == "yes":
-                self._begin(path, partial(self._trainers.start_again, path, agreed=True))
+                self._start_again(path, agreed=True)
             else:
                 self.tell("nothing was started")
 
-        self.tell("starting the trainer …")
-        with self.telling():
-            process = await asyncio.to_thread(launch)
-            is_question, failure = await self._failure(path, process)
-            if not failure:
-                self.dismiss((path, process))
-                return
-            self.tell(failure)
-            if is_question:
-                self.app.push_screen(agreement(failure), answered)
-        self.query_one("#go", Button).disabled = False
+        self.app.push_screen(Starting(path, process, sample=False), answered)
 
-    async def _failure(self, path: Path, process: TrainerProcess) -> tuple[bool, str]:
-        """Why the trainer has not created its session, and whether that is its question; "" if it has."""
-        deadline = time.monotonic() + PATIENCE
-        try:
-            while not os.path.exists(path):
-                code = process.poll()
-                if code is not None:
-                    words = question(path)
-                    failure = words or last_words(path) or f"the trainer ended with code {code}"
-                    forget(path)
-                    return bool(words), failure
-                if time.monotonic() > deadline:
-                    process.terminate()
-                    return False, f"the trainer did not start in time; see its log: {log_file(path)}"
-                await asyncio.sleep(0.1)
-        except asyncio.CancelledError:  # the dialog was closed: nobody would learn of the trainer
-            process.terminate()
-            await asyncio.to_thread(process.wait)
-            forget(path)
-            raise
-        return False, ""
+    def _start_again(self, path: Path, *, agreed: bool = False) -> None:
+        with self.telling():
+            self._begin(path, self._trainers.start_again(path, agreed=agreed))

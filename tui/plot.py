@@ -307,18 +307,9 @@ WORTH = 1.6
 1.5."""
 
 
-class Fit(NamedTuple):
-    """What is shown of the lines."""
-
-    bottom: float
-    """In the y axis's own space, like ``top``."""
-    top: float
-    start: int
-    """The column in which the first line enters that range."""
-
-
-def fit(covered: Spans, x_axis: Axis) -> Fit | None:
-    """The part to show; None for the whole.
+def fit(covered: Spans, x_axis: Axis) -> tuple[float, float, int] | None:
+    """The part to show: its bottom and top in the y axis's own space, and the column in which the first line
+    enters that range; None for the whole.
 
     It is the range of y in the later part of the x axis, and where lines end before it. Only the beginning of
     a line can lie outside: once it has entered the range, all of it is shown. So a cut never hides that
@@ -342,7 +333,7 @@ def fit(covered: Spans, x_axis: Axis) -> Fit | None:
     bottom, top = min(bottom, after[0]), max(top, after[1])
     if whole[1] - whole[0] <= WORTH * (top - bottom):
         return None
-    return Fit(bottom, top, int(enters[inside.any(axis=1)].min()))
+    return bottom, top, int(enters[inside.any(axis=1)].min())
 
 
 class Cut(NamedTuple):
@@ -484,10 +475,11 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     y_axis, cut = fitted(np.array((covered.low, covered.high)), frame.log_y, margin=MARGIN), None
     part = fit(covered, x_axis) if frame.fit_y and frame.window is None else None
     if part is not None:
-        y_axis = fitted(np.array((part.bottom, part.top)), frame.log_y, margin=MARGIN)
+        *ends, start = part
+        y_axis = fitted(np.array(ends), frame.log_y, margin=MARGIN)
         cut = first_cut(covered, y_axis)
         if x_axis.log:  # half of it would be empty
-            x_axis = replace(x_axis, low=x_axis.own(part.start / (width * across)))
+            x_axis = replace(x_axis, low=x_axis.own(start / (width * across)))
             covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
             cut = first_cut(covered, y_axis) or (cut and cut._replace(column=0))
     lit = dots(covered, y_axis, height * down)

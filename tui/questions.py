@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 from textual import events, on
@@ -17,13 +19,14 @@ from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option as Choice
 
 from wikitopics.session import config
+from wikitopics.session.control import UNREACHABLE, last_words
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD
-from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
+from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import TextField
-from wikitopics.tui.follow import run_in_background
+from wikitopics.tui.follow import TrainerProcess, run_in_background
 from wikitopics.tui.terminal import TerminalApp, bindings, obey_signals, open_app
 from wikitopics.tui.text import visible
 
@@ -146,12 +149,6 @@ class Rename(Dialog[str | None]):
             yield Static(id="rename-told", classes="told")
             yield Static(HINT, classes="hint")
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        self.tell("")
-        with self.telling():
-            topic_name(event.value)
-
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         async def rename() -> None:
@@ -171,34 +168,31 @@ class Rename(Dialog[str | None]):
 EVERY = 0.2
 """Seconds between two checks of the trainer."""
 
-State = tuple[Literal["", "offline", "begun", "ended"], str]
-"""Whether the session exists or its trainer has ended, perhaps because it could not reach the wiki; and the
-trainer's last message."""
-
 
 class Starting(Ask):
     """Returns "begun" once there is a session, "ended" if its trainer has ended, otherwise the answer:
     "again" after it could not reach the wiki, "demo" or "stop"."""
 
-    BINDINGS = [Binding("escape", "dismiss('stop')", "Quit")]  # noqa: RUF012 - Textual's own convention
+    BINDINGS = [Binding("escape", "dismiss('stop')", "Give up")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(self, state: Callable[[], State], *, sample: bool) -> None:
-        """``sample``: whether the embedded sample is offered."""
-        self._state, self._offline = state, False
+    def __init__(self, path: Path, trainer: TrainerProcess, *, sample: bool) -> None:
+        """``trainer``: that of the session at ``path``; ``sample``: whether the sample is offered."""
+        self._path, self._trainer, self._offline = path, trainer, False
         answers = [("demo", "d", "Try the embedded sample instead")] if sample else []
-        super().__init__("Starting", "starting the trainer …", [*answers, ("stop", "q", "Quit")])
+        super().__init__("Starting", "starting the trainer …", [*answers, ("stop", "q", "Give up")])
 
     def on_mount(self) -> None:
         self.set_interval(EVERY, self._look)
 
     def _look(self) -> None:
-        outcome, words = self._state()
-        if outcome in ("begun", "ended"):
-            self.dismiss(outcome)
-            return
-        if words:
+        code = self._trainer.poll()
+        if os.path.exists(self._path):  # Path.exists raises for a folder that is not readable
+            self.dismiss("begun")
+        elif code not in (None, UNREACHABLE):
+            self.dismiss("ended")
+        elif words := last_words(self._path):
             self.query_one(".reason", Static).update(Content(visible(words)))
-        if outcome == "offline" and not self._offline:
+        if code == UNREACHABLE and not self._offline:
             self._offline = True
             self.offer([("again", "a", "Try again"), *self._answers])
 
@@ -233,11 +227,10 @@ class AskContact(Dialog[Answer]):
     AUTO_FOCUS = ""
     BINDINGS = [Binding("escape", "dismiss('quit')", "Quit")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(self, *, leave: str = "Quit", sample: bool = True) -> None:
-        """``leave``: the label for leaving without an answer. ``sample``: whether the embedded sample is
-        offered."""
+    def __init__(self, leave: str = "Quit") -> None:
+        """``leave``: the label for leaving without an answer."""
         super().__init__()
-        self._leave, self._offers_sample = leave, sample
+        self._leave = leave
         self._saved = config.contact() or ""
         """The contact saved so far, which is asked for again because it is not acceptable."""
 
@@ -253,18 +246,12 @@ class AskContact(Dialog[Answer]):
             yield Static(Content(f"What will be downloaded: {DOWNLOAD}."), classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Save and start", variant="primary", id="save", compact=True)
-                if self._offers_sample:
-                    yield Button("Try the embedded sample", id="demo", compact=True)
+                yield Button("Try the embedded sample", id="demo", compact=True)
                 yield Button(self._leave, id="quit", compact=True)
 
     def on_mount(self) -> None:
         # Scrolling to the field would go too far: on a low terminal, the lines above are hidden only later.
         self.query_one(Input).focus(scroll_visible=False)
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        if event.value != self._saved:
-            self.tell("")
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#save")

@@ -42,8 +42,6 @@ def table(name: str) -> dict[str, Any]:
 
 
 _THEMES = table("themes.toml")
-VGA = tuple(_THEMES["vga"].values())
-"""The 16 colours, by ANSI's numbers."""
 _COLOURS, _INKS = (
     {name: [_THEMES["vga"].get(one, one) for one in row] for name, row in _THEMES[part].items()}
     for part in ("colours", "inks")
@@ -160,8 +158,6 @@ T = TypeVar("T")
 
 LOOK_SECONDS = 1.0
 """Seconds between two checks that the terminal still exists."""
-TITLE_SECONDS = 1.0
-"""The least seconds between two titles of the window."""
 PATIENCE = 3.0
 """Seconds without progress after which a terminal is given up, once a signal ends the screen."""
 
@@ -299,8 +295,8 @@ class TerminalApp(App[T]):
     def __init__(self) -> None:
         super().__init__(driver_class=self.DRIVER)
         self.plain_signs = PlainSigns(enabled=plain_terminal())
-        self._entitled = float("-inf"), ""
-        """When the terminal got its last title, and which."""
+        self._entitled = ""
+        """The last title that the terminal got."""
         for theme in house(self.console.color_system):
             self.register_theme(theme)
 
@@ -351,19 +347,18 @@ class TerminalApp(App[T]):
             self._driver.write(sequence)
 
     def entitle(self, title: str) -> None:
-        """Give the terminal's window this title, at most once a second."""
-        now = time.monotonic()
-        if title != self._entitled[1] and now - self._entitled[0] >= TITLE_SECONDS:
-            if not self._entitled[1]:
+        """Give the terminal's window this title."""
+        if title != self._entitled:
+            if not self._entitled:
                 self.tell_terminal(escapes.KEEP_TITLE)
-            self._entitled = now, title
+            self._entitled = title
             self.tell_terminal(escapes.title(title))
 
     def give_back_title(self) -> None:
         """Give the terminal's window back the title that it had."""
-        if self._entitled[1]:
+        if self._entitled:
             self.tell_terminal(escapes.GIVE_BACK_TITLE)
-            self._entitled = float("-inf"), ""
+            self._entitled = ""
 
     def _handle_exception(self, error: Exception) -> None:
         """Ignore errors once the app is ending: Textual mounts nothing more then, so a missing widget is

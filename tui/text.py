@@ -73,14 +73,6 @@ def clock(seconds: float) -> str:
     return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{seconds:02d}"
 
 
-def size(n_bytes: float) -> str:
-    """1234567 -> "1.2 MB" (powers of ten)."""
-    for limit, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if n_bytes >= limit:
-            return f"{n_bytes / limit:.1f} {unit}"
-    return f"{n_bytes:.0f} B"
-
-
 def plural(number: int, noun: str) -> str:
     """1 -> "1 article", 2 -> "2 articles", "2 retries"."""
     many = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"
@@ -119,10 +111,7 @@ def squeezed(text: str, cells: int) -> str:
         return text
     head = cut(text, (cells + 1) // 2)
     room = max(cells - cell_len(head), 0)
-    tail = text[len(text) - room :]
-    while cell_len(tail) > room:
-        tail = tail[1:]
-    return head + tail
+    return head + set_cell_size(text[::-1], room)[::-1]
 
 
 def folded(text: str, width: int) -> list[str]:
@@ -145,27 +134,21 @@ def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, leas
 
     Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value.
     A range smaller than the share ``least`` of the largest value is not magnified, and one smaller than a
-    quarter of that is a flat line. A missing value (NaN) is a space.
+    quarter of that, or of nothing, is a flat line. A missing value (NaN) is a space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     finite = [value for value in data if isfinite(value)]
     if width < 1 or not finite:
         return " " * min(len(data), max(width, 0))
     low, high = min(finite), max(finite)
-    if high - low < least * abs(high) / 4:
+    if high - low <= max(least / 4, 1e-12) * abs(high):
         return "".join(("-" if ascii_only else "─") if isfinite(value) else " " for value in data)
     if high - low < least * abs(high):
         middle = (low + high) / 2
         low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
-    flat, bars = high - low <= 1e-12 * max(1.0, abs(high)), ASCII_BARS if ascii_only else BARS
-    most = len(bars) - 1
-
-    def level(value: float) -> int:
-        if flat:
-            return 2 * (high != 0)
-        return min(max(int((value - low) * (most + 0.999) / (high - low)), 0), most)
-
-    return "".join(bars[level(value)] if isfinite(value) else " " for value in data)
+    bars = ASCII_BARS if ascii_only else BARS
+    scale = (len(bars) - 0.001) / (high - low)
+    return "".join(bars[int((value - low) * scale)] if isfinite(value) else " " for value in data)
 
 
 def _averaged(values: Sequence[float], width: int) -> list[float]:

@@ -134,8 +134,6 @@ CHANGE_SHOWN = 0.0005
 """A change of share below this (0.05 points) is not shown."""
 ROOMY = 60
 """Cells of a line from which the trend is shown."""
-FRESH_SECONDS = 3.0
-"""Seconds for which a row is marked after a snapshot has changed it."""
 AREA = 44
 """Cells of an area's name and the number of its topics."""
 
@@ -157,8 +155,6 @@ class TopicList(RowList[Row]):
     is_grouped = False
     """Whether topics are shown by area, except during a search."""
     _opened: frozenset[int] = frozenset()
-    _fresh: frozenset[int] = frozenset()
-    """The topics that the newest snapshot has changed, for a moment."""
 
     def show_topics(self, look: SessionView, choice: Choice, sought: str) -> None:
         """Draw the topics of the model in use in the selected order; with ``sought``, only those it finds."""
@@ -177,10 +173,6 @@ class TopicList(RowList[Row]):
             return
         if listed != self._listed:
             self.refresh()  # the header and the signs, even if the rows are the same
-        elif look.as_of is None:
-            self._fresh = changed(self._topics, topics)
-            if self._fresh:
-                self.set_timer(FRESH_SECONDS, self._unmark)
         self._topics, self._listed = topics, listed
         found = look.atlases.get(model)
         self._areas, self._marks = () if found is None else found.areas, marks_of(self, look, model)
@@ -192,10 +184,6 @@ class TopicList(RowList[Row]):
             self.show(grouped(self._topics, self._areas, self._opened, self._order, self._pinned))
         else:
             self.show(matching(self._topics, self._sought, self._order, self._pinned))
-
-    def _unmark(self) -> None:
-        self._fresh = frozenset()
-        self.refresh()
 
     @property
     def topic(self) -> TopicRow | None:
@@ -248,9 +236,6 @@ class TopicList(RowList[Row]):
 
     # Drawing --------------------------------------------------------------------------------------
 
-    def under(self, row: Row) -> str:
-        return "fresh" if isinstance(row, TopicRow) and row.topic in self._fresh else ""
-
     def key(self, row: Row) -> object:
         return ("topic", row.topic) if isinstance(row, TopicRow) else ("area", row.number)
 
@@ -299,15 +284,6 @@ class TopicList(RowList[Row]):
             return " " * CHANGE, ""
         points = f"{100 * row.change:+.2f}"[:5]
         return f"{points} pt".ljust(CHANGE), "good" if row.change > 0 else "muted"
-
-
-def changed(old_rows: Sequence[TopicRow], now: Sequence[TopicRow]) -> frozenset[int]:
-    """The topics whose share or name reads differently in a later snapshot."""
-    return frozenset(
-        new.topic
-        for old, new in zip(old_rows, now, strict=False)
-        if old.articles < new.articles and (share(old.share), old.name) != (share(new.share), new.name)
-    )
 
 
 def hits_in(row: TopicRow, sought: str) -> list[str]:

@@ -110,7 +110,7 @@ def test_log_ticks_are_round():
 def test_sparklines():
     assert spark([1, 2, 3, 4, 5, 6, 7, 8], 8) == "▁▂▃▄▅▆▇█"
     assert len(spark(range(1000), 20)) == 20
-    assert spark([0, 0], 5) == "▁▁"
+    assert spark([0, 0], 5) == spark([3, 3], 5) == "──"
     assert spark([1, float("nan"), 2], 3)[1] == " "
     assert spark([1, 2], 8, ascii_only=True).isascii()
     assert spark([], 5) == ""

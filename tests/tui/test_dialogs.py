@@ -71,7 +71,7 @@ async def test_leaving_help_and_palette_at_any_size(shown, live):
             await pilot.resize_terminal(*size)
             for key, all_in_sight in (
                 ("q", ("Leave it running", "Save and stop", "Cancel")),
-                ("question_mark", ("open",)),
+                ("question_mark", ("logarithmic",)),
                 ("ctrl+p", ("Write the",)),
             ):
                 seen = await seeing.press(pilot, key, shows=all_in_sight[0])

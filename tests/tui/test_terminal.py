@@ -15,7 +15,6 @@ from tests.session.rows import sql
 from tests.tui import canned, seeing
 from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
-from wikitopics.cli.train import wait_for_session
 from wikitopics.session import escapes
 from wikitopics.session.system import TrainerLock
 from wikitopics.tui.app import VIEWS
@@ -195,28 +194,18 @@ def test_what_is_drawn_arrives_whole(pty_pair):
 
 
 @pytest.mark.parametrize("begins", [True, False])
-def test_a_watcher_waits_for_the_session_to_begin_or_leaves(tmp_path, opened, begins):
+def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, opened, begins):
     path = tmp_path / "night.db"
-    terminal = opened(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
-    terminal.wait_for(b"waiting for it to begin")
-    if begins:
-        canned.build(path, canned.Recipe(state="stopped"))
-        terminal.wait_for(b"STOPPED")
-    terminal.type(b"q" if begins else b"\x03")
-    assert terminal.end() == 0
-    assert b"Traceback" not in terminal.written
-
-
-def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, monkeypatch):
-    path = tmp_path / "night.db"
-    monkeypatch.setattr("wikitopics.cli.train.BEGIN_SECONDS", 0.0)
-    wait_for_session(path)
-    assert not path.exists()
     with TrainerLock(path):
-        making = threading.Timer(0.5, path.touch)
-        making.start()
-        wait_for_session(path)
-        assert path.exists()
+        terminal = opened(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
+        terminal.wait_for(b"night.db to begin")
+        if begins:
+            canned.build(path, canned.Recipe(state="stopped"))
+    if begins:
+        terminal.wait_for(b"STOPPED")
+        terminal.type(b"q")
+    assert terminal.end() == (0 if begins else 1)
+    assert b"Traceback" not in terminal.written
 
 
 def test_the_contact_screen_gives_the_terminal_back(opened):

@@ -66,6 +66,7 @@ async def test_end_labels(shown, live):
             change = partial(difference, whole=False)
             chart.draw(Drawing(series=series, value=measured, change=change, better="lower", best=600.0))
 
+        app.action_freeze()  # so that no look takes its place
         # The name is shortened and never the value.
         draw(**{"lda-with-a-long-name-1": [9_000.0, 5_000.0, 3_216.4]})
         await seeing.until(pilot, "name-1 3,216 -35.7%")
@@ -146,7 +147,6 @@ def test_numbers():
     assert text.clock(6130) == "01:42:10"
     assert text.clock(2 * 86400 + 3 * 3600 + 600) == "2d 03:10"
     assert text.age(600) == "10 min"
-    assert text.size(1_234_567) == "1.2 MB"
 
 
 @pytest.mark.parametrize(

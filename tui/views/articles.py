@@ -266,10 +266,8 @@ class Articles(View):
         topics = await leading(self, model, rows)
         listed = self.query_one(ArticleList)
         listed.empty = "nothing found" if sought else coming(look)
-        had_any = bool(listed.rows)
         listed.show_articles(rows, topics, look, model, sought=sought, topic=topic)
-        if bool(rows) != had_any:
-            self.refresh_bindings()  # actions for an article
+        self.refresh_bindings()  # actions for an article
         name(listed, title, for_measuring(look, rows))
 
     def chosen_article(self) -> ArticleRow | None:

@@ -83,7 +83,6 @@ class TopicAtlas(Lines, can_focus=True):
     """The articles at each frame."""
     _frame = 0
     _player: Timer | None = None
-    _keys: object = None
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
@@ -286,10 +285,7 @@ class TopicAtlas(Lines, can_focus=True):
 
     def redraw(self) -> None:
         name(self, self.title)
-        keys = self.zoom, self.row is None  # they decide which keys have a meaning
-        if keys != self._keys:
-            self._keys = keys
-            self.refresh_bindings()
+        self.refresh_bindings()
         super().redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:

@@ -1,6 +1,5 @@
 """Crawl: how the wiki is being read, at what request rate, and what is in the way."""
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.cells import cell_len
+from rich.filesize import decimal
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
@@ -21,17 +21,15 @@ from wikitopics.session.records import Event, Flow, Status, age, skips_told
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.plot import Drawing, Series, ago
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import bar, count, folded, limited, measured, plural, share, short, size, spark
-from wikitopics.tui.topics import ordered
+from wikitopics.tui.text import bar, count, folded, limited, plural, short, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
-# The flow of articles: what comes in and what is learnt, how far that has come, and what is in its way; and
-# the whole session in a few numbers, for a terminal too small for anything else.
+# The flow of articles: what comes in and what is learnt, how far that has come, and what is in its way.
 
 STEADY = 0.05
 """Changes of a rate by less than this share are not magnified."""
@@ -43,7 +41,6 @@ GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
 NEAR = 0.9
 """From this share of the allowed requests on, it is the allowance that sets the pace."""
-OF_THE_PAST = "from the measurements, since a replay has no other rates"
 
 
 def has_server(status: Status) -> bool:
@@ -123,7 +120,7 @@ def request_rate(status: Status) -> Part:
 
 def read(status: Status) -> str:
     """How much has come in: "13,845 articles, 113.6 MB"."""
-    bytes_read = f", {size(status.bytes_read)}" if status.bytes_read and has_server(status) else ""
+    bytes_read = f", {decimal(status.bytes_read)}" if status.bytes_read and has_server(status) else ""
     return plural(status.crawled, unit_noun(status.source, status.passes)[:-1]) + bytes_read
 
 
@@ -139,21 +136,6 @@ def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
     rates = sorted(flow, key=lambda one: one.at)  # the clock may have been set back
     gaps = [i for i in range(1, len(rates)) if rates[i].at - rates[i - 1].at > GAP]
     return rates[gaps[-1] :] if gaps else rates
-
-
-def past(look: SessionView, width: int, *, ascii_only: bool) -> list[Line]:
-    """What a replay knows of the flow at that time: how far and how fast training was."""
-    course = look.course()
-    if course is None or course.articles.size < 2:
-        return [[(" too few measurements by then for a rate", "muted")]]
-    rates = (np.diff(course.articles) / np.maximum(np.diff(course.seconds), 1e-3)).tolist()
-    bars = spark(rates, max(min(width - 17, MOST_BARS), 0), ascii_only=ascii_only, least=STEADY)
-    so_far: Line = [(short(float(course.tokens[-1])), "strong"), (" words in ", "muted")]
-    return [
-        [(" learnt ", "muted"), (f"{per_second(rates[-1]):>7}", "strong"), (f" {bars}", "spark")],
-        [(" ", ""), *so_far, (age(float(course.seconds[-1])), "strong")],
-        *[[(" " + piece, "muted")] for piece in folded(OF_THE_PAST, width - 2)],
-    ]
 
 
 def flowing(look: SessionView) -> list[Line]:
@@ -247,7 +229,7 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     In two lines it is the same without the gauge's bar, the most important first.
     """
     if look.as_of is not None:
-        return past(look, width, ascii_only=ascii_only)
+        return [[(" a replay shows no rates", "muted")]]
     total, stands = look.settings.get("documents"), standing(look)
     whole = " read"
     if isinstance(total, int) and look.status.passes == 1 and not look.status.activity.article_limit:
@@ -264,41 +246,12 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     return [*lines[: max(height - len(last), 0)], *last]
 
 
-def numbers(look: SessionView, choice: Choice, width: int) -> list[Line]:
-    """The whole session, one number per line, the most important first."""
-    s, model = look.status, choice.model_of(look)
-    lines: list[Line] = [] if look.as_of is None else [[(" as it was then", "muted")]]
-    for each in s.models if look.as_of is None else ():
-        value = "not measured yet" if each.perplexity is None else measured(each.perplexity)
-        at = "" if each.measured_at is None else f" after {count(each.measured_at)}"
-        lines.append([(f" {each.name} perplexity ", "muted"), (value, "strong"), (at, "muted")])
-        if each.prequential_log_likelihood is not None:
-            new = measured(math.exp(-each.prequential_log_likelihood))
-            lines.append([(f" on new {look.noun}, before training ", "muted"), (new, "strong")])
-    if look.as_of is None:
-        articles, crawled = (count(s.articles), "strong"), (count(s.crawled), "")
-        lines += [
-            [(f" {look.counted} ", "muted"), articles, (" crawled ", "muted"), crawled],
-            [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
-            *packed(flowing(look), width),
-            *([(" ", ""), part] for part in standing(look)),
-        ]
-    if after := look.topics_after(model):
-        lines.append([(f" topics {after}", "muted")])
-    for row in ordered(look.topics_of(model), choice.order, choice.pinned_of(model)):
-        lines.append([(f"{row.topic:>4} {share(row.share):>5} ", "muted"), (row.name, "")])
-    return lines
-
-
 class Crawl(View):
     """Facts beside the rates of the last hour, with the newest errors below."""
 
     TITLE = "Crawl"
     OF_MODEL = False
-    PANELS = 3
     BINDINGS = bindings("crawl")
-
-    _flow: object = None
 
     def compose(self) -> ComposeResult:
         with Container(id="crawl-panels"):
@@ -324,10 +277,7 @@ class Crawl(View):
     def draw(self, look: SessionView) -> None:
         name(self.query_one(Facts), "Crawl" + look.of_now())
         self.query_one(Facts).show_items(facts(look))
-        values = (look.flow, look.status.lively, look.status.activity.crawl_rate)
-        if self._flow != values or not look.flow:
-            self._flow = values
-            self.query_one(Chart).draw(rates(look))
+        self.query_one(Chart).draw(rates(look))
         self._entitle()
         self.query_one(EventList).show_items(errors(look))
 

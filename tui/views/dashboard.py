@@ -12,15 +12,15 @@ from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, m
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
-from wikitopics.tui.follow import Choice, SessionView, same
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Lines, marks_of, name
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
-from wikitopics.tui.views.crawl import flow_lines, numbers
-from wikitopics.tui.views.log import EventList, Story, ticker
-from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, TINY_HEIGHT, TINY_WIDTH, View, next_choice
+from wikitopics.tui.views.crawl import flow_lines
+from wikitopics.tui.views.log import Story, ticker
+from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, View, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
@@ -42,8 +42,6 @@ class SmallCharts(Container):
     """One for each metric of the session that has a brief name and is not on the large chart."""
 
     DEFAULT_CLASSES = "-empty"
-    _drawn: tuple[object, ...] = ()
-    _window: tuple[float, float] | None = None
 
     def compose(self) -> ComposeResult:
         for _ in range(MOST):
@@ -53,11 +51,6 @@ class SmallCharts(Container):
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
         window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cut else None
-        chosen = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
-        values = look.curves, look.runs, look.others, *chosen
-        if same(values, self._drawn) and window == self._window:
-            return
-        self._drawn, self._window = values, window
         models = choice.models_of(look)
         metrics = [
             metric
@@ -83,7 +76,7 @@ WIDE, VAST = 120, 180
 LOW = 22
 """With fewer lines than this, the chart and the topics share them; otherwise the chart has eleven."""
 LOFTY = 52
-"""The number of lines from which the log has room beside the rest."""
+"""The number of lines from which the card has room for articles."""
 ABOUT = 12
 """Articles listed on the topic card."""
 
@@ -99,7 +92,6 @@ class Dashboard(View):
     TITLE = "Dashboard"
     HOME = TopicList
     FINDS = A_TOPIC
-    PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *bindings("dashboard"),
         ("shift+left", f"chart('step', -{FAR})"),
@@ -112,10 +104,8 @@ class Dashboard(View):
 
     x_kind = X_KINDS[0]
     _moments: tuple[Moment, ...] = ()
-    _drawn: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        yield Lines(id="numbers")
         with Container(id="panels"):
             with Vertical(id="left"):
                 yield Chart(id="chart")
@@ -129,35 +119,23 @@ class Dashboard(View):
                 yield Reading(id="reading")
                 yield TopicCard(id="card")
                 yield Story(id="story")
-                yield EventList(id="log")
 
     def on_mount(self) -> None:
         self.query_one(Chart).fit_y = True
         name(self.query_one("#flow", Lines), "Flow")
 
     def fit(self, width: int, height: int) -> None:
-        tiny = width < TINY_WIDTH or height < TINY_HEIGHT
-        self.set_class(tiny, "-tiny")
-        self.set_class(width >= WIDE and not tiny, "-wide")
-        self.set_class(width >= VAST and not tiny, "-vast")
+        self.set_class(width >= WIDE, "-wide")
+        self.set_class(width >= VAST, "-vast")
         self.set_class(height >= 40, "-tall")
         self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
     def draw(self, look: SessionView) -> None:
-        if self.has_class("-tiny"):
-            self.query_one("#numbers", Lines).show_lines(lambda width, _: numbers(look, self.choice, width))
-            return
         chart, model = self.query_one(Chart), self.choice.model_of(look)
-        # A new look often has the old curves, and then the picture stays as it is.
-        chosen = (self.choice.model, self.choice.metric, self.choice.ascii_only, self.x_kind)
-        values = look.curves, look.runs, look.changes, look.others, *chosen
-        loaded = not look.models or (look.models[0], self.choice.metric) in look.curves
-        if loaded and not (same(values, self._drawn) and chart.drawing.series):
-            self._drawn = values
-            chart.draw(drawing(look, self.choice, self.x_kind))  # this also sets the title
-        else:
-            self._entitle()
+        if not look.models or (look.models[0], self.choice.metric) in look.curves:  # it has been read
+            chart.draw(drawing(look, self.choice, self.x_kind))
+        self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
             flow.show_lines(partial(flow_lines, look, self.choice.ascii_only))
         topics = self.query_one(TopicList)
@@ -176,9 +154,6 @@ class Dashboard(View):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
             self._show_card(look)
             self.query_one(TopicAtlas).show_atlas(self, look)
-            of_topics = tuple(f"{each} at " for each in look.models)  # the story has them
-            rest = [event for event in look.events if not event.message.startswith(of_topics)]
-            self.query_one(EventList).show_items(rest)
 
     def _show_story(self, look: SessionView) -> None:
         """Show the story as it is known, and have it derived anew if something has happened."""
@@ -274,7 +249,7 @@ class Dashboard(View):
         self.host.watched.look_again()
 
     def chosen_topic(self) -> TopicRow | None:
-        return self.query_one(TopicList).topic if not self.has_class("-tiny") else None
+        return self.query_one(TopicList).topic
 
     def chosen_article(self) -> ArticleRow | None:
         reading = self.query_one(Reading)

@@ -252,10 +252,6 @@ class Emergence(View):
         name(drawn, f"{title} · {shades} darker: more text of its own", below)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
-    def open_row(self, row: object) -> None:
-        assert isinstance(row, TopicRow)
-        self.host.call_later(self.host.open_topic, row.topic, self.query_one(Heatmap).at)
-
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(Heatmap).current
 

@@ -11,7 +11,7 @@ from wikitopics.tui.follow import LOG_LINES, SessionView
 from wikitopics.tui.inks import Line, Marks, name
 from wikitopics.tui.lists import Folded
 from wikitopics.tui.terminal import bindings, table
-from wikitopics.tui.text import count, folded, plural, visible
+from wikitopics.tui.text import age, count, folded, plural, visible
 from wikitopics.tui.views.view import View
 
 # What has happened: the session's log, and what became of topics; and facts about it, one per line.
@@ -54,15 +54,10 @@ class Facts(Folded[Fact]):
 
 
 def when(moment: Moment, now: float | None) -> str:
-    """How long ago that was, in whole minutes; without a present, ``now``, the articles then: "at 12,000"."""
+    """How long ago that was; without a present, ``now``, the articles then: "at 12,000"."""
     if now is None or moment.at is None:
         return f"at {count(moment.articles)}"
-    minutes = int((now - moment.at) // 60)
-    if minutes < 1:
-        return "just now"
-    if minutes < 60:
-        return f"{minutes} min ago"
-    return f"{minutes // 60} h ago" if minutes < 2_880 else f"{minutes // 1_440} d ago"
+    return f"{age(now - moment.at)} ago" if now - moment.at >= 60 else "just now"
 
 
 def in_words(moment: Moment, several: bool) -> str:

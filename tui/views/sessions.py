@@ -177,11 +177,6 @@ class Sessions(View):
     def on_mount(self) -> None:
         self.query_one(Picture).fit_y = True
 
-    def fit(self, width: int, height: int) -> None:
-        super().fit(width, height)
-        if self.is_mounted:
-            self._show_chosen()
-
     def draw(self, look: SessionView) -> None:
         here, now = Path(look.status.session), time.monotonic()
         if here != self._here or now - self._looked_at >= EVERY:

@@ -33,20 +33,15 @@ class Evolution(Lines, can_focus=True):
     _columns: History = ()
     selected: int | None = None
     """Articles of the selected column; None: the newest, as it changes."""
-    _own: int | None = None
-    """Articles of the snapshot that has a column of its own."""
     _why = ""
 
-    def show(self, history: History, why: str = "no snapshot yet", at: int | None = None) -> None:
+    def show(self, history: History, why: str = "no snapshot yet") -> None:
         """Draw this history; a selected column stays selected by its article count.
 
-        ``why``: shown in place of an empty history. ``at``: articles of a snapshot that has a column, too,
-        which is selected first.
+        ``why``: shown in place of an empty history.
         """
-        shown = {*doublings([articles for articles, _, _ in history]), at}
+        shown = doublings([articles for articles, _, _ in history])
         self._why, self._columns = why, [snapshot for snapshot in history if snapshot[0] in shown]
-        if at != self._own:
-            self._own = self.selected = at
         if self.selected not in self._articles():
             self.selected = None
         self.redraw()
@@ -112,13 +107,10 @@ class TopicView(View):
     TITLE = "Topics"
     HOME = TopicList
     FINDS = A_TOPIC
-    PANELS = 4
     BINDINGS = bindings("topics")
 
     _wanted: int | None = None
     """A topic to open as soon as it is listed."""
-    _moment: tuple[int, int] | None = None
-    """A topic, and the articles at the snapshot at which it was opened."""
 
     def compose(self) -> ComposeResult:
         with Horizontal():
@@ -162,10 +154,9 @@ class TopicView(View):
             self._open_detail()
         self._detail()
 
-    def open(self, topic: int, at: int | None = None) -> None:
-        """Show everything about this topic, with its words ``at`` a snapshot after that many articles."""
+    def open(self, topic: int) -> None:
+        """Show everything about this topic."""
         self.sought, self._wanted = "", topic
-        self._moment = None if at is None else (topic, at)
         self.fillings.pop("detail", None)
         self.again()
 
@@ -176,8 +167,7 @@ class TopicView(View):
         if look is None or not (self.has_class("-side") or self.has_class("-open")):
             return
         model = self.model
-        earlier = row is not None and self._moment is not None and self._moment[0] == row.topic
-        self.query_one(TopicCard).show(row, look, self.choice, "now" if earlier else "")
+        self.query_one(TopicCard).show(row, look, self.choice)
         if row is None:
             self.fill("detail", (), partial(self._empty, look, model))
         else:
@@ -200,8 +190,7 @@ class TopicView(View):
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
         topics = await leading(self, model, articles)
         evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
-        at = self._moment[1] if self._moment is not None and self._moment[0] == topic else None
-        evolution.show(history, at=at)
+        evolution.show(history)
         name(evolution, f"{row.label} over time, by {look.noun} read", "[ ] step through it")
         listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
         name(listed, f"{look.noun.capitalize()} most about {row.label}")
@@ -228,9 +217,8 @@ class TopicView(View):
             self.find("")
 
     def action_step(self, by: int) -> None:
-        if self._covered or self.has_class("-side"):
-            self.query_one(TopicList).hold()
-            self.query_one(Evolution).step(by)
+        self.query_one(TopicList).hold()
+        self.query_one(Evolution).step(by)
 
     def action_fold(self) -> None:
         listed = self.query_one(TopicList)

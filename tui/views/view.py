@@ -60,8 +60,6 @@ def open_page(address: str) -> bool:
 
 T = TypeVar("T")
 
-TINY_WIDTH, TINY_HEIGHT = 60, 16
-"""With fewer cells than this, there is room only for numbers."""
 WIDE, TALL = 110, 34
 """With as many, more panels are shown."""
 FAR = 10
@@ -85,8 +83,6 @@ class View(Container):
     """What `/` finds here; "" if there is nothing to find."""
     HOME: type[Widget]
     """The widget that has the focus when the view opens."""
-    PANELS = 1
-    """With one panel there is nothing to maximise."""
     OF_MODEL = True
     """Whether it shows the selected model."""
 
@@ -190,7 +186,7 @@ class View(Container):
             case "all":
                 return bool(self.sought)
             case "maximise":
-                return self.PANELS > 1
+                return self.screen.maximized is not None or len(self.screen.focus_chain) > 1
             case "models":
                 look = self.host.latest
                 return look is not None and self.OF_MODEL and len(look.models) > 1
@@ -281,21 +277,15 @@ class View(Container):
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
         target = Path(f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg")
-        svg = self.app.export_screenshot()
-
-        def write() -> None:
+        with self.host.warning():
             with replacing(target) as file:
-                file.write(svg.encode())
-
-        async def save() -> None:
-            with self.host.warning():
-                await asyncio.to_thread(write)
-                self.app.notify(f"saved: {target.absolute()}")
-
-        run_in_background(self.app, save, "picture")
+                file.write(self.app.export_screenshot().encode())
+            self.app.notify(f"saved: {target.absolute()}")
 
     def action_maximise(self) -> None:
-        self.maximise()
+        """Give the focused panel all the room, or shrink it again."""
+        screen = self.screen
+        screen.maximized = screen.focused if screen.maximized is None else None
         self.call_after_refresh(self.host.show)
 
     def copied(self) -> str:
@@ -310,13 +300,3 @@ class View(Container):
     def chosen_article(self) -> ArticleRow | None:
         """The article under the cursor; None if there is none."""
         return None
-
-    def maximise(self) -> None:
-        """Give the focused panel all the room, or shrink it again."""
-        focused, shrink = self.screen.focused, self.has_class("-max")
-        path = [] if focused is None or shrink else focused.ancestors_with_self
-        inside = path[: path.index(self)] if self in path else []
-        self.query(".-maximal").remove_class("-maximal")
-        self.set_class(bool(inside), "-max")
-        for node in inside:
-            node.add_class("-maximal")

@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import threading
-import traceback
 from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.shell_completion import shell_complete
 
 from wikitopics.cli import options, output
 from wikitopics.session import __version__
@@ -43,7 +43,7 @@ _FILES = 64
 """A trainer opens up to 28 files for itself; more with several models, or a screen."""
 
 
-class LazyGroup(options.SettingsCommand, options.CommandGroup):
+class LazyGroup(options.SettingsCommand, options.Group):
     """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -58,27 +58,6 @@ class LazyGroup(options.SettingsCommand, options.CommandGroup):
 
     def takes_settings(self, args: Sequence[str]) -> bool:
         return not args or args[0] not in _COMMANDS
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:  # click would exit silently here
-            if isinstance(error, output.ReaderGone) or output.is_echo(error):
-                raise
-            raise click.ClickException(f"the connection to another process broke: {error}") from error
-
-    def main(self, *args: Any, **extra: Any) -> Any:
-        try:
-            return super().main(*args, **extra)
-        except OSError as error:
-            if output.is_echo(error):  # of help, or the version
-                raise output.output_failed(error) from None
-            raise
-        except SystemExit as end:
-            *_, (frame, _) = traceback.walk_tb(end.__traceback__)
-            if frame.f_code is click.Command.main.__code__:  # so click answers a broken pipe
-                raise output.output_failed(BrokenPipeError()) from None
-            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are listed once, by `wikitopics train --help`.
@@ -158,6 +137,8 @@ def wikitopics(
 
 # Running it: every error that a user can cause is one line, and has an exit code.
 
+_COMPLETION = "_WIKITOPICS_COMPLETE"
+"""The environment variable by which a shell asks what may follow."""
 LONGEST_EXIT = 0.5
 """The most seconds that the process may take to exit once everything is done."""
 
@@ -177,12 +158,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; returns its exit code."""
+    """Run one command; returns its exit code.
+
+    Not by click's `main`, which ends silently at any broken pipe, whoever was to read it.
+    """
+    if shell := os.environ.get(_COMPLETION):
+        return shell_complete(wikitopics, {}, "wikitopics", _COMPLETION, shell)
     try:
-        result = wikitopics.main(list(arguments), prog_name="wikitopics", standalone_mode=False)
+        try:
+            with wikitopics.make_context("wikitopics", list(arguments)) as context:
+                result = wikitopics.invoke(context)
+        except OSError as error:
+            if output.is_echo(error):  # of help, or the version
+                raise output.output_failed(error) from None
+            raise
         with output.standard_output():
             pass  # flushing may fail, and should fail here
-    except (click.exceptions.Exit, click.Abort, output.ReaderGone) as end:
+    except (click.exceptions.Exit, output.ReaderGone, *output.INTERRUPTED) as end:
+        if isinstance(end, KeyboardInterrupt):
+            output.say("")  # ends the line in which the terminal shows ^C
         return output.exit_code(end)
     except Exception as error:
         text = _explained(error)
@@ -212,6 +206,8 @@ def _explained(error: Exception) -> str | None:
         return error.format_message()
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":
         return "out of memory: close other programs, or train fewer topics or models at once"
+    if isinstance(error, BrokenPipeError):
+        return f"the connection to another process broke: {error}"
     if isinstance(error, OSError) and error.strerror:
         of = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         return of + error.strerror

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from wikitopics.cli import options
-from wikitopics.cli.options import Command, CommandGroup, reading, session_option, whole
+from wikitopics.cli.options import Command, Group, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.page import Markup
@@ -139,7 +139,7 @@ _session_option = click.option(
 )
 
 
-@click.group(cls=CommandGroup, no_args_is_help=False)
+@click.group(cls=Group, no_args_is_help=False)
 @_session_option
 @click.pass_context
 def vocab(ctx: click.Context, session: str | None) -> None:
@@ -234,17 +234,12 @@ def build(
     output: Path,
     size: int,
     stop_words: tuple[str, ...],
-    min_df: float | None,
-    max_df: float | None,
-    min_letters: int,
-    digits: bool,
-    phrases: bool,
     text_column: str | None,
     lines: bool | None,
     markup: Markup | None,
     articles: int,
     session: str | None,
-    **wiki: Any,
+    **given: Any,
 ) -> None:
     """Build a vocabulary from SOURCE.
 
@@ -266,10 +261,10 @@ def build(
     from wikitopics.session.training.vocabulary import crawled_documents, file_documents
     from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary, read_stop_words
 
+    wiki = {option.name: given.pop(option.name) for option in (LANG, API_URL, CONTACT, RPM)}
     language = language_of_texts(wiki[LANG.name])
     unwanted = [word for name in stop_words for word in read_stop_words(name)] if stop_words else None
-    limits = {"min_df": min_df, "max_df": max_df, "min_letters": min_letters}
-    recipe = VocabularyRecipe.of_language(language, unwanted, digits=digits, phrases=phrases, **limits)
+    recipe = VocabularyRecipe.of_language(language, unwanted, **given)
     crawl = not sources
     if crawl and language is None and wiki[API_URL.name] is None:
         raise BadUsage("give files to read, or --lang or --api-url to crawl")

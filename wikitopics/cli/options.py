@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -74,7 +73,7 @@ session_option = click.option(
 
 log_option = click.option(
     "--log", metavar="FILE", type=click.Path(dir_okay=False),
-    help="Also write all messages to FILE, which is rotated at 5 MB; at most four files are kept.",
+    help="Also append all messages, with the time, to FILE.",
 )  # fmt: skip
 
 progress_option = click.option(
@@ -184,7 +183,8 @@ def take(option: Option[Any], *, help: str = "") -> Callable[[Function], Functio
 
 
 class Command(click.Command):
-    """A command whose docstring ends with examples, which its help shows last."""
+    """A command whose docstring ends with examples, which its help shows last. A wrong word is told with the
+    help of the command that it is about."""
 
     def __init__(self, *, help: str | None = None, epilog: str | None = None, **more: Any) -> None:
         text, mark, examples = inspect.cleandoc(help or "").partition("\n\nExample")
@@ -192,24 +192,18 @@ class Command(click.Command):
             help=text, epilog=(epilog or "") + (f"\b\nExample{examples}" if mark else ""), **more
         )
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # it has none where an option's value is missing
+            raise
+
 
 class Group(Command, click.Group):
     """A group of such commands."""
 
     command_class = Command
-
-
-class CommandGroup(Group):
-    """A group of commands, in which a wrong word is told with the help of the command that it is about."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except click.UsageError as error:
-            if error.ctx is None:  # as where an option's value is missing
-                command = self.get_command(ctx, ctx.invoked_subcommand or "")
-                error.ctx = click.Context(command, ctx, ctx.invoked_subcommand) if command else ctx
-            raise
 
 
 Groups = list[tuple[str, list[click.Parameter]]]
@@ -227,13 +221,11 @@ class SettingsCommand(Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         takes, source = self.takes_settings(args), _source_in(args)  # click empties the list
-        ctx.meta[f"settings of {self.name}"] = setting_groups(source) if takes else []
         try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if takes:
-                _explain(error.option_name, source)
-            raise
+            ctx.meta[f"settings of {self.name}"] = setting_groups(source) if takes else []
+        except BadUsage as error:
+            raise click.BadParameter(str(error), ctx, param_hint=f"'{SOURCE.flag}'") from None
+        return super().parse_args(ctx, args)
 
     def takes_settings(self, args: Sequence[str]) -> bool:
         """Whether these words may hold settings; if not, the settings need not be loaded."""
@@ -263,9 +255,8 @@ class SettingsCommand(Command):
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; those of ``source`` too, from another package."""
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
-    if source is not None and source not in sources.BUILT_IN:
-        with contextlib.suppress(BadUsage):  # reported with the option itself
-            shown.append(sources.load(source))
+    if source and source not in sources.BUILT_IN:
+        shown.append(sources.load(source))
     options = {option.name: option for kind in shown for option in kind.options}
     source_option, model_kind = click_option(SOURCE), click_option(MODEL)
     source_option.type, model_kind.type = SourceType(SOURCE), OptionType(MODEL, kinds.names)
@@ -286,14 +277,3 @@ def _source_in(args: Sequence[str]) -> str | None:
         if word == "--source" or word.startswith("--source="):
             source = value if word == "--source" else word.partition("=")[2]
     return source
-
-
-def _explain(flag: str, source: str | None) -> None:
-    """Raise `BadUsage` if an unknown option may be that of a source from another package."""
-    if source is not None:
-        sources.load(source)
-    for name in sources.names():
-        if name not in sources.BUILT_IN:
-            with contextlib.suppress(BadUsage):
-                if flag in (option.flag for option in sources.load(name).options):
-                    raise click.UsageError(f"{flag} needs --source {name}")

@@ -1,9 +1,6 @@
 """`train`, a trainer without a screen; `watch`, the screen; `demo`, both on a wiki that comes along."""
 
 import contextlib
-import io
-import logging
-import logging.handlers
 import os
 import signal
 import subprocess
@@ -24,7 +21,7 @@ from wikitopics.crawler.errors import Unconfirmed
 from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.model import kinds
 from wikitopics.session import escapes
-from wikitopics.session.errors import BadUsage, NoSession, Say, os_error_as
+from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import command, log_file, session_name, session_path
@@ -192,36 +189,27 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
     return 0
 
 
-class LogFile(logging.handlers.RotatingFileHandler):
-    """A rotated file of messages; a full disk is no reason to stop training."""
-
-    def _open(self) -> io.TextIOWrapper:
-        from wikitopics.session.storage.files import open_to_append
-
-        return io.TextIOWrapper(open_to_append(Path(self.baseFilename)), encoding="utf-8")
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        """Drop the message."""
-
-
 @contextlib.contextmanager
 def also_to(log: Path, session: Path) -> Iterator[Say]:
-    """Yield a function that writes a line to standard error and, with the time, to a rotated file.
+    """Yield a function that writes a line to standard error and, with the time, to a file.
 
     The file also gets the error that ends it all, which standard error gets from the command line.
     """
     from wikitopics.session.storage.database import keep_sessions
+    from wikitopics.session.storage.files import open_to_append
 
     keep_sessions(log)
     if os.path.realpath(log) == os.path.realpath(session):
         raise BadUsage(f"--log {log} is the session itself: name another file")
     with os_error_as(f"cannot write {log}"):
         log.parent.mkdir(parents=True, exist_ok=True)
-        handler = LogFile(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        file = open_to_append(log)
 
     def keep(message: str) -> None:
-        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (visible(message),), None))
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {visible(message)}\n"
+        with contextlib.suppress(OSError):  # a full disk is no reason to stop training
+            file.write(line.encode(errors="backslashreplace"))
+            file.flush()
 
     def tell(message: str) -> None:
         output.say(message)
@@ -233,8 +221,8 @@ def also_to(log: Path, session: Path) -> Iterator[Say]:
         keep(output.error_line(str(error) or type(error).__name__))
         raise
     finally:
-        with contextlib.suppress(OSError):  # as in `LogFile.handleError`
-            handler.close()
+        with contextlib.suppress(OSError):
+            file.close()
 
 
 class ProgressLines:
@@ -339,9 +327,6 @@ class JsonLines(ProgressLines):
 
 # The screen: start a trainer if none is running, then show the session.
 
-BEGIN_SECONDS = 30.0
-"""Seconds that a screen waits for a trainer that has not yet announced the session."""
-
 
 @click.command(cls=Command)
 @options.session_option
@@ -352,7 +337,7 @@ BEGIN_SECONDS = 30.0
 def watch(session: str, notify: str | None, web: bool, port: int | None, host: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
-    If the session does not exist yet, wait for it: as long as a trainer is starting, otherwise half a minute.
+    If the session does not exist yet, wait for it as long as its trainer is starting.
 
     Examples:
       wikitopics watch
@@ -388,25 +373,15 @@ def serve_screens(path: Path, port: int | None, host: str | None) -> int:
 
 def attach(path: Path, notify: str | None = None) -> int:
     """Open the screen on a session that exists or that a trainer is about to create."""
-    try:
-        reading(path).close()
-    except NoSession as error:
-        if not on_terminal():
-            raise
+    if not path.exists() and on_terminal() and owner(path) is not None:
+        output.say(f"waiting for {session_name(path)} to begin (Ctrl+C quits)")
         try:
-            output.say(f"{error}; waiting for it to begin (Ctrl+C quits)")
-            wait_for_session(path)
+            while not path.exists() and owner(path) is not None:
+                time.sleep(0.1)
         except KeyboardInterrupt:
             return 0
-        reading(path).close()
+    reading(path).close()
     return show(path, notify=notify)
-
-
-def wait_for_session(path: Path) -> None:
-    """Return when there is a session at ``path``, or nothing seems to be creating one."""
-    enough = time.monotonic() + BEGIN_SECONDS
-    while not path.exists() and (owner(path) is not None or time.monotonic() < enough):
-        time.sleep(0.1)
 
 
 def open_screen(session: str, settings: dict[str, Any]) -> int:
