@@ -274,8 +274,7 @@ def test_bad_rows_are_named_counted_and_skipped(tmp_path, bad, reason, why):
 
 
 def test_a_quotation_mark_that_is_never_closed_ends_the_table(tmp_path):
-    path = write(tmp_path / "a.csv", 'text\none\n"two\nthree\n')
-    pages, skips, told = read(path)
+    pages, skips, told = read(write(tmp_path / "a.csv", 'text\none\n"two\nthree\n'))
     assert [p.text for p in pages] == ["one"]
     assert skips == {"damaged": 1}
     assert "line 3: a quotation mark is never closed" in told[0]

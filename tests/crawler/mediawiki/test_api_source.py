@@ -155,8 +155,7 @@ async def test_one_lap_resumed_exactly_behind_each_batch(source, read):
     batches = await read(source())
     for n, batch in enumerate(batches):
         stored = json.loads(json.dumps(batch.position))
-        again = await read(source(), stored)
-        assert ids(again) == ids(batches[n + 1 :])
+        assert ids(await read(source(), stored)) == ids(batches[n + 1 :])
     assert await read(source(), batches[-1].position) == []
 
 
@@ -277,8 +276,7 @@ async def test_a_mediawiki_from_before_slots(wiki, source, read):
 
 
 async def test_a_wiki_without_a_name(acts):
-    url = URL("http://[::1]:8080/w/api.php")
-    assert read_siteinfo(acts.siteinfo(1), url).name == "[::1]:8080"
+    assert read_siteinfo(acts.siteinfo(1), URL("http://[::1]:8080/w/api.php")).name == "[::1]:8080"
 
 
 @pytest.mark.parametrize(

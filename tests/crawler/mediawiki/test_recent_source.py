@@ -194,8 +194,7 @@ async def test_goes_on_behind_the_last_event(hear):
 
 async def test_a_burst_comes_in_full_batches(hear, monkeypatch):
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 20.0)
-    stream = Stream(b"".join(event(n) for n in range(100)))
-    batches, _ = await hear(stream, 100)
+    batches, _ = await hear(Stream(b"".join(event(n) for n in range(100))), 100)
     assert sorted(ids(batches)) == list(range(100))
     assert max(len(b.pages) for b in batches) == 50
 
@@ -367,8 +366,7 @@ async def test_large_articles_come_in_smaller_batches(hear, monkeypatch):
 async def test_who_no_longer_waits_for_changes_does_not_say_so(reason):
     activity = Activity(waiting_for=reason)
     wiki = SimpleNamespace(activity=activity, limits=wikimedia_limits(), host="host")
-    source = RecentSource(wiki, "http://host/stream")
-    assert await source._next(asyncio.Queue(), 0) is None
+    assert await RecentSource(wiki, "http://host/stream")._next(asyncio.Queue(), 0) is None
     assert activity.waiting_for == reason
 
 
