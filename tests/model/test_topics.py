@@ -46,8 +46,7 @@ def test_a_word_is_owned_by_the_topics_that_lead_with_it():
 
 def test_relevance_goes_from_lift_to_probability():
     np.testing.assert_array_equal(most_relevant(LEADING, SHARES, weight=1.0), IDS)
-    by_lift = most_relevant(LEADING, SHARES, weight=0.0)
-    assert by_lift.tolist() == [[1, 0, 2], [3, 2, 0], [4, 5, 0]]
+    assert most_relevant(LEADING, SHARES, weight=0.0).tolist() == [[1, 0, 2], [3, 2, 0], [4, 5, 0]]
     assert most_relevant(LEADING, SHARES, weight=0.5)[:, 0].tolist() == [1, 3, 4]
 
 
