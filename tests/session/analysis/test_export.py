@@ -31,8 +31,7 @@ def test_topics_and_metrics_make_sense(cli, trained):
     assert {row["topic"] for row in topics} == {0, 1, 2, 3, 4}
     assert sum(row["share"] for row in topics if row["rank"] == 1) == pytest.approx(1, abs=1e-3)
     metrics = cli.rows("metrics")
-    names = {row["metric"] for row in metrics}
-    assert names >= {"log_likelihood", "perplexity", "bound_perplexity", "npmi"}
+    assert {row["metric"] for row in metrics} >= {"log_likelihood", "perplexity", "bound_perplexity", "npmi"}
     by_point = {(row["articles"], row["metric"]): row["value"] for row in metrics}
     for (articles, metric), value in by_point.items():
         if metric == "perplexity":

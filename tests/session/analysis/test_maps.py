@@ -104,5 +104,4 @@ def test_topics_of_a_damaged_or_very_young_session_can_be_drawn(model):
     from dataclasses import replace
 
     topics = [replace(topic, share=0.0, place=(0.0, 0.0), name="") for topic in model.topics]
-    drawn = maps.layout(replace(model, topics=topics, groups=[]), maps.NARROW)
-    assert np.isfinite(boxes(drawn)).all()
+    assert np.isfinite(boxes(maps.layout(replace(model, topics=topics, groups=[]), maps.NARROW))).all()

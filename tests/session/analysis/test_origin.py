@@ -69,7 +69,6 @@ def test_it_is_told_beside_what_is_exported(cli, trained, tmp_path, monkeypatch)
         outcome = cli("export", "articles", "--format", form)
         assert outcome.err == SAMPLE.text + "\n"
         assert SAMPLE.name not in outcome.out
-    told = cli("export", "words", "-o", tmp_path / "words.csv")
-    assert told.err.splitlines()[-1] == SAMPLE.text
+    assert cli("export", "words", "-o", tmp_path / "words.csv").err.splitlines()[-1] == SAMPLE.text
     assert (tmp_path / "words.csv").read_text() == own.out
     assert cli("export", "topics").err == ""

@@ -85,8 +85,7 @@ def test_a_state_that_could_not_be_read_again_is_refused(value):
 
 def test_ids_of_their_own_stay_with_the_articles_and_of_another_number_are_damage():
     whole = replace(documents([2, 0, 3, 1]), ids=("a", "", "c", "d"))
-    back = Block.from_bytes(whole.to_bytes(), "here", 100)
-    assert back.ids == whole.ids
+    assert Block.from_bytes(whole.to_bytes(), "here", 100).ids == whole.ids
     assert whole[1:3].ids == ("", "c")
     assert [part.ids for part in whole.split(whole.has_words)] == [("a", "c", "d"), ("",)]
     nothing = Block.concatenate([])

@@ -97,8 +97,7 @@ async def test_no_more_parts_are_in_memory_than_workers_need(source, monkeypatch
         return answer
 
     made.part = read_one
-    found = await blocks_of(Intake(made, Pool(submit, 2)))
-    assert sorted(ids(found)) == list(NUMBERS)
+    assert sorted(ids(await blocks_of(Intake(made, Pool(submit, 2))))) == list(NUMBERS)
     assert most <= 9
 
 

@@ -70,8 +70,7 @@ def test_every_article_has_one_place_and_held_out_ones_are_never_trained(session
     found = account(path)
     trained = [page for page, *_ in found["trained"]]
     held_out = [page for page, *_ in found["held_out"]]
-    skipped = [page for page, *_ in found["skipped"]]
-    assert skipped == [3, 200, 699]
+    assert [page for page, *_ in found["skipped"]] == [3, 200, 699]
     assert held_out == [page for page in range(41) if page != 3]
     assert trained == [page for page in range(41, 699) if page != 200]
     assert found["counts"] == (657, 40, 700, 0, 3)
@@ -210,8 +209,7 @@ def readings(monkeypatch):
 @pytest.mark.parametrize("together", [2**24, 3000], ids=["all shuffled", "in rounds"])
 def test_every_pass_has_each_document_in_another_order(sessions, corpus, readings, monkeypatch, together):
     monkeypatch.setattr("wikitopics.session.training.stream.WORDS", together)
-    path = sessions("s", passes=4, model=(MODELS["lda"],))
-    Driver(path, corpus).run()
+    Driver(sessions("s", passes=4, model=(MODELS["lda"],)), corpus).run()
     sizes = [len(batch) for batch in readings]
     assert all(size % 64 == 0 for size in sizes[:-1])
     pages = [page for batch in readings for page in batch]
@@ -272,14 +270,12 @@ def test_proportions_are_those_of_the_last_reading(sessions, corpus):
 def test_interrupted_in_any_pass_equals_undisturbed(undisturbed, keep, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.stream.WORDS", 3000)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
-    calm = undisturbed(passes=3, keep_articles=keep)
-    assert account(calm)["counts"][0] == 3 * 657
+    assert account(undisturbed(passes=3, keep_articles=keep))["counts"][0] == 3 * 657
 
 
 def test_a_collection_smaller_than_a_minibatch(corpus_of, undisturbed):
     few = corpus_of(30)
-    calm = undisturbed(few, held_out=5, passes=90)
-    found = account(calm)
+    found = account(undisturbed(few, held_out=5, passes=90))
     documents = len(found["trained"])
     assert found["counts"][0] == 90 * documents
     assert 0 < documents < 30

@@ -351,8 +351,7 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
     ]
     assert counted[0] == counted[1] + 60, "the word in <pre> of each"
 
-    known = set(words.read_text().split())
-    assert "river" in known
+    assert "river" in set(words.read_text().split())
     (tmp_path / "one.html").write_text("<p>river</p><p>river</p><pre>river</pre>")
     asked = ("infer", tmp_path / "one.html", "--json", "--session")
     for more, found in ((("prose",), 2), (("tags",), 3), (("tags", "--markup", "html"), 2)):

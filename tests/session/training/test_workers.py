@@ -142,8 +142,7 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
 
 
 async def test_workers_that_cannot_start_are_one_clear_error(memory, capfd):
-    short = Workers(1, exec, ("raise MemoryError('for a worker')",))
-    feed = Intake(memory, short)
+    feed = Intake(memory, Workers(1, exec, ("raise MemoryError('for a worker')",)))
     with pytest.raises(SessionError, match=r"often of too little memory.*code 1: MemoryError") as caught:
         await blocks_of(feed)
     assert "\n" not in str(caught.value)
