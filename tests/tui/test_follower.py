@@ -67,8 +67,7 @@ async def test_what_is_committed_without_an_article_is_seen(path, feed):
     commit(path, Changes(snapshots=[snapshot]))
     await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
     before = await feed.look(METRICS)
-    newest = before.recent[0]
-    commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))
+    commit(path, Changes(renewed=[([before.recent[0].seq], largest(([49], [0.99])))]))
     await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
     after = await feed.look(METRICS)
     assert after.curves is before.curves

@@ -85,8 +85,7 @@ async def test_another_model_is_listed_from_its_top_pinned_and_sorted(shown, liv
         await seeing.until_true(lambda: listed.cursor == 5)
         pinned = listed.topic.topic
         await seeing.press(pilot, "asterisk", "o", "o", shows="Topics by number")
-        numbers = [row.topic for row in listed.rows]
-        assert numbers == [pinned, *sorted(set(range(50)) - {pinned})]
+        assert [row.topic for row in listed.rows] == [pinned, *sorted(set(range(50)) - {pinned})]
         assert listed.topic.topic == pinned
         assert f"*{pinned}" in seeing.text(app)
 

@@ -249,8 +249,7 @@ def test_what_the_user_says_of_the_terminal_counts(monkeypatch, said, speaks):
         monkeypatch.setenv(name, value)
     for encoding, expected in (("utf-8", speaks), ("latin-1", False)):
         stream, flags = SimpleNamespace(encoding=encoding), SimpleNamespace(utf8_mode=0)
-        stand_in = SimpleNamespace(flags=flags, __stdout__=stream)
-        monkeypatch.setattr("wikitopics.tui.terminal.sys", stand_in)
+        monkeypatch.setattr("wikitopics.tui.terminal.sys", SimpleNamespace(flags=flags, __stdout__=stream))
         assert speaks_utf8() is expected
 
 
