@@ -100,8 +100,7 @@ ALPHABET = "aIiıİéßΣσςא״׳\u05b0'’ʼ\u200c\u200d 1-.،نَकि्�
 @example("ΟΔΟΣ' 'ΟΔΟΣ", "")
 @example("I\u0301I\u0307", "tr")
 def test_words_are_what_the_rule_says(text, language):
-    rule = Rule.of_language(language)
-    words = [word.decode() for word in rule.words(text)]
+    words = [word.decode() for word in Rule.of_language(language).words(text)]
     assert words == list(plain_words(text, language))
 
 
