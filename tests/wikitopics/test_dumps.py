@@ -62,8 +62,7 @@ def test_a_rest_is_shown_and_ended_by_a_stop(cli, counted_here, spawn, server):
 
 
 def test_requests_a_minute_do_not_say_how_long_a_dump_takes(cli, counted_here, server):
-    outcome = cli.ok(*TRAIN, *GERMAN)
-    assert "is built first, from the first 300 articles; these" in outcome.err
+    assert "is built first, from the first 300 articles; these" in cli.ok(*TRAIN, *GERMAN).err
     assert len(server.asked) <= 3, "of a small dump, every request brings all"
 
 

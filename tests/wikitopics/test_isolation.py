@@ -65,8 +65,7 @@ def test_the_trainer_that_the_screen_starts(hostile, home, tmp_path):
         "trainer = start_trainer(path, ['demo', '--headless', '--articles', '60'])\n"
         "raise SystemExit(trainer.wait())"
     )
-    environment = {**os.environ, "PYTHONSAFEPATH": ""}
-    done = subprocess.run([sys.executable, script], env=environment, timeout=500)
+    done = subprocess.run([sys.executable, script], env={**os.environ, "PYTHONSAFEPATH": ""}, timeout=500)
     log = home / "demo.db.log"
     assert done.returncode == 0, log.read_text() if log.exists() else ""
     assert "60 articles" in log.read_text()

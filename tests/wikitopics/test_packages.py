@@ -101,8 +101,7 @@ def test_a_sources_options_are_told_and_checked_once_it_is_named(starred, cli, o
 
 def test_a_sources_options_belong_to_the_session(starred, cli, one_line):
     assert cli(*starred, "--articles", 64).code == 0
-    changed = cli("train", "--source", "starred", "--stars", 3)
-    one_line(changed, 2, "--stars 3: this session was made with 0")
+    one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars 3: this session was made with 0")
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
@@ -267,8 +266,7 @@ def test_every_command_and_python_answer_for_a_model(race, cli, tmp_path):
     assert len(topics) == 20
     words = [word["word"] for word in topics[0]["words"]]
     assert len(words) == 50
-    articles = cli.json("articles", "--topic", topics[0]["topic"])
-    assert articles[0]["proportion"] > 0.9
+    assert cli.json("articles", "--topic", topics[0]["topic"])[0]["proportion"] > 0.9
     (tmp_path / "text").write_text(" ".join(words[:9]))
     (inferred,) = cli.json("infer", tmp_path / "text")
     assert np.argmax(inferred["proportions"]) == topics[0]["topic"]

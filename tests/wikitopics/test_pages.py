@@ -259,8 +259,7 @@ STOPS = re.findall(r"^\| `([\w.]+)`[^|]* \| `([\w/]+)\.py`", CONTRIBUTING, re.MU
 
 @pytest.mark.parametrize(("function", "module"), STOPS)
 def test_a_function_of_the_tour_is_where_it_says(function, module):
-    found = import_module("wikitopics." + module.replace("/", "."))
-    assert callable(attrgetter(function)(found))
+    assert callable(attrgetter(function)(import_module("wikitopics." + module.replace("/", "."))))
 
 
 OF_JSON = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## JSON\n")[1].split("\n## ")[0]

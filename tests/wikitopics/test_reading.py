@@ -149,8 +149,7 @@ def test_what_cannot_be_inferred_is_told(cli, trained, tmp_path, monkeypatch, co
 def test_one_text_without_a_known_word_has_no_topics(cli, trained, tmp_path):
     (tmp_path / "known").write_bytes("aaa aab aac é".encode("latin-1"))
     (tmp_path / "unknown").write_text("xyzzy")
-    outcome = cli.ok("infer", tmp_path / "known", tmp_path / "unknown")
-    *_, before, last = outcome.out.splitlines()
+    *_, before, last = cli.ok("infer", tmp_path / "known", tmp_path / "unknown").out.splitlines()
     assert last.endswith("unknown: 0 of 1 words known")
     assert before.startswith("  ")
 

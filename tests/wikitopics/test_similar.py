@@ -198,8 +198,7 @@ def test_those_topics_are_taken_away_when_the_session_goes_on(cli, kept, home, c
     more = ("--vocab", corpus.vocabulary, "--held-out", 20)
 
     def held_out():
-        found = wt.open().articles(limit=400)
-        return {one.title: one.topic for one in found if one.role == "held_out"}
+        return {one.title: one.topic for one in wt.open().articles(limit=400) if one.role == "held_out"}
 
     for limit in (128, 256):
         assert cli(*made, *more, "--articles", limit).code == 0

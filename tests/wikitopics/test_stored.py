@@ -130,8 +130,7 @@ def test_a_model_learns_and_the_session_stays(session, corpus):
     assert isinstance(model, wt.OnlineModel)
     assert repr(model) == f"<OnlineHDP: 8 topics, 60 words, {model.updates} updates>"
     ids, counts = session.vocabulary().count(" ".join(corpus.words[:30]))
-    batch = wt.Minibatch([0, len(ids)], ids, counts)
-    model.learn(batch)
+    model.learn(wt.Minibatch([0, len(ids)], ids, counts))
     assert model.updates == session.model("many").updates + 1
     assert not np.array_equal(model.topics(), session.model("many").topics())
     assert session.path.read_bytes() == before

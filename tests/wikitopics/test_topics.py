@@ -53,8 +53,7 @@ def test_hidden_topics_are_left_out_of_lists_and_nothing_else(cli, trained):
         return {int(line.split()[0]) for line in cli("topics", *options).out.splitlines()[1:]}
 
     tree, exported, before = cli("topics", "--tree").out, cli("export", "topics").out, cli.json("topics")
-    said = cli.ok("topics", "hide", 4, 2).err
-    assert "topics 4, 2 of lda: hidden from lists" in said
+    assert "topics 4, 2 of lda: hidden from lists" in cli.ok("topics", "hide", 4, 2).err
     assert numbers() == {0, 1, 3}
     assert "2 of 5 topics are hidden; --all shows them" in cli("topics").err
     assert numbers("--all") == set(range(5))
@@ -110,8 +109,7 @@ def test_a_command_is_told_of_the_topic_and_the_session(cli, trained, tmp_path):
     cli.ok("topics", "name", "--command", f"cat >> {told}; echo $WIKITOPICS_SESSION >> {told}")
     lines = told.read_text(encoding="utf-8").splitlines()
     assert set(lines[1::2]) == {str(trained)}
-    listed = cli.json("topics", "--top", 20)
-    for question, topic in zip(map(json.loads, lines[::2]), listed, strict=True):
+    for question, topic in zip(map(json.loads, lines[::2]), cli.json("topics", "--top", 20), strict=True):
         assert question["number"] == topic["topic"]
         assert question["words"] == [word["word"] for word in topic["words"]]
         about = cli.json("articles", "--topic", topic["topic"], "--limit", 10)
@@ -188,8 +186,7 @@ def test_whatever_ends_it_ends_its_command(spawn, trained, tmp_path, number):
 
 
 def test_a_topic_cannot_be_named_before_there_are_topics(cli, path):
-    outcome = cli("topics", "name", "--session", path, "--command", "false")
-    assert "no topics yet" in outcome.err
+    assert "no topics yet" in cli("topics", "name", "--session", path, "--command", "false").err
 
 
 def test_a_given_name_stays_when_the_session_goes_on(cli, corpus):

@@ -155,8 +155,7 @@ def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus
     assert "660 documents need about 0.1 GB more" in said.err
     assert "0.1 GB is free: make room" in said.err
     free = free._replace(free=500_000_000)
-    roomy = cli.ok(*few, "--session", "roomy")
-    assert "need about" not in roomy.err
+    assert "need about" not in cli.ok(*few, "--session", "roomy").err
 
 
 def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus):
@@ -212,8 +211,7 @@ def test_a_wiki_as_large_as_the_sample_has_no_copies():
 
 def test_the_demo_ends_when_each_text_has_been_read_once(cli, monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.embedded.corpus.SAMPLE_ARTICLES", 300)
-    outcome = cli.ok("demo", "--headless")
-    assert "every article has been read once" in outcome.err
+    assert "every article has been read once" in cli.ok("demo", "--headless").err
     now = cli.json("status", "--session", "demo")
     assert (now["state"], now["articles"], now["crawled"]) == ("finished", 100, 300)
     exported = cli("export", "articles", "--session", "demo", "--format", "json").out
@@ -224,8 +222,7 @@ def test_the_demo_ends_when_each_text_has_been_read_once(cli, monkeypatch):
     for what in ("articles", "topics", "proportions"):
         assert cli("export", what, "--session", "slow").out == cli("export", what, "--session", "demo").out
     assert cli("demo", "--headless", "--pace", 1e300).code == 2  # no heartbeat can say so
-    again = cli.ok("demo", "--headless", "--articles", 500)
-    assert "100, fewer than --articles 500" in again.err
+    assert "100, fewer than --articles 500" in cli.ok("demo", "--headless", "--articles", 500).err
 
 
 TELL = 'echo "$WIKITOPICS_EXIT_CODE|$WIKITOPICS_REASON|$WIKITOPICS_SESSION" >> '

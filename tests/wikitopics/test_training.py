@@ -58,8 +58,7 @@ def test_a_column_becomes_a_session(path):
     assert status.skips == {"no known word": 6}
     assert status.source_name == "texts given in Python"
     assert len(session.topics()) == 3
-    found = session.articles(limit=200)
-    told = {(one.page_id, one.title, one.id) for one in found}
+    told = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
     assert told == {(n + 1, f"T{n}", str(n + 1000)) for n in range(126)}
     assert set(session.vocabulary().words) <= set(WORDS)
     assert str(session.vocabulary().rule) == "2 en"
