@@ -40,8 +40,7 @@ def blocks(text: str, language: str = "") -> list[str]:
 
 def files(text: str) -> dict[str, str]:
     """The fenced blocks below a file's name, by that name."""
-    found = re.findall(r"^`([\w.-]+)`\n\n```\w+\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    return dict(found)
+    return dict(re.findall(r"^`([\w.-]+)`\n\n```\w+\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
 
 
 def module_of(title: str) -> dict[str, Any]:

@@ -88,8 +88,7 @@ HOLDER = (
 
 def holder(path: Path) -> "subprocess.Popen[str]":
     """A process that holds a session's lock, as a trainer does."""
-    command = [sys.executable, "-c", HOLDER, str(path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
