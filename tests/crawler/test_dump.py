@@ -42,9 +42,7 @@ from wikitopics.crawler.system import Background
 async def test_every_wrapping_gives_the_same_articles(tmp_path, name):
     path = write(tmp_path / name, WRAPPINGS[name](dump(range(1, 400))))
     info, batches = await collect(dump_source([path]))
-    assert info.name == name
-    assert info.articles == 399
-    assert info.file_names == ("Datei",)
+    assert (info.name, info.articles, info.file_names) == (name, 399, ("Datei",))
     assert info.category_names == ("Kategorie",)
     assert sorted(ids(batches)) == list(range(1, 400))
     assert batches[-1].lap == 1.0

@@ -182,8 +182,7 @@ async def test_what_is_sent(wiki, source, read):
     assert request.headers["User-Agent"].startswith("wikitopics/0 (me@wiki-reader.org) aiohttp/")
     assert request.headers["Accept-Encoding"] == "gzip"
     assert "Cookie" not in request.headers
-    assert request.query["maxlag"] == "5"
-    assert request.query["formatversion"] == "2"
+    assert (request.query["maxlag"], request.query["formatversion"]) == ("5", "2")
     assert "rvlimit" not in request.query
     assert "grncontinue" not in request.query
     assert wiki.requests[2].query["grncontinue"].endswith("|4|0")
@@ -247,8 +246,7 @@ async def test_pages_that_are_no_articles(acts, crawled):
 async def test_an_empty_wiki_and_one_that_lists_nothing_for_ever(wiki, source, read):
     wiki.pages = []
     (batch,) = await read(source())
-    assert batch.pages == ()
-    assert batch.lap == 1.0
+    assert (batch.pages, batch.lap) == ((), 1.0)
 
     def nothing(query):
         here = int(query.get("grncontinue", "0.05|0.1|1000|0").split("|")[2]) + 1

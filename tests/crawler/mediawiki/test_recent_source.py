@@ -232,8 +232,7 @@ async def test_a_connection_cut_after_a_while_is_no_fault(hear):
     batches, source = await hear(stream, 2)
     assert sorted(ids(batches)) == [1, 2]
     assert stream.asked == [None, '[{"offset":1}]', '[{"offset":1}]']
-    assert source.activity.errors == []
-    assert source.activity.retries == 0
+    assert (source.activity.errors, source.activity.retries) == ([], 0)
 
 
 async def test_a_compressed_stream_is_read_as_it_comes(hear):
