@@ -100,8 +100,7 @@ def test_numbers_are_kept_by_who_has_most_of_the_topics():
 
 def test_the_number_of_areas():
     assert [usual_number(U) for U in (0, 1, 3, 4, 50, 100, 182, 1000)] == [1, 1, 1, 3, 10, 13, 18, 18]
-    assert usual_number(52, before=10) == 10
-    assert usual_number(60, before=9) == 11
+    assert (usual_number(52, before=10), usual_number(60, before=9)) == (10, 11)
 
 
 def test_each_area_is_a_branch_of_the_tree():
@@ -149,8 +148,7 @@ def test_names_share_no_stem_and_hold():
 def test_few_topics_have_areas_too(U):
     far = planted(6)[:U, :U]
     areas = Areas.by_distance(far, np.arange(2, 2 + U), 9).placed()
-    assert areas.topics.tolist() == list(range(2, 2 + U))
-    assert areas.places.shape == (U, 2)
+    assert (areas.topics.tolist(), areas.places.shape) == (list(range(2, 2 + U)), (U, 2))
     assert np.isfinite(areas.places).all()
     np.testing.assert_allclose(areas.far, far, atol=2e-3)
     later = Areas.by_distance(far, np.arange(2, 2 + U), 9, areas).placed(areas)
