@@ -48,10 +48,8 @@ def same(one, other):
 
 def test_slices_and_chosen_articles_keep_their_words_and_put_together_are_the_whole():
     part = documents([2, 0, 3, 1])[1:3]
-    assert part.titles == ("t1", "t2")
-    assert part.indptr.tolist() == [0, 0, 3]
-    assert part.counts.tolist() == [3, 4, 5]
-    assert part.words.tolist() == [0, 12]
+    assert (part.titles, part.indptr.tolist()) == (("t1", "t2"), [0, 0, 3])
+    assert (part.counts.tolist(), part.words.tolist()) == ([3, 4, 5], [0, 12])
     whole = documents([2, 0, 3, 1, 5])
     assert same(Block.concatenate([whole[:2], whole[2:2], whole[2:]]), whole)
     assert len(Block.concatenate([])) == 0
@@ -119,8 +117,7 @@ def test_training_on_kept_counts_gives_the_same_model(
     monkeypatch.chdir(home.parent)
     cli.ok("train", "--counts", f"{home.name}/kept.db", *again, "--session", "again")
     with SessionReader(home / "again.db") as reader:
-        assert reader.status().articles == crawled
-        assert reader.vocabulary() == corpus.words
+        assert (reader.status().articles, reader.vocabulary()) == (crawled, corpus.words)
     assert_same_states(states(home / "again.db"), states(first))
     with contextlib.closing(KeptCounts(first)) as counts:
         whole = counts.documents(0, len(counts))
@@ -240,5 +237,4 @@ def test_what_is_held_out_does_not_choose_the_words():
     blocks = [count_pages([page], Rule.parse("2"), INFO) for page in pages(*texts)]
     built = choose_words(lambda: blocks, 2, 6, VocabularyRecipe(Rule.parse("2"), (), 1.0))
     # Once "held" is left out, the first two articles have no known word: the next two are held out instead.
-    assert built.documents == 2
-    assert built.vocabulary.words == ("here", "word")
+    assert (built.documents, built.vocabulary.words) == (2, ("here", "word"))

@@ -34,8 +34,7 @@ def test_a_new_session_is_whole_and_its_owners_alone(path):
     assert sql(path, "PRAGMA user_version") == [(VERSION,)]
     assert sql(path, "PRAGMA journal_mode") == [("wal",)]
     with contextlib.closing(SessionWriter(path)) as store:
-        assert store.settings() == settings()
-        assert store.vocabulary() == WORDS
+        assert (store.settings(), store.vocabulary()) == (settings(), WORDS)
         assert store.progress() == Progress()
         assert [model.log_likelihood for model in store.model_statuses()] == [None]
         assert np.array_equal(store.model_state(store.models()[0])["a"], np.zeros((2, 3)))
@@ -95,8 +94,7 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
         ((number, pending),) = store.pending()
         assert number == 1
         assert pending.page_ids.tolist() == [5, 6]
-        assert store.held_out().page_ids.tolist() == [5, 6]
-        assert store.points("metrics") == [64]
+        assert (store.held_out().page_ids.tolist(), store.points("metrics")) == ([5, 6], [64])
     with SessionReader(path) as reader:
         found, lda = [(a.seq, a.page_id, a.topics) for a in reader.recent_articles()], (("lda", 0, 0.75),)
         assert found == [(4, 6, lda), (3, 5, lda), (2, 6, ()), (1, 5, ())]

@@ -17,17 +17,14 @@ pytestmark = pytest.mark.skipif(
 @pytest.mark.long
 def test_eight_stops_lose_nothing(tmp_path):
     tally = kills.counts(tmp_path, stops=8, documents=8000)
-    assert tally.broken == []
-    assert tally.survived == tally.tried
-    assert tally.stops == 8
+    assert (tally.broken, tally.survived, tally.stops) == ([], tally.tried, 8)
 
 
 @pytest.mark.long
 def test_a_wiki_that_misbehaves_is_crawled_once_through_all_stops(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     tally = kills.wiki(tmp_path, stops=2, articles=1200)
-    assert tally.broken == []
-    assert tally.stops == 2
+    assert (tally.broken, tally.stops) == ([], 2)
 
 
 def test_a_power_cut_takes_only_what_was_not_flushed(tmp_path):

@@ -209,8 +209,7 @@ def test_topics_that_are_forgotten_die_within_three_half_lives():
 
 def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
     late = chronicle(None, STORY[5:10])
-    assert late.known.names[0] == name(20)
-    assert late.known.alive == {0, 2, 3}
+    assert (late.known.names[0], late.known.alive) == (name(20), {0, 2, 3})
     assert told(late, STORY[10:]) == [(1024, f"#1 {name(80)} is born"), (2048, f"#3 {name(63)} died")]
 
 

@@ -37,10 +37,8 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
     await comes_to_its_end(trainer_of, memory)
     now = status(trainer_of.path)
     assert (now.state, now.held_out, now.pending) == ("finished", 30, 0)
-    assert now.skipped == 100 + 70
-    assert now.skips == {"no known word": 100, "disambiguation": 70}
-    assert now.crawled == 770
-    assert now.bytes_read == 70_000
+    assert (now.skipped, now.skips) == (100 + 70, {"no known word": 100, "disambiguation": 70})
+    assert (now.crawled, now.bytes_read) == (770, 70_000)
     assert now.models[0].perplexity is not None
     assert reasons(trainer_of.path) == ["finished"]
     log = [text for _, text in log_of(trainer_of.path)]

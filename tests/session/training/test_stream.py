@@ -47,8 +47,7 @@ def test_measuring_changes_no_model(sessions, corpus, states, assert_same_states
     with SessionReader(often) as reader:
         assert len(reader.all_metrics()) > 20
     with SessionReader(never) as reader:
-        assert reader.all_metrics() == []
-        assert reader.status().held_out == 0
+        assert (reader.all_metrics(), reader.status().held_out) == ([], 0)
         assert reader.status().models[0].perplexity is None
 
 
@@ -152,9 +151,7 @@ def test_pending_counts_wait_in_the_file(sessions, corpus):
     driver.trainer.commit(0.0, 0)
     assert not driver.trainer.dirty
     driver.die()
-    assert driver.trainer.progress.pending == 49
-    assert driver.trainer.missing == 64 - 49
-    assert driver.next == 90
+    assert (driver.trainer.progress.pending, driver.trainer.missing, driver.next) == (49, 64 - 49, 90)
     driver.close()
 
 

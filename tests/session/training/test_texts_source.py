@@ -49,8 +49,7 @@ def docs(tmp_path):
 
 
 def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs):
-    assert cli("train", *docs, *MODEL, "--articles", "100").code == 0
-    assert cli("train", *docs).code == 0
+    assert cli("train", *docs, *MODEL, "--articles", "100").code == cli("train", *docs).code == 0
     status = cli.json("status")
     assert (status["source"], status["articles"], status["held_out"]) == ("texts", 360, 40)
     assert (status["crawled"], status["skipped"], status["pending"]) == (400, 0, 0)
