@@ -151,8 +151,7 @@ async def test_titles_with_the_whole_word_come_first(shown, growing):
         await seeing.press(pilot, "3", "slash", *"war", "enter", shows="with “war” in the title")
         await seeing.until(pilot, "Siege War")
         titles = [row.title for row in app.screen.query_one("#articles", ArticleList).rows]
-        assert titles[0] == "Siege War"
-        assert titles.index("HMS Warrior") == 1
+        assert (titles[0], titles.index("HMS Warrior")) == ("Siege War", 1)
 
 
 async def test_a_topic_that_was_found_stays_chosen(shown, live):

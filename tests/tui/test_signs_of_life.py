@@ -212,9 +212,7 @@ def test_only_what_changes_is_said_to_need_saving(tmp_path):
 
 def test_a_sparkline_is_of_one_run():
     flow = [Flow(at, 1.0, 1.0, 1) for at in (0.0, 2.0, 4.0, 3_600.0, 3_602.0)]
-    assert last_stretch(flow) == flow[3:]
-    assert last_stretch(flow[:3]) == flow[:3]
-    assert last_stretch([]) == []
+    assert (last_stretch(flow), last_stretch(flow[:3]), last_stretch([])) == (flow[3:], flow[:3], [])
 
 
 def test_facts_say_which_run_they_are_of(tmp_path):

@@ -88,8 +88,7 @@ async def test_end_labels(shown, live):
 
 def test_a_change_that_rounds_to_nothing_is_none():
     assert [difference(200.0, now, whole=False) for now in (190, 200.01)] == ["-5.0%", ""]
-    assert difference(-7.1, -7.08, whole=False) == "+0.020"
-    assert difference(250, 227, whole=True) == "-23"
+    assert (difference(-7.1, -7.08, whole=False), difference(250, 227, whole=True)) == ("+0.020", "-23")
 
 
 @pytest.mark.parametrize(
@@ -139,13 +138,9 @@ def test_nothing_that_a_terminal_obeys_is_left(title):
 
 
 def test_numbers():
-    assert text.short(9210) == "9.2k"
-    assert text.short(168) == "168"
-    assert text.short(1.5e6) == "1.5M"
-    assert text.measured(-7.0812) == "-7.081"
-    assert text.clock(6130) == "01:42:10"
-    assert text.clock(2 * 86400 + 3 * 3600 + 600) == "2d 03:10"
-    assert text.age(600) == "10 min"
+    assert (text.short(9210), text.short(168), text.short(1.5e6)) == ("9.2k", "168", "1.5M")
+    assert (text.measured(-7.0812), text.clock(6130)) == ("-7.081", "01:42:10")
+    assert (text.clock(2 * 86400 + 3 * 3600 + 600), text.age(600)) == ("2d 03:10", "10 min")
     assert text.size(1_234_567) == "1.2 MB"
 
 
