@@ -14,8 +14,7 @@ from wikitopics.session.system import TrainerLock
 
 def test_status_of_a_session_that_has_ended(cli, trained):
     value = cli.json("status")
-    assert value["session"] == str(trained)
-    assert value["crawled"] == 700
+    assert (value["session"], value["crawled"]) == (str(trained), 700)
     assert (value["articles"], value["held_out"], value["pending"], value["skipped"]) == (657, 40, 0, 3)
     assert (value["running"], value["pid"], value["state"]) == (False, None, "finished")
     assert value["elapsed_seconds"] > 0

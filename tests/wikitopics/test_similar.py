@@ -118,8 +118,7 @@ def test_python_has_the_same_and_every_other_article_can_be_asked_for(cli, title
     assert [one.title for one in found] == [one["title"] for one in shown]
     assert pickle.loads(pickle.dumps(session)).similar("Subject 3 / 203", 5) == found
     matrix, page_ids = session.proportions()
-    assert matrix.shape == (380, 5)
-    assert matrix.dtype == np.float32
+    assert (matrix.shape, matrix.dtype) == ((380, 5), np.float32)
     assert len(set(page_ids.tolist())) == 380
     with pytest.raises(wt.SessionError, match=r"is called 'Subject 9'(;|$)"):
         session.similar("Subject 9")

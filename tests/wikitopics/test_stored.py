@@ -278,8 +278,7 @@ def test_proportions_are_a_table_by_id_and_top_words_by_topic(notes):
     matrix, page_ids = notes.proportions("lda", held_out=True)
     frame = notes.proportions("lda", frame=True)
     np.testing.assert_array_equal(frame.to_numpy(), matrix.toarray()[np.argsort(page_ids)])
-    assert frame.index.name == "id"
-    assert frame.index.tolist() == [f"n{n}" for n in range(120)]
+    assert (frame.index.name, frame.index.tolist()) == ("id", [f"n{n}" for n in range(120)])
     assert frame.columns.tolist() == [0, 1, 2]
     assert notes.proportions(frame=True, held_out=False)[0].notna().sum() == 108
     by_number = {topic.number: list(topic.words) for topic in notes.topics()}

@@ -22,8 +22,7 @@ def names(cli, *options):
 
 def test_every_topic_has_a_name_of_its_words_the_most_relevant_first(cli, trained):
     found = names(cli)
-    assert len(found) == 5
-    assert len(set(found.values())) == 5
+    assert len(found) == len(set(found.values())) == 5
     for topic, words in words_of(cli, "--top", 20).items():
         # A name stays until two of its words have gone.
         assert len(set(found[topic].split(", ")) & set(words)) >= 2
@@ -135,8 +134,7 @@ def test_a_name_given_by_hand_meanwhile_stays(cli, trained):
     by_hand = f"{sys.executable} -m wikitopics topics rename {second} mine 2> /dev/null"
     once = f"""grep -q '"number": {first},' && {by_hand}; echo theirs"""
     cli.ok("topics", "name", "--command", once)
-    assert names(cli)[first] == "theirs"
-    assert names(cli)[second] == "mine"
+    assert (names(cli)[first], names(cli)[second]) == ("theirs", "mine")
 
 
 def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
@@ -191,8 +189,7 @@ def test_a_topic_cannot_be_named_before_there_are_topics(cli, path):
 
 def test_a_given_name_stays_when_the_session_goes_on(cli, corpus):
     first = ["train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40]
-    assert cli(*first, "--articles", 128).code == 0
-    assert cli("topics", "rename", 0, "x" * 60).code == 0
+    assert cli(*first, "--articles", 128).code == cli("topics", "rename", 0, "x" * 60).code == 0
     assert cli(*first).code == 0
     assert names(cli)[0] == "x" * 60
 

@@ -55,8 +55,7 @@ def test_a_column_becomes_a_session(path):
     session = learn(column, titles=(f"T{n}" for n in range(126)), ids=range(1000, 1126))
     status = session.status()
     assert (status.state, status.documents, status.passes, status.source) == ("finished", 108, 2, "texts")
-    assert status.skips == {"no known word": 6}
-    assert status.source_name == "texts given in Python"
+    assert (status.skips, status.source_name) == ({"no known word": 6}, "texts given in Python")
     assert len(session.topics()) == 3
     told = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
     assert told == {(n + 1, f"T{n}", str(n + 1000)) for n in range(126)}
@@ -265,8 +264,7 @@ def test_of_a_generator_titles_are_numbers_and_rows_are_in_order(path):
     session = learn(text for text in [*TEXTS, ""])
     assert all(one.title == f"text {one.page_id}" for one in session.articles(limit=200))
     found = session.proportions(frame=True)
-    assert found.index.tolist() == list(range(1, 122))
-    assert found.index.name == "page_id"
+    assert (found.index.tolist(), found.index.name) == (list(range(1, 122)), "page_id")
     assert found[0].isna().tolist() == [False] * 120 + [True]
 
 
