@@ -178,7 +178,7 @@ class Gate:
 @pytest.mark.long
 @pytest.mark.parametrize("tokens", ["words", "links"])
 def test_the_same_bits_whenever_it_was_killed(
-    tokens, cli, spawn, in_small_pieces, counted_here, home, states, assert_same_states, one_line
+    tokens, cli, spawn, in_small_pieces, counted_here, home, states, one_line
 ):
     def start():
         return spawn(*train, program=("-c", IN_SMALL_PIECES), stdout=subprocess.DEVNULL)
@@ -204,10 +204,10 @@ def test_the_same_bits_whenever_it_was_killed(
         before = states(path)
         server.files[LATEST] = data.replace(b"BZh9", b"BZh8", 1)
         one_line(cli("train", "--session", "killed"), 1, "has changed since this session began")
-        assert_same_states(states(path), before)
+        assert states(path) == before
         server.files[LATEST] = data
         assert cli("train", "--session", "killed").code == 0
-    assert_same_states(states(home / "whole.db"), states(path))
+    assert states(home / "whole.db") == states(path)
     assert in_order(path) == in_order(home / "whole.db")
     with SessionReader(path) as one, SessionReader(home / "whole.db") as other:
         assert one.counter() == other.counter()

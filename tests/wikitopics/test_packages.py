@@ -310,7 +310,7 @@ def test_options_that_a_model_does_not_take_are_refused(unigrams, cli, one_line,
 
 
 def test_an_error_of_a_model_leaves_the_session_whole(
-    documented, cli, corpus, states, assert_same_states, home, tmp_path, monkeypatch
+    documented, cli, corpus, states, home, tmp_path, monkeypatch
 ):
     module = "wikitopics_unigrams"
     source = packages.files(OF_MODELS)[f"{module}.py"]
@@ -325,7 +325,7 @@ def test_an_error_of_a_model_leaves_the_session_whole(
     mended.install(monkeypatch)
     assert cli("train").code == 0
     assert cli(*RACE, *corpus.options(), *SMALL, "--session", "undisturbed").code == 0
-    assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
+    assert states(home / "default.db") == states(home / "undisturbed.db")
 
 
 def test_a_model_that_is_broken_is_one_line(install, cli, one_line):

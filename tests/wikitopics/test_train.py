@@ -78,11 +78,11 @@ def test_passes_belong_to_the_session_and_a_limit_to_the_run(cli, corpus, one_li
     assert cli.json("status")["articles"] == 2 * 657
 
 
-def test_another_session_trains_on_the_counts_that_passes_keep(cli, corpus, home, states, assert_same_states):
+def test_another_session_trains_on_the_counts_that_passes_keep(cli, corpus, home, states):
     one = ("--topics", 3, "--held-out", 40, "--batch-size", 64, "--documents", 657, "--passes", 2)
     assert cli("train", *corpus.options(), *one).code == 0
     assert cli("train", "--counts", home / "default.db", *one, "--session", "again").code == 0
-    assert_same_states(states(home / "again.db"), states(home / "default.db"))
+    assert states(home / "again.db") == states(home / "default.db")
 
 
 def test_texts_are_read_again(cli, tmp_path, home):

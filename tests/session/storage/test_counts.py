@@ -105,9 +105,7 @@ def kept(cli, corpus, *more):
     )  # fmt: skip
 
 
-def test_training_on_kept_counts_gives_the_same_model(
-    cli, corpus, home, monkeypatch, states, assert_same_states
-):
+def test_training_on_kept_counts_gives_the_same_model(cli, corpus, home, monkeypatch, states):
     """The other session may be named from where the user stands."""
     assert kept(cli, corpus).code == 0
     first = home / "kept.db"
@@ -118,7 +116,7 @@ def test_training_on_kept_counts_gives_the_same_model(
     cli.ok("train", "--counts", f"{home.name}/kept.db", *again, "--session", "again")
     with SessionReader(home / "again.db") as reader:
         assert (reader.status().articles, reader.vocabulary()) == (crawled, corpus.words)
-    assert_same_states(states(home / "again.db"), states(first))
+    assert states(home / "again.db") == states(first)
     with contextlib.closing(KeptCounts(first)) as counts:
         whole = counts.documents(0, len(counts))
         for start, stop in ((0, 1), (30, 200), (39, 41), (len(counts) - 3, len(counts) + 9)):

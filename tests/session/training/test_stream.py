@@ -26,7 +26,7 @@ def test_interrupted_anywhere_equals_undisturbed(undisturbed):
     assert account(undisturbed(seeds=4))["state"] == "finished"
 
 
-def test_models_side_by_side_are_the_models_alone(sessions, corpus, states, assert_same_states):
+def test_models_side_by_side_are_the_models_alone(sessions, corpus, states):
     together = sessions("together")
     Driver(together, corpus).run()
     for place, (kind, spec) in enumerate(MODELS.items()):
@@ -34,16 +34,16 @@ def test_models_side_by_side_are_the_models_alone(sessions, corpus, states, asse
         models = (spec,) if kind == "lda" else (spec, "lda:name=large,topics=2,batch_size=64")
         alone = sessions(kind, model=models)
         Driver(alone, corpus).run()
-        assert_same_states(states(alone)[:1], states(together)[place : place + 1])
+        assert states(alone) == states(together)[place : place + 1]
 
 
-def test_measuring_changes_no_model(sessions, corpus, states, assert_same_states):
+def test_measuring_changes_no_model(sessions, corpus, states):
     often, never = sessions("often", documents=700), sessions("never", documents=700, held_out=0)
     Driver(often, corpus, limit=600).run()
     driver = Driver(never, corpus, limit=600)
     driver.next = 41  # behind those that the other one holds out, and an empty one
     driver.run()
-    assert_same_states(states(never), states(often))
+    assert states(never) == states(often)
     with SessionReader(often) as reader:
         assert len(reader.all_metrics()) > 20
     with SessionReader(never) as reader:
@@ -155,7 +155,7 @@ def test_pending_counts_wait_in_the_file(sessions, corpus):
     driver.close()
 
 
-def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states, assert_same_states):
+def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states):
     calm, rough = sessions("calm"), sessions("rough")
     Driver(calm, corpus).run()
     driver = Driver(rough, corpus)
@@ -175,7 +175,7 @@ def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states, as
     driver.trainer.commit(0.0, 0)
     driver.die()
     driver.run()
-    assert_same_states(states(rough), states(calm))
+    assert states(rough) == states(calm)
     assert account(rough) == account(calm)
 
 
@@ -322,13 +322,13 @@ def committed(monkeypatch):
 
 @pytest.mark.parametrize("keep", ["top", "none"])
 def test_articles_kept_depend_on_no_commit_and_change_no_model(
-    sessions, undisturbed, corpus, keep, states, assert_same_states, monkeypatch, renewed_at_256
+    sessions, undisturbed, corpus, keep, states, monkeypatch, renewed_at_256
 ):
     monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 300)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     everything, calm = sessions("all"), undisturbed(keep_articles=keep)
     Driver(everything, corpus).run()
-    assert_same_states(states(calm), states(everything))
+    assert states(calm) == states(everything)
     for same in ("counts", "metrics"):
         assert account(calm)[same] == account(everything)[same]
     assert len(account(calm)["trained"]) < len(account(everything)["trained"])
