@@ -34,7 +34,7 @@ def test_models_side_by_side_are_the_models_alone(sessions, corpus, states):
         models = (spec,) if kind == "lda" else (spec, "lda:name=large,topics=2,batch_size=64")
         alone = sessions(kind, model=models)
         Driver(alone, corpus).run()
-        assert states(alone) == states(together)[place : place + 1]
+        assert states(alone)[:1] == states(together)[place : place + 1]
 
 
 def test_measuring_changes_no_model(sessions, corpus, states):
