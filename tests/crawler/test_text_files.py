@@ -382,9 +382,7 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
     with pytest.raises(BadSource, match="no document in over"):
         read(path)
-    many = write(
-        tmp_path / f"same.jsonl{packed}", PACKERS[packed](jsonl({"text": "same words " * 100}) * 1000)
-    )
+    many = write(tmp_path / f"a.jsonl{packed}", PACKERS[packed](jsonl({"text": "same words " * 100}) * 1000))
     assert len(read(many)[0]) == 1000, "documents of any number are no bomb"
 
 
@@ -498,13 +496,7 @@ def test_no_link_leads_into_the_kernels_file_systems(tmp_path, monkeypatch):
     write(tmp_path / "elsewhere" / "y.txt", "text")
     (folder / "other").symlink_to(tmp_path / "elsewhere")
     (folder / "kernel.txt").symlink_to("/proc/version")
-    into = {
-        "dev": "/dev",
-        "proc": "/proc",
-        "sys": "/sys",
-        "self": "/proc/self/task",
-        "types": "/sys/fs/cgroup",
-    }
+    into = {"dev": "/dev", "proc": "/proc", "sys": "/sys", "self": "/proc/self/task", "fs": "/sys/fs/cgroup"}
     for name, target in into.items():
         (folder / name).symlink_to(target)
     monkeypatch.setattr(os, "scandir", lambda path: [walked.append(str(path)), real(path)][1])

@@ -100,14 +100,8 @@ POLITE = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
 
 
 def event(number, **fields):
-    change = {
-        "meta": {"domain": "127.0.0.1"},
-        "namespace": 0,
-        "type": "edit",
-        "title": ARTICLES.title(number),
-    }
-    change |= fields
-    return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
+    about = {"meta": {"domain": "127.0.0.1"}, "namespace": 0, "type": "edit", "title": ARTICLES.title(number)}
+    return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(about | fields)}\n\n'.encode()
 
 
 class Stream:
@@ -149,11 +143,9 @@ def hear(serve, clock, monkeypatch):
     ``batches, source = await hear(stream, articles, position)``."""
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
 
-    async def heard(stream, articles, position=None, **options):
+    async def heard(stream, articles, position=None, **more):
         url = await serve(FaultyApi(ARTICLES), override=stream)
-        source = RecentSource(
-            Wiki(url, version="0", clock=clock, **options), url.replace("api.php", "stream")
-        )
+        source = RecentSource(Wiki(url, version="0", clock=clock, **more), url.replace("api.php", "stream"))
         batches = []
         try:
             async with aclosing(source.batches(position)) as coming:
