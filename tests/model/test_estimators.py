@@ -158,9 +158,7 @@ def test_models_and_their_estimators_are_the_same_kinds():
     ids=lambda texts: type(texts).__name__,
 )
 def test_texts_in_place_of_counts_are_one_short_line(estimator, texts):
-    with pytest.raises(
-        ValueError, match=r"^\w+ takes word counts, not texts: put CountVectorizer before it$"
-    ):
+    with pytest.raises(ValueError, match=r"^.+ takes word counts, not texts: put CountVectorizer before it$"):
         estimator().fit(texts)
 
 

@@ -74,9 +74,7 @@ def test_documents_of_a_slice_and_of_several_minibatches_together():
 
 
 def test_rows_of_a_csr_matrix_and_word_ids_are_checked():
-    matrix = scipy.sparse.csr_array(
-        (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4)
-    )
+    matrix = scipy.sparse.csr_array(([1.0, 2.0, 3.0], [2, 0, 2], [0, 3]), shape=(1, 4))
     assert Minibatch.from_csr(matrix).word_ids.tolist() == [0, 2]
     with pytest.raises(ValueError, match="CSR"):
         Minibatch.from_csr(scipy.sparse.csc_array((2, 2)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import distances, needs_jit, planted, read
-from tests.model.reference import scvb0 as oracle_scvb0
+from tests.model.reference import scvb0
 from tests.model.reference.lda import (
     Elog_dirichlet,
     document_elbo,
@@ -49,15 +49,12 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     first = 1.3 / np.sqrt(5) * in_all / 1000
     alpha = np.full(5, first * (0.005 / first) ** (middle / (0.3 * in_all)))
     factors = (mass / mass.mean()) ** (-0.4 * (1 - middle / (2 / 3 * in_all)))
-    N_theta, statistics = oracle_scvb0.local_step(
-        batch, lambda_ - eta, mass, alpha, eta, (1.0, 1.0, 0.7), 3, factors
-    )
+    N_theta, statistics = scvb0.local_step(batch, lambda_ - eta, mass, alpha, eta, (1, 1, 0.7), 3, factors)
     theta = model.learn(batch)
     rho = 1 - np.exp(-amount / (max(0.3 * in_all, 450) + 0.75 * seen))
     assert model.rho == pytest.approx(rho)
-    expected = (1 - rho) * lambda_ + rho * (
-        model.eta * 1e5 / 1000 * (1 + 300 / 1000) + 1e6 / batch.D * statistics
-    )
+    prior = model.eta * 1e5 / 1000 * (1 + 300 / 1000)
+    expected = (1 - rho) * lambda_ + rho * (prior + 1e6 / batch.D * statistics)
     np.testing.assert_allclose(model.lambda_.T, expected, rtol=1e-9)
     gamma = N_theta + model.alpha
     np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-5)

@@ -43,9 +43,7 @@ def test_inference_is_passes_over_the_document(documents):
     model = make(alpha=0.1, dtype="float64", n_documents=24)
     model.learn(documents)
     topics = model.topics().T
-    N_theta, _ = oracle.local_step(
-        documents, topics, topics.sum(axis=0), model.alpha, 0.0, (1, 1, 0.7), passes=3
-    )
+    N_theta, _ = oracle.local_step(documents, topics, topics.sum(axis=0), model.alpha, 0.0, (1, 1, 0.7), 3)
     theta = N_theta + 0.1
     np.testing.assert_allclose(model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6)
 
