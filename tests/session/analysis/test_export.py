@@ -160,9 +160,7 @@ ENDINGS = ".csv, .tsv, .json or .parquet"
         (["topics", "--format", "csv"], "t.txt", "model,topic"),
     ],
 )
-def test_the_ending_of_a_name_is_its_format_or_refused(
-    cli, trained, tmp_path, one_line, arguments, name, says
-):
+def test_a_names_ending_is_its_format_or_refused(cli, trained, tmp_path, one_line, arguments, name, says):
     outcome = cli("export", *arguments, "-o", tmp_path / name)
     if outcome.code:
         one_line(outcome, 2, says)

@@ -31,9 +31,8 @@ def boxes(drawn):
 @pytest.mark.parametrize("form", [maps.WIDE, maps.NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("U", [1, 3, 50, 100, 200, 300])
 def test_every_topic_is_named_and_nothing_overlaps(model, U, form):
-    model = with_topics(
-        model, grouped(U), ["a name of your own that is longer than three lines can be" * 2, 60 * "W"]
-    )
+    names = ["a name of your own that is longer than three lines can be" * 2, 60 * "W"]
+    model = with_topics(model, grouped(U), names)
     drawn = maps.layout(model, form)
     left, top, right, bottom = boxes(drawn).T
     assert drawn.width == form.width

@@ -172,9 +172,8 @@ def block():
 
 
 def decoded(row):
-    return decode_block(
-        *convert_rows([[row[name] for name in FIRST_ARTICLES]], "first_articles", FIRST_ARTICLES)
-    )
+    rows = [[row[name] for name in FIRST_ARTICLES]]
+    return decode_block(*convert_rows(rows, "first_articles", FIRST_ARTICLES))
 
 
 def test_a_stretch_survives_the_file():

@@ -23,10 +23,8 @@ def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
     return Monitor(None, run, None, None, {})
 
 
-def since(
-    monitor, crawled=0, measured=UNMEASURED, errors=(), warnings=(), blocked=None, skips=None, last=False
-):
-    run = monitor._run
+def since(one, crawled=0, measured=UNMEASURED, errors=(), warnings=(), blocked=None, skips=None, last=False):
+    run = one._run
     run.stream.progress, run.stream.measured = Progress(crawled=crawled), measured
     for reason, number in (skips or {}).items():
         run.stream.progress.skip(reason, number)
@@ -35,7 +33,7 @@ def since(
         run.feed.activity.note(0.0, error)
     run.warnings += warnings
     run.blocked = blocked and Wait(blocked, failing=True)
-    return monitor.news(last=last)
+    return one.news(last=last)
 
 
 def test_a_perplexity_each_time_the_measured_articles_have_doubled():

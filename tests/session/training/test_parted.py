@@ -110,9 +110,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
     monkeypatch.setattr("wikitopics.session.training.blocks.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
-    empty = {
-        int(number) for block in found for number in block.page_ids[block.indptr[1:] == block.indptr[:-1]]
-    }
+    empty = {int(n) for block in found for n in block.page_ids[block.indptr[1:] == block.indptr[:-1]]}
     assert empty == {30, 700}
     assert sum(block.n_unread for block in found) == 2
     told = [line for block in found for line in block.warnings]

@@ -8,10 +8,7 @@ import time
 import pytest
 
 URL = os.environ.get("WIKITOPICS_TEST_API")
-pytestmark = [
-    pytest.mark.skipif(not URL, reason="WIKITOPICS_TEST_API names no wiki"),
-    pytest.mark.timeout(300),
-]
+pytestmark = [pytest.mark.skipif(not URL, reason="WIKITOPICS_TEST_API: none"), pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize("killed", [False, True])

@@ -419,9 +419,7 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_heartbeat_that_dies_ends_the_run_and_loses_nothing(
-    trainer_of, memory, monkeypatch, error, paused
-):
+async def test_a_dead_heart_ends_the_run_and_loses_nothing(trainer_of, memory, monkeypatch, error, paused):
     """Though the run waits for a source that never answers, or for the end of a pause."""
     memory.hang_at = 140
 

@@ -75,9 +75,7 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
 
 def plain(blocks):
     """All that a trainer makes use of, to be compared."""
-    return [
-        (block.to_bytes(), dict(block.skips), block.position, block.lap, block.warnings) for block in blocks
-    ]
+    return [(one.to_bytes(), dict(one.skips), one.position, one.lap, one.warnings) for one in blocks]
 
 
 def notes(source):
