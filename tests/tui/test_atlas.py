@@ -259,9 +259,8 @@ async def test_arrows_travel_enter_opens_and_e_leads_to_emergence_and_back(shown
         assert drawn.chosen != largest_one.topic
         told = app.latest.topics["lda"][drawn.chosen]
         area = app.latest.areas_of("lda")[told.topic]
-        seen = await seeing.until(
-            pilot, f"{told.label} · {100 * told.share:.1f}% · {area.name} · {told.words[0][0]}"
-        )
+        said = f"{told.label} · {100 * told.share:.1f}% · {area.name} · {told.words[0][0]}"
+        seen = await seeing.until(pilot, said)
         assert "E Emergence" in seen
         await seeing.press(pilot, "E", shows="50 topics over time")
         assert "7 Atlas" in await seeing.press(pilot, "E", shows="Atlas · 49 topics")

@@ -233,7 +233,5 @@ def test_ages_are_whole_minutes_and_the_ticker_turns_only_in_the_present():
     assert [when(moments[0], now) for now in (-5.0, 59.0, 119.0, 7_300.0, 3e5, None)] == [
         "just now", "just now", "1 min ago", "2 h ago", "3 d ago", "at 9",
     ]  # fmt: skip
-    assert {ticker(moments, False, 4.0 * turn)[-6:] for turn in range(12)} == {
-        f"{n} read" for n in range(5, 10)
-    }
+    assert {ticker(moments, False, 4.0 * t)[-6:] for t in range(12)} == {f"{n} read" for n in range(5, 10)}
     assert ticker(moments, False, None) == "at 9 ○ 9 read"

@@ -200,11 +200,8 @@ def test_what_went_wrong_is_told_with_its_age(tmp_path):
 
 def test_only_what_changes_is_said_to_need_saving(tmp_path):
     with look_in(tmp_path / "s.db", "running") as look:
-        for unsaved, words in (
-            (None, "saved 4 min ago"),
-            (True, "saved 4 min ago"),
-            (False, "nothing new to save"),
-        ):
+        for unsaved in (None, True, False):
+            words = "nothing new to save" if unsaved is False else "saved 4 min ago"
             status = replace(doing(look, unsaved=unsaved).status, checkpoint_age_seconds=240.0)
             assert words in in_line(status)
         assert "saved 9 s ago" in in_line(replace(status, checkpoint_age_seconds=9.0))
