@@ -14,9 +14,7 @@ ALL = VocabularyRecipe(Rule(), (), 1.0)
 
 def documents() -> list[str]:
     common = ["the house", "the garden", "the house", "the pond", "the pond", "the garden"]
-    return [f"{text} of theorem theorem theorem" if i < 2 else text for i, text in enumerate(common)] + [
-        "…"
-    ] * 9
+    return [f"{one} of theorem theorem theorem" if i < 2 else one for i, one in enumerate(common)] + ["…"] * 9
 
 
 def test_rare_frequent_short_and_stop_words_stay_out_and_words_that_come_back_win():
