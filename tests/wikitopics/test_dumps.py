@@ -177,9 +177,7 @@ class Gate:
 
 @pytest.mark.long
 @pytest.mark.parametrize("tokens", ["words", "links"])
-def test_the_same_bits_whenever_it_was_killed(
-    tokens, cli, spawn, in_small_pieces, counted_here, home, states, one_line
-):
+def test_same_bits_after_any_kill(tokens, cli, spawn, in_small_pieces, counted_here, home, states, one_line):
     def start():
         return spawn(*train, program=("-c", IN_SMALL_PIECES), stdout=subprocess.DEVNULL)
 

@@ -137,9 +137,7 @@ def of_titles(cli, counted_here, home):
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th"])
-def test_languages_without_blanks_have_topics_of_links(
-    cli, counted_here, home, one_line, language, monkeypatch
-):
+def test_without_blanks_topics_are_of_links(cli, counted_here, home, one_line, language, monkeypatch):
     monkeypatch.setattr(segmenters, "PACKAGES", {language: ("no-such-package",)})
     with polyglot(language, 400, kind=Linked) as url:
         train = ["train", "--api-url", url, "--lang", language, *OF_250]

@@ -238,9 +238,8 @@ def test_a_model_is_imported_when_it_is_named_or_listed_with_its_options(unigram
 
 def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_ones(race, cli):
     models = {one["name"]: one for one in cli.json("status")["models"]}
-    assert {(name, one["kind"], one["topics"]) for name, one in models.items()} == {
-        (name, name, 20) for name in MODELS
-    }
+    found = {(name, one["kind"], one["topics"]) for name, one in models.items()}
+    assert found == {(name, name, 20) for name in MODELS}
     assert models["unigrams"]["updates"] == models["lda"]["updates"] > 5
     for one in models.values():
         assert 10 < one["perplexity"] < 60  # of 60 words
@@ -309,9 +308,7 @@ def test_options_that_a_model_does_not_take_are_refused(unigrams, cli, one_line,
     one_line(cli("train", "--model", spec), 2, spec, says)
 
 
-def test_an_error_of_a_model_leaves_the_session_whole(
-    documented, cli, corpus, states, home, tmp_path, monkeypatch
-):
+def test_a_models_error_leaves_a_session_whole(documented, cli, corpus, states, home, tmp_path, monkeypatch):
     module = "wikitopics_unigrams"
     source = packages.files(OF_MODELS)[f"{module}.py"]
     broken = source.replace("rho = (self", "assert self.updates < 6, 'a bug'\n            rho = (self")

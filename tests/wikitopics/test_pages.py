@@ -71,10 +71,8 @@ def in_prose():
 
 def in_blocks(page):
     """Every line `wikitopics …` of a page that a reader may copy."""
-    lines = "\n".join(FENCED.findall(text(page))).splitlines()
-    return [
-        one for line in lines for one in re.findall(r"(?:^|&& )(?:\.venv/bin/)?(wikitopics(?: .*)?)$", line)
-    ]
+    lines = "\n".join(FENCED.findall(text(page)))
+    return re.findall(r"(?:^|&& )(?:\.venv/bin/)?(wikitopics(?: .*)?)$", lines, re.MULTILINE)
 
 
 def words_of(found):

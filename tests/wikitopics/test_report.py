@@ -58,10 +58,8 @@ class Seen(HTMLParser):
         if self.open:
             self.texts.setdefault(self.open[-1], []).append(data)
 
-    def all(self, attribute, *tags):
-        return [
-            attrs[attribute] for tag, attrs in self.tags if attribute in attrs and (not tags or tag in tags)
-        ]
+    def all(self, name, *tags):
+        return [attrs[name] for tag, attrs in self.tags if name in attrs and (not tags or tag in tags)]
 
 
 def check(text):
@@ -130,9 +128,8 @@ def test_a_page_is_whole_asks_for_nothing_and_goes_where_exports_go(cli, trained
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.startswith(f"wrote {target}")
     seen = check(target.read_text(encoding="utf-8"))
-    assert (
-        sum(attrs.get("class", "").startswith("topic a") for tag, attrs in seen.tags if tag == "details") == 5
-    )
+    opened = [attrs.get("class", "") for tag, attrs in seen.tags if tag == "details"]
+    assert sum(each.startswith("topic a") for each in opened) == 5
     assert "Where the models stand" in seen.texts["caption"]
     assert {"--seed", "--held-out"} <= set(seen.texts["code"])
     assert check(cli("report").out)

@@ -275,9 +275,7 @@ def test_a_command_at_the_end_that_fails_or_never_ends_is_a_line(tmp_path, monke
         (signal.SIGINT, "sleep 600 & sleep 600", "", 130),
     ],
 )
-def test_ctrl_c_ends_all_of_a_command_at_the_end_and_signals_wait_for_it(
-    tmp_path, spawn, number, command, says, code
-):
+def test_ctrl_c_ends_a_command_at_the_end_and_signals_wait(tmp_path, spawn, number, command, says, code):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     begun = f"exec 3> '{fifo}'; echo begun >&3; {command}"
