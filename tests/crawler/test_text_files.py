@@ -80,12 +80,10 @@ def test_tables(tmp_path, packed, ending, delimiter):
     table = io.StringIO(newline="")
     csv.writer(table, delimiter=delimiter).writerows(rows)
     data = b"\xef\xbb\xbf" + table.getvalue().encode()
-    path = write(tmp_path / f"t{ending}{packed}", PACKERS[packed](data))
+    name = f"t{ending}{packed}"
+    path = write(tmp_path / name, PACKERS[packed](data))
     pages, skips, _ = read(path, column="long\ntext")
-    assert [(p.page_id, p.id, p.title) for p in pages] == [
-        (1, "x1", 'He said "no"'),
-        (2, "", f"t{ending}{packed}:5"),
-    ]
+    assert [(p.page_id, p.id, p.title) for p in pages] == [(1, "x1", 'He said "no"'), (2, "", f"{name}:5")]
     assert [p.text for p in pages] == ["two\r\nlines, one; field\there", long]
     assert not skips
 
@@ -327,11 +325,8 @@ def test_ids_are_told_apart_in_a_table_that_grows_and_in_one_reading(tmp_path):
 
 
 def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
-    records = [
-        {"text": "a\ud800b", "title": "two\n lines\udfff", "id": "\ud800"},
-        {"text": "b", "title": "é" * 300},
-    ]
-    pages, _, _ = read(write(tmp_path / "a.jsonl", jsonl(*records)))
+    odd = {"text": "a\ud800b", "title": "two\n lines\udfff", "id": "\ud800"}
+    pages, _, _ = read(write(tmp_path / "a.jsonl", jsonl(odd, {"text": "b", "title": "é" * 300})))
     assert (pages[0].text, pages[0].title, pages[0].id) == ("a�b", "two lines�", "�")
     assert pages[1].title == "é" * 127
 
@@ -504,9 +499,7 @@ def test_no_link_leads_into_the_kernels_file_systems(tmp_path, monkeypatch):
     assert [p.title for p in pages] == ["other/y.txt", "x.txt"]
     assert not skips
     assert walked == [str(folder), str(folder / "other")]
-    assert sorted(told) == [
-        f"{folder}/{name}: a link into a kernel file system; skipped"
-        for name in sorted([*into, "kernel.txt"])
-    ]
+    names = sorted([*into, "kernel.txt"])
+    assert sorted(told) == [f"{folder}/{name}: a link into a kernel file system; skipped" for name in names]
     with pytest.raises(BadSource, match="/proc/self: a kernel file system"):
         read("/proc/self")

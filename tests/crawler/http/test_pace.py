@@ -237,10 +237,8 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(tmp_path):
                 await asyncio.sleep(3600)
         asyncio.run(hold())
     """
-    others = [
-        await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
-        for _ in range(4)
-    ]
+    start = asyncio.create_subprocess_exec
+    others = [await start(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE) for _ in range(4)]
     for other in others:
         assert await other.stdout.readline() == b"held\n"
     waiting = []

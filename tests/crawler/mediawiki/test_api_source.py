@@ -197,11 +197,8 @@ async def test_truncated_batches_are_put_together(wiki, acts, crawled):
         return acts.json({**end, "continue": go_on or wiki.cursor(4), "query": {"pages": listed}})
 
     here = {"grncontinue": "0.05|0.05|1|0", "continue": "||pageprops", "xyz": "kept"}
-    script = [
-        part([1], {**here, "rvcontinue": "2|102"}),
-        part([3, 2], {**here, "rvcontinue": "4|104"}),
-        part([4], None),
-    ]
+    first, second = {**here, "rvcontinue": "2|102"}, {**here, "rvcontinue": "4|104"}
+    script = [part([1], first), part([3, 2], second), part([4], None)]
     batches, _ = await crawled(*script, batch_pages=4)
     assert [len(b.pages) for b in batches] == [4, 3]
     assert wiki.requests[2].query["xyz"] == "kept"

@@ -385,10 +385,8 @@ async def test_only_the_opening_of_a_stream_keeps_others_waiting(serve, clock, t
     """Two trainers listen at the same time."""
     url = await serve(FaultyApi(ARTICLES), override=Stream())
     stream = url.replace("api.php", "stream")
-    sources = [
-        RecentSource(Wiki(url, version="0", clock=clock, budget_folder=tmp_path, **POLITE), stream)
-        for _ in range(2)
-    ]
+    wiki = {"version": "0", "clock": clock, "budget_folder": tmp_path, **POLITE}
+    sources = [RecentSource(Wiki(url, **wiki), stream) for _ in range(2)]
     limits = wikimedia_service_limits("127.0.0.1", "the stream of changes")
     heard = [source.wiki.client.lines(URL(stream), {}, 60.0, limits) for source in sources]
     began = clock.now
