@@ -7,14 +7,7 @@ import pytest
 
 from tests.model.conftest import distances, needs_jit, planted, read
 from tests.model.reference import scvb0
-from tests.model.reference.lda import (
-    Elog_dirichlet,
-    document_elbo,
-    e_step,
-    e_step_document,
-    learn,
-    words_of,
-)
+from tests.model.reference.lda import Elog_dirichlet, document_elbo, e_step, e_step_document, learn, words_of
 from wikitopics.model import Minibatch, OnlineLDA, document_completion
 
 SETTINGS = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "seed": 1}
