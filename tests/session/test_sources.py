@@ -40,10 +40,7 @@ class Notes(PageKind):
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
         (NOTES.replace('str, "notes"', 'str, "topics"'), "an option --topics, which wikitopics has already"),
         *(
-            (
-                NOTES.replace('str, "notes"', f'str, "{name}"'),
-                f"option '{name}': its name must be unique: ",
-            )
+            (NOTES.replace('str, "notes"', f'str, "{name}"'), f"option '{name}': its name must be unique: ")
             for name in ("min-lines", "Notes", "ä", "class", "_n", "")
         ),
         (NOTES.replace("True),)", "True))"), "options that are not a tuple"),

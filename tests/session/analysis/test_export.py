@@ -106,11 +106,8 @@ def test_what_does_not_go_together(cli, trained, one_line):
 
 
 def test_every_value_is_the_json_of_python():
-    rows = [
-        (1, "a, b", None, 0.1, True),
-        (2, "a, b", 'é \ud800 "%s" \n', 1e300, 1),
-        (3, "", 5, float("nan"), None),
-    ]
+    odd = 2, "a, b", 'é \ud800 "%s" \n', 1e300, 1
+    rows = [(1, "a, b", None, 0.1, True), odd, (3, "", 5, float("nan"), None)]
     header = ("n", "a%d", "text or not", "x", "mixed")
     lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
     wanted = "[\n" + ",\n".join(lines) + "\n]\n"

@@ -58,9 +58,8 @@ def test_neighbours_stay_neighbours(model, U):
 
 def test_the_same_session_has_the_same_map_and_the_next_report_a_similar_one(model):
     areas = grouped(100)
-    then, again, now = (
-        maps.layout(with_topics(model, of), maps.WIDE) for of in (areas, areas, grouped(100, 0.1, areas))
-    )
+    every = areas, areas, grouped(100, 0.1, areas)
+    then, again, now = (maps.layout(with_topics(model, of), maps.WIDE) for of in every)
     assert (then.marks, then.centres) == (again.marks, again.centres)
     moved = np.linalg.norm(np.array(then.centres)[:100] - np.array(now.centres)[:100], axis=1)
     assert 0 < np.median(moved) < 0.05 * maps.WIDE.width

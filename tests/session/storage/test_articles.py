@@ -30,10 +30,8 @@ def documents(number, first=0):
 
 def ranking(db, model, topic):
     largest = largest_topic(model)
-    rows = db.execute(
-        f"SELECT seq, {largest} FROM articles WHERE topics IS NOT NULL ORDER BY {largest} DESC, seq DESC"
-    )
-    found = [(seq, *np.frombuffer(packed, ">u2").tolist()) for seq, packed in rows]
+    query = f"SELECT seq, {largest} FROM articles WHERE topics IS NOT NULL ORDER BY {largest} DESC, seq DESC"
+    found = [(seq, *np.frombuffer(packed, ">u2").tolist()) for seq, packed in db.execute(query)]
     return [(seq, proportion) for seq, its_topic, proportion in found if its_topic == topic]
 
 

@@ -17,12 +17,8 @@ from wikitopics.session.storage.articles import insert_articles, renew_topics
 from wikitopics.session.storage.database import VERSION, script
 from wikitopics.session.training.counts_file import CountsFile
 
-GOOD = {
-    "indptr": np.array([0, 2, 2, 3]),
-    "word_ids": np.array([1, 4, 0]),
-    "counts": np.array([1, 2, 3]),
-    "n_words": np.array(5),
-}
+GOOD = {"indptr": np.array([0, 2, 2, 3]), "word_ids": np.array([1, 4, 0]), "counts": np.array([1, 2, 3])}
+GOOD |= {"n_words": np.array(5)}
 
 
 @pytest.fixture

@@ -87,11 +87,8 @@ def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, tmp_path):
 def test_a_dump_gives_documents_for_a_vocabulary(tmp_path):
     path = tmp_path / "wiki.xml.bz2"
     path.write_bytes(dump(3))
-    assert list(file_documents([str(path)], print)) == [
-        "mountain theorem it",
-        "church mountain it",
-        "football village it",
-    ]
+    found = ["mountain theorem it", "church mountain it", "football village it"]
+    assert list(file_documents([str(path)], print)) == found
 
 
 def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):

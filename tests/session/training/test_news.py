@@ -46,9 +46,8 @@ def test_a_perplexity_each_time_the_measured_articles_have_doubled():
     ]
     newest = Measured(250, {"lda": 700.0, "hdp": 1000.0})
     assert since(news, measured=newest) == []
-    assert since(news, measured=newest, last=True) == [
-        ("info", "after 250 documents: perplexity lda 700.0, hdp 1,000.0")
-    ]
+    told = "after 250 documents: perplexity lda 700.0, hdp 1,000.0"
+    assert since(news, measured=newest, last=True) == [("info", told)]
     assert since(news, measured=newest, last=True) == []
     assert since(news, measured=Measured(130, {"lda": 800.0}), last=True) == [], "a step that was given up"
 

@@ -344,10 +344,8 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
     outcome = cli("train", "--session", "prose", *options, "--markup", "html", "--articles", "50")
     assert told not in outcome.err
     assert cli("train", "--session", "prose").code == 0
-    counted = [
-        sum(row["words"] for row in cli.rows("articles", "--all", "--session", name))
-        for name in ("tags", "prose")
-    ]
+    asked = "articles", "--all", "--session"
+    counted = [sum(row["words"] for row in cli.rows(*asked, name)) for name in ("tags", "prose")]
     assert counted[0] == counted[1] + 60, "the word in <pre> of each"
 
     assert "river" in set(words.read_text().split())

@@ -132,11 +132,8 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
         "_multiprocessing.SemLock = full\n"
         "from wikitopics.cli import run; sys.exit(run(sys.argv[1:]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, "demo", "--headless", "--articles", "300"],
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-c", script, "demo", "--headless", "--articles", "300"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "300 articles" in done.stderr
 
