@@ -124,7 +124,6 @@ def test_too_little_to_build_from(texts, found):
 @needs_corpus
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
     with lzma.open(CORPUS / "articles-60k.jsonl.xz") as lines:
-        built = build_vocabulary(
-            (json.loads(line)["text"] for line in lines), VocabularyRecipe(Rule(), ENGLISH_STOP_WORDS, 0.2)
-        )
+        texts = (json.loads(line)["text"] for line in lines)
+        built = build_vocabulary(texts, VocabularyRecipe(Rule(), ENGLISH_STOP_WORDS, 0.2))
     assert built.vocabulary == Vocabulary.load("english")
