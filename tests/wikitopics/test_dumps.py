@@ -107,9 +107,7 @@ def test_no_scheduler_there(on_a_cluster, tmp_path, monkeypatch):
     [(german, ("--lang", "de")), (english_links, ("--tokens", "links"))],
     ids=["words", "links"],
 )
-def test_a_new_vocabularys_words_are_counted_here_and_the_rest_there(
-    text, asked, cli, counted_here, dask, home, tmp_path
-):
+def test_new_words_are_counted_here_and_the_rest_there(text, asked, cli, counted_here, dask, home, tmp_path):
     """And the session comes out as without a cluster."""
     path = tmp_path / "dewiki.xml.bz2"
     path.write_bytes(multistream(range(1, 401), text=text))

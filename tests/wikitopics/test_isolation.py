@@ -13,10 +13,8 @@ from tests.crawler.dumps import dump
 from wikitopics.option import ROOMS
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
-NAMES = (
-    *(*ROOMS, "wikitopics", "numpy", "click"),
-    *("json", "pickle", "signal", "logging", "multiprocessing", "sitecustomize"),
-)
+NAMES = [*ROOMS, "wikitopics", "numpy", "click", "json", "pickle", "signal", "logging", "multiprocessing"]
+NAMES += ["sitecustomize"]
 COMMANDS = ["--version", "status"]
 LONG = [
     "doctor --offline",

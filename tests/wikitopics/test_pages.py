@@ -26,10 +26,8 @@ from wikitopics.session.storage.reader import SessionReader
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
-LINKING = [
-    *ROOT.glob("*.md"),
-    *(page for room in ("docs", "crawler", "vocab") for page in (ROOT / room).rglob("*.md")),
-]
+LINKING = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+LINKING += [*(ROOT / "crawler").rglob("*.md"), *(ROOT / "vocab").rglob("*.md")]
 """Decisions are of their time, and may name what is gone; but what a page links is there."""
 NOT_OURS = {"--notes"}
 """Options of the packages that docs/extending.md writes."""

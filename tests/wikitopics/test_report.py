@@ -168,12 +168,8 @@ def test_a_topic_has_the_colour_of_its_area_everywhere(found):
         assert len(shown_on_maps) == 2
         for topic in topics:
             link = f'href="#{topic.anchor}"'
-            card = re.search(
-                f'<details class="topic a{area.number}"[^>]*>(?:(?!<details).)*id="{topic.anchor}"',
-                text,
-                re.S,
-            )
-            assert card
+            own_card = f'<details class="topic a{area.number}"[^>]*>(?:(?!<details).)*id="{topic.anchor}"'
+            assert re.search(own_card, text, re.S)
             assert all(link in part for part in (own, *shown_on_maps))
         assert text.count(f'class="f-area{area.number}"') == len(topics), "the dots in the tree"
         assert f".a{area.number} {{ --a: {COLOURS[area.number]} }}" in text

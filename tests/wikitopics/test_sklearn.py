@@ -79,9 +79,8 @@ def test_a_kind_without_an_estimator_says_what_to_use(exported, tmp_path):
 def test_without_scikit_learn_it_says_what_to_install():
     code = "import sys; sys.modules['sklearn'] = None; import wikitopics.sklearn"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1] == (
-        "ImportError: wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'"
-    )
+    told = "ImportError: wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'"
+    assert done.stderr.splitlines()[-1] == told
 
 
 def bomb(path):

@@ -59,9 +59,8 @@ def test_status_and_articles_are_those_of_the_commands(session, cli):
     status = session.status()
     for key in told.keys() - {"models", "checkpoint_age_seconds"}:
         assert getattr(status, f"{key}_" if iskeyword(key) else key) == told[key], key
-    assert [asdict(model) for model in status.models] == [
-        {**model, "prequential_log_likelihood": None} for model in told["models"]
-    ]
+    models = [{**model, "prequential_log_likelihood": None} for model in told["models"]]
+    assert [asdict(model) for model in status.models] == models
     assert re.fullmatch(
         r"<Status: finished, 300 documents, [\d,]+ an hour; lda perplexity [\d.]+; many perplexity [\d.]+>",
         repr(status),
