@@ -127,9 +127,7 @@ def test_a_dump_gives_everybody_the_same_corpora(nothing_made, capfd) -> None:
 @pytest.mark.parametrize(
     ("share", "articles", "code"), [(0.0, None, 2), (1.0, 5, "5 articles are too few to divide")]
 )
-def test_a_dump_that_gives_no_corpora_leaves_those_there_are(
-    nothing_made, tmp_path, capfd, share, articles, code
-) -> None:
+def test_a_dump_without_corpora_leaves_those_there_are(nothing_made, tmp_path, capfd, share, articles, code):
     nothing_made.parent.mkdir()
     nothing_made.write_bytes(b"as before")
     dump = tmp_path / "dump.xml.bz2"
