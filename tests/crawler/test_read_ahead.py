@@ -18,13 +18,8 @@ from wikitopics.crawler.source import Activity, Asked
 from wikitopics.session.training.blocks import Intake, counting_workers
 
 SMALLER = 1 << 9
-SIZES = [
-    (parts, ("BEYOND",)),
-    (schedule, ("CHUNK", "PART")),
-    (shuffled, ("_COUNTED", "_SMALL")),
-    (containers, ("_READ", "_LITTLE")),
-    (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
-]
+SIZES = [(parts, ("BEYOND",)), (schedule, ("CHUNK", "PART")), (shuffled, ("_COUNTED", "_SMALL"))]
+SIZES += [(containers, ("_READ", "_LITTLE")), (remote, ("BEYOND", "FIRST", "MOST_CACHED"))]
 
 pytestmark = pytest.mark.usefixtures("counted_here")
 

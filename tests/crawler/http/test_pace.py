@@ -24,11 +24,6 @@ async def wait_until(clock, moment):
         await clock.sleep(moment - clock.monotonic())
 
 
-def quietly(clock):
-    """Waits without saying why."""
-    return lambda moment, _: wait_until(clock, moment)
-
-
 class Log:
     """Requests through one or several paces, each taking ``latency``."""
 
@@ -40,7 +35,7 @@ class Log:
         self.most_running = 0
 
     async def request(self, pace, latency, told=0.0):
-        async with pace.turn(quietly(self.clock)) as turn:
+        async with pace.turn(lambda moment, _: wait_until(self.clock, moment)) as turn:
             self.starts.append(self.clock.monotonic())
             self.running += 1
             self.most_running = max(self.most_running, self.running)

@@ -319,11 +319,9 @@ async def test_a_wiki_that_brings_the_same_articles_again(wiki, source, resumed)
 
     def again(query):
         here = float(query.get("grncontinue", "0.05|0.05").split("|")[1])
-        return {
-            "batchcomplete": True,
-            "query": {"pages": [wiki.entry(page) for page in wiki.pages]},
-            "continue": {"grncontinue": f"0.05|{here + 1e-5:.6f}|7|0", "continue": "grncontinue||"},
-        }
+        listed = {"pages": [wiki.entry(page) for page in wiki.pages]}
+        go_on = {"grncontinue": f"0.05|{here + 1e-5:.6f}|7|0", "continue": "grncontinue||"}
+        return {"batchcomplete": True, "query": listed, "continue": go_on}
 
     s = source(batch_pages=7)
     await s.open()
