@@ -45,14 +45,9 @@ def row(value=0.0):
 
 def documents(*page_ids):
     n = len(page_ids)
-    return Block(
-        np.array(page_ids, np.int64),
-        np.zeros(n, np.int64),
-        tuple(f"p{i}" for i in page_ids),
-        np.arange(n + 1, dtype=np.int64),
-        np.zeros(n, np.int32),
-        np.ones(n, np.int32),
-    )
+    ids, titles = np.array(page_ids, np.int64), tuple(f"p{i}" for i in page_ids)
+    words = np.arange(n + 1, dtype=np.int64), np.zeros(n, np.int32), np.ones(n, np.int32)
+    return Block(ids, np.zeros(n, np.int64), titles, *words)
 
 
 def largest(*models):

@@ -62,10 +62,8 @@ def test_where_no_trainer_runs_nobody_is_told(path):
 
 @pytest.mark.parametrize("text", ["{pid}\n", "{pid}\nanother place\n1\n", "0\n", "1" * 20 + "\n", "nonsense"])
 def test_a_number_in_a_lock_file_is_no_trainer(path, bystander, short, text):
-    with (
-        held_by_another(path, text.format(pid=bystander.pid)),
-        pytest.raises(SessionError, match="end it on the machine where it runs"),
-    ):
+    says = "end it on the machine where it runs"
+    with held_by_another(path, text.format(pid=bystander.pid)), pytest.raises(SessionError, match=says):
         control.stop(path)
 
 

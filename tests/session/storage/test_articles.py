@@ -44,12 +44,8 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
 
 def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
-    reader = SimpleNamespace(
-        select=partial(select, db),
-        progress=lambda: Progress(articles=later),
-        settings=settings,
-        vocabulary=lambda: ("word",),
-    )
+    made = {"settings": settings, "vocabulary": lambda: ("word",)}
+    reader = SimpleNamespace(select=partial(select, db), progress=lambda: Progress(articles=later), **made)
     return SessionReader.recent(reader, first_seq, most, 0)
 
 

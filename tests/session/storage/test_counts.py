@@ -40,10 +40,9 @@ def documents(lengths, first_page=0, titles=None):
 
 
 def same(one, other):
-    return one.titles == other.titles and all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("page_ids", "revision_ids", "indptr", "word_ids", "counts")
-    )
+    names = "page_ids", "revision_ids", "indptr", "word_ids", "counts"
+    alike = (np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+    return one.titles == other.titles and all(alike)
 
 
 def test_slices_and_chosen_articles_keep_their_words_and_put_together_are_the_whole():

@@ -253,7 +253,6 @@ def test_a_line_a_snapshot(events, told):
 
 
 METRIC = "prequential_log_likelihood"
-FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())
 
 
 def measured(path):
@@ -263,7 +262,7 @@ def measured(path):
 
 
 def test_scores_before_training_survive_every_interruption(undisturbed):
-    calm = undisturbed(seeds=1, model=FORGETTING)
+    calm = undisturbed(seeds=1, model=tuple(f"{spec},half_life=300" for spec in MODELS.values()))
     with SessionReader(calm) as reader:
         points = {articles for _, articles, _, _, metric, _ in reader.all_metrics() if metric == "npmi"}
     assert measured(calm).keys() == {(name, count) for name in MODELS for count in points}

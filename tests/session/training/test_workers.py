@@ -106,12 +106,8 @@ def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
 
 def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
     """Neither is the job whole, nor does anybody read what the worker says of it."""
-    worker = start_python(
-        "wikitopics.session.training.workers",
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    worker = start_python("wikitopics.session.training.workers", **pipes)
     with worker:
         worker.stderr.close()
         worker.stdin.write(pickle.dumps((int, ("1" * 1000,), {}))[:500])

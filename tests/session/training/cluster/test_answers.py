@@ -24,11 +24,8 @@ from wikitopics.session.training import cluster
 from wikitopics.session.training.cluster import Answer
 
 VOCABULARY = Vocabulary.from_words(("a", "b", "c"))
-PAGES = (
-    Page(1, "One", 11, "a b c a", "text"),
-    Page(2, "Two é", 12, "nothing known", "text"),
-    Page(3, "Three", 13, "c c", "wikitext"),
-)
+PAGES = Page(1, "One", 11, "a b c a", "text"), Page(2, "Two é", 12, "nothing known", "text")
+PAGES += (Page(3, "Three", 13, "c c", "wikitext"),)
 COUNTED = count_pages(PAGES, VOCABULARY, SourceInfo("", None))
 PART = CountedJob(replace(COUNTED, skips={"redirect": 2}, warnings=("it ends early",)), "", "more")
 
