@@ -97,13 +97,8 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     path, words = tmp_path / "s.db", Vocabulary.from_words(["aa", "bb", "cc"])
     stores.create(path, replace(settings(), fingerprint=""), (), ())
     store, feed = SessionWriter(path), Follower(path)
-    found = replace(
-        documents(*range(1, 11)),
-        indptr=np.arange(0, 33, 3),
-        word_ids=np.tile(np.arange(3, dtype=np.int32), 10),
-        counts=np.ones(30, np.int32),
-        lexicon=words.words,
-    )
+    read = {"word_ids": np.tile(np.arange(3, dtype=np.int32), 10), "counts": np.ones(30, np.int32)}
+    found = replace(documents(*range(1, 11)), indptr=np.arange(0, 33, 3), lexicon=words.words, **read)
     beginning = VocabularyBuild(store)
     beginning.feed(replace(found, position={"page": 10}, lap=0.5))
     beginning.commit(1.0, 100)

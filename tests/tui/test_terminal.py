@@ -24,10 +24,8 @@ from wikitopics.tui.terminal import TerminalOutput, speaks_utf8
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
 KEEP, TITLE, GIVE_BACK = escapes.KEEP_TITLE.encode(), b"wikitopics\x1b\\", escapes.GIVE_BACK_TITLE.encode()
 OPEN = (
-    "from pathlib import Path\n"
-    "from wikitopics.session.system import Signals\n"
-    "from wikitopics.tui.app import run\n"
-    "with Signals() as s: run(Path({!r}), s)"
+    "from pathlib import Path\nfrom wikitopics.session.system import Signals\n"
+    "from wikitopics.tui.app import run\nwith Signals() as s: run(Path({!r}), s)"
 )
 
 

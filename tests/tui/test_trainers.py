@@ -77,14 +77,13 @@ async def test_a_wiki_out_of_reach_can_be_tried_again(shown, home):
 
 
 QUESTION = "dewiki of 2026-11-01, 7.1 GB in 1 file, comes from dumps.wikimedia.org"
-ASKED = f"wikitopics: {QUESTION} {NOBODY_ASKED}\n"
 
 
 @pytest.fixture
 def asking(home):
     """A session that is not there yet, since its trainer has asked a question."""
     home.mkdir()
-    (home / "night.db.log").write_text(ASKED)
+    (home / "night.db.log").write_text(f"wikitopics: {QUESTION} {NOBODY_ASKED}\n")
     return home / "night.db"
 
 
