@@ -62,12 +62,8 @@ def test_the_contact_as_it_is_sent_or_what_it_is_for(checked, monkeypatch, conta
 
 def test_what_other_packages_bring(checked, install):
     assert not [what for what in checked()[1] if what.startswith(("model ", "source "))]
-    install(
-        "from wikitopics.crawler.texts.source import Texts\n"
-        "class Mine(Texts):\n    name, label = 'mine', 'Mine'\n",
-        "wikitopics.sources",
-        mine="mine_sources:Mine",
-    )
+    head = "from wikitopics.crawler.texts.source import Texts\nclass Mine(Texts):\n"
+    install(f"{head}    name, label = 'mine', 'Mine'\n", "wikitopics.sources", mine="mine_sources:Mine")
     install(
         "from wikitopics.crawler.texts.source import Texts, PageKind\n"
         "class Bare(PageKind):\n    name, identity, open = 'bare', Texts.identity, Texts.open\n",

@@ -16,14 +16,8 @@ PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
 NAMES = [*ROOMS, "wikitopics", "numpy", "click", "json", "pickle", "signal", "logging", "multiprocessing"]
 NAMES += ["sitecustomize"]
 COMMANDS = ["--version", "status"]
-LONG = [
-    "doctor --offline",
-    "demo --headless --articles 100",
-    "infer here.txt",
-    "export model -o model.npz",
-    "train --articles 128 --threads 1",
-    "vocab build here.txt -o words.txt",
-]
+LONG = ["doctor --offline", "demo --headless --articles 100", "infer here.txt", "export model -o model.npz"]
+LONG += ["train --articles 128 --threads 1", "vocab build here.txt -o words.txt"]
 
 installed = pytest.mark.skipif(not PROGRAM.exists(), reason="the command is not installed")
 

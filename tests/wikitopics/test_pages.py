@@ -100,14 +100,10 @@ def test_the_table_of_commands_is_complete():
 
 
 def known_options():
-    known = set()
-    for name in wikitopics.list_commands(PROGRAM):
-        command = wikitopics.get_command(PROGRAM, name)
-        assert command is not None
-        known |= options(command)
-        if isinstance(command, click.Group):
-            known |= {one for sub in command.commands.values() for one in options(sub)}
-    return known
+    commands = [wikitopics.get_command(PROGRAM, name) for name in wikitopics.list_commands(PROGRAM)]
+    for group in [command for command in commands if isinstance(command, click.Group)]:
+        commands += group.commands.values()
+    return {one for command in commands for one in options(command)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

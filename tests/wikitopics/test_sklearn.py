@@ -86,12 +86,8 @@ def test_without_scikit_learn_it_says_what_to_install():
 def bomb(path):
     """A gigabyte of equal topics."""
     K, W = 20_000, 12_500
-    arrays = {
-        "topic_word": np.full((K, W), 1 / W, np.float32),
-        "alpha": np.full(K, 0.1),
-        "vocabulary": np.array([f"w{word}" for word in range(W)]),
-        "topic_share": np.full(K, 1 / K),
-    }
+    arrays = {"topic_word": np.full((K, W), 1 / W, np.float32), "alpha": np.full(K, 0.1)}
+    arrays |= {"vocabulary": np.array([f"w{word}" for word in range(W)]), "topic_share": np.full(K, 1 / K)}
     np.savez_compressed(path, **arrays)
 
 

@@ -224,10 +224,8 @@ def test_history_tells_what_happened_and_a_topics_words_at_every_doubling(cli, t
     ]
     merged = {"model": "lda", "articles": 4096, "event": "merged", "topic": 3, "other": 1}
     assert cli.json("history")[1] == {**merged, "name": "sea, ship, port"}
-    assert cli("export", "events").out.splitlines()[:2] == [
-        "model,articles,event,topic,other,name",
-        'lda,128,born,3,,"sea, ship, port"',
-    ]
+    rows = ["model,articles,event,topic,other,name", 'lda,128,born,3,,"sea, ship, port"']
+    assert cli("export", "events").out.splitlines()[:2] == rows
     every = cli.json("history", 3)
     lines = cli("history", 3).out.splitlines()
     assert len({one["articles"].bit_length() for one in every}) <= len(lines) <= len(every)

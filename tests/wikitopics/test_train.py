@@ -120,10 +120,8 @@ def test_a_kind_that_has_one_topic_keeps_it():
 def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home):
     files, models = corpus.options()[:-2], ("--model", "lda", "--model", "hdp:name=other")
     begun = cli.ok("train", *files, *models, "--held-out", 40, "--articles", 100)
-    assert (
-        "Small collection: 26 topics for lda and 77 topics for other (from the square root of its "
-        "documents), 5 passes; --topics and --passes change that"
-    ) in begun.err
+    said = "Small collection: 26 topics for lda and 77 topics for other (from the square root of its"
+    assert f"{said} documents), 5 passes; --topics and --passes change that" in begun.err
     now = status(home / "default.db")
     assert ([model.topics for model in now.models], now.passes) == ([26, 77], 5)
     assert cli("train", *files, *models, "--articles", 200).code == 0
