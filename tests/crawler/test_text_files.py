@@ -62,11 +62,8 @@ def test_json_lines(tmp_path, packed):
 )
 def test_tables(tmp_path, packed, ending, delimiter):
     long = "word " * 60_000  # csv's own limit for a field is 131,072 characters
-    rows = [
-        ("ID", " Title", "long\ntext", "n"),
-        ("x1", 'He said "no"', "two\r\nlines, one; field\there", "1"),
-        ("", "", long, "2"),
-    ]
+    first = "x1", 'He said "no"', "two\r\nlines, one; field\there", "1"
+    rows = [("ID", " Title", "long\ntext", "n"), first, ("", "", long, "2")]
     table = io.StringIO(newline="")
     csv.writer(table, delimiter=delimiter).writerows(rows)
     data = b"\xef\xbb\xbf" + table.getvalue().encode()
@@ -168,12 +165,9 @@ def test_bad_parts_of_a_plain_text_are_named_counted_and_skipped(tmp_path):
     pages, skips, told = read(path)
     assert [(p.page_id, p.text.strip()) for p in pages] == [(1, "one"), (6, "six")]
     assert skips == {"not UTF-8": 2, "too large": 2}
-    assert told == [
-        f"{path}, line 3: not UTF-8: save the file as UTF-8; skipped",
-        f"{path}, line 5: a binary file, or not UTF-8 text; skipped",
-        f"{path}, line 7: over 32 MB; skipped",
-        f"{path}, line 9: over 32 MB; skipped",
-    ]
+    reasons = ["not UTF-8: save the file as UTF-8", "a binary file, or not UTF-8 text", *["over 32 MB"] * 2]
+    lines = zip((3, 5, 7, 9), reasons, strict=True)
+    assert told == [f"{path}, line {number}: {reason}; skipped" for number, reason in lines]
 
 
 def test_a_folder_of_texts(tmp_path):

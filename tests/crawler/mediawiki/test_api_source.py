@@ -234,9 +234,8 @@ async def test_pages_that_are_no_articles(acts, crawled):
     usual = {"ns": 0, "title": "A title", "revisions": [acts.revision(1, "x")]}
     pages = [*(usual | entry for entry in entries), "no page", None]
     (batch,), _ = await crawled(acts.json({"batchcomplete": True, "query": {"pages": pages}}))
-    assert [(p.page_id, p.title, p.text, p.revision_id) for p in batch.pages] == [
-        (big, "Large \N{REPLACEMENT CHARACTER} id", "t\N{REPLACEMENT CHARACTER}ext", big)
-    ]
+    mended = big, "Large \N{REPLACEMENT CHARACTER} id", "t\N{REPLACEMENT CHARACTER}ext", big
+    assert [(p.page_id, p.title, p.text, p.revision_id) for p in batch.pages] == [mended]
     assert batch.skips == {"deleted or hidden": 3, "disambiguation": 1, "no text": 1, "damaged": 7}
 
 
