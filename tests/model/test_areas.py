@@ -112,9 +112,8 @@ def test_each_area_is_a_branch_of_the_tree():
     above = {child: node.number for node in nodes for child in node.children}
     assert all(heights[above[number]] >= height for number, height in heights.items() if number in above)
     assert 46 not in above
-    assert {frozenset(group) for group in cut(nodes, 24, 4)} == {
-        frozenset(np.flatnonzero(group == GROUPS).tolist()) for group in range(4)
-    }
+    expected = {frozenset(np.flatnonzero(group == GROUPS).tolist()) for group in range(4)}
+    assert {frozenset(group) for group in cut(nodes, 24, 4)} == expected
     assert cut(nodes, 24, 1) == [nodes[-1].topics]
     assert sorted(cut(nodes, 24, 99)) == [(topic,) for topic in range(24)]
     assert tree(far[:1, :1], GROUPS[:1]) == ()
