@@ -160,14 +160,9 @@ def pages(*texts):
 
 
 def block():
-    return replace(
-        count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO),
-        unread=frozenset({2}),
-        skips={"disambiguation": 2},
-        position={"page": 3},
-        lap=0.5,
-        warnings=("p2 is skipped",),
-    )
+    counted = count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO)
+    told = {"skips": {"disambiguation": 2}, "warnings": ("p2 is skipped",), "unread": frozenset({2})}
+    return replace(counted, position={"page": 3}, lap=0.5, **told)
 
 
 def decoded(row):

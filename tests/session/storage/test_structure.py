@@ -105,9 +105,8 @@ def test_a_file_of_before_the_first_release_is_refused_and_stays_as_it_is(versio
 
 def test_a_table_of_a_pragmas_name_hides_nothing(trained):
     with contextlib.closing(sqlite3.connect(trained)) as db:
-        columns = db.execute(
-            "SELECT m.name, c.* FROM sqlite_master m, pragma_table_xinfo(m.name) c WHERE m.type = 'table'"
-        ).fetchall()
+        every = "sqlite_master m, pragma_table_xinfo(m.name) c WHERE m.type = 'table'"
+        columns = db.execute(f"SELECT m.name, c.* FROM {every}").fetchall()
         db.execute("CREATE TABLE pragma_table_xinfo (x, cid, name, type, [notnull], dflt_value, pk, hidden)")
         db.executemany("INSERT INTO pragma_table_xinfo VALUES (?, ?, ?, ?, ?, ?, ?, ?)", columns)
         db.commit()

@@ -41,9 +41,8 @@ def test_a_perplexity_each_time_the_measured_articles_have_doubled():
     news = monitor(measured=Measured(100, {"lda": 900.0}))
     assert since(news, measured=Measured(100, {"lda": 900.0})) == []
     assert since(news, measured=Measured(120, {"lda": 850.0})) == []
-    assert since(news, measured=Measured(130, {"lda": 800.0, "hdp": 1234.5})) == [
-        ("info", "after 130 documents: perplexity lda 800.0, hdp 1,234.5")
-    ]
+    told = "after 130 documents: perplexity lda 800.0, hdp 1,234.5"
+    assert since(news, measured=Measured(130, {"lda": 800.0, "hdp": 1234.5})) == [("info", told)]
     newest = Measured(250, {"lda": 700.0, "hdp": 1000.0})
     assert since(news, measured=newest) == []
     told = "after 250 documents: perplexity lda 700.0, hdp 1,000.0"
