@@ -159,9 +159,8 @@ def test_word_counts_are_those_of_the_trained_articles(cli, trained, corpus):
         for at in range(*corpus.indptr[number : number + 2]):
             counts[corpus.words[corpus.word_ids[at]]] += int(corpus.numbers[at])
             documents[corpus.words[corpus.word_ids[at]]] += 1
-    assert {row["word"]: (row["count"], row["articles"]) for row in rows} == {
-        word: (counts[word], documents[word]) for word in corpus.words
-    }
+    expected = {word: (counts[word], documents[word]) for word in corpus.words}
+    assert {row["word"]: (row["count"], row["articles"]) for row in rows} == expected
     assert [row["count"] for row in rows] == sorted(counts.values(), reverse=True)
 
 

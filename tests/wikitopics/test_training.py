@@ -93,15 +93,9 @@ def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
 def test_a_session_is_replaced_once_all_is_known_to_be_right(path):
     learn()
     before = path.read_bytes()
-    for wrong in (
-        {"topics": 0},
-        {"texts": [*TEXTS, 3]},
-        {"texts": []},
-        {"vocabulary": "no such"},
-        {"seed": -1},
-        {"texts": ["rivera songb", "other"], "vocabulary": WORDS},
-        {"seeds": {"a": ["\ud800"]}},
-    ):
+    mistakes = [{"topics": 0}, {"texts": [*TEXTS, 3]}, {"texts": []}, {"vocabulary": "no such"}, {"seed": -1}]
+    mistakes += [{"texts": ["rivera songb", "other"], "vocabulary": WORDS}, {"seeds": {"a": ["\ud800"]}}]
+    for wrong in mistakes:
         with pytest.raises((ValueError, TypeError)):
             learn(**{"replace": True, **wrong})
         assert path.read_bytes() == before
