@@ -372,17 +372,6 @@ async def test_a_damaged_position_is_one_line(tmp_path, wrong):
     assert caught.value.exit_code == 5
 
 
-async def test_an_error_in_the_background_reaches_the_reader():
-    def items():
-        yield 1
-        raise OSError("gone")
-
-    reading = Background(items).run()
-    assert await anext(reading) == 1
-    with pytest.raises(OSError, match="gone"):
-        await anext(reading)
-
-
 @given(st.binary(max_size=3000), st.integers(0, 4000), st.sampled_from(list(WRAPPINGS.values())))
 def test_arbitrary_damage_gives_articles_or_one_clear_error(tmp_path_factory, noise, at, wrap):
     data = wrap(dump(range(1, 30)))
