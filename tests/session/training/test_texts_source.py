@@ -140,13 +140,10 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
     ("arguments", "says"),
     [
         ((), "--texts PATH"),
-        (("--texts", "-"), "texts are read twice"),
         (("--texts", "absent"), "no such file or folder"),
-        (("--texts", "notes.docx"), ".jsonl, .csv, .tsv, .txt"),
         (("--texts", "a.jsonl", "--dump", "b.xml"), "--dump and --texts name different sources"),
         (("--texts", "a", "--text-column", "b", "--counts", "c"), "--texts and --counts name different"),
         (("--counts", "c"), "--counts needs --source counts, not texts"),
-        (("--texts", "t.csv", "--text-column", "body"), "no column 'body'"),
         (("--texts", "a.jsonl", "--id-column", "ref"), "--id-column: 'id', 'title', 'text'"),
         (("--texts", "a.jsonl", "--lang", "German"), "give the code of a language"),
         (("--texts", "a.jsonl", "--rpm", "9"), "leave it out"),
@@ -156,8 +153,6 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
 def test_wrong_usage_is_one_line(cli, one_line, tmp_path, monkeypatch, home, arguments, says):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "a.jsonl", 1, 3)
-    (tmp_path / "notes.docx").write_text("x")
-    (tmp_path / "t.csv").write_text("id,text\n1,x\n")
     one_line(cli("train", "--source", "texts", *arguments), 2, says)
     assert not (home / "default.db").exists()
 
