@@ -1,6 +1,5 @@
 """The commands that look at a session: status, topics, articles, infer, sessions."""
 
-import io
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -163,15 +162,7 @@ def test_a_pipe_is_a_text_and_a_device_is_none(cli, trained, tmp_path, one_line)
 
 
 def test_a_text_without_end_is_cut_short(cli, trained, monkeypatch, one_line):
-    class Endless(io.RawIOBase):
-        def readable(self):
-            return True
-
-        def readinto(self, buffer):
-            buffer[:] = b"a" * len(buffer)
-            return len(buffer)
-
     monkeypatch.setattr("wikitopics.cli.topics._MOST", 1_000_000)
-    with io.TextIOWrapper(io.BufferedReader(Endless())) as stdin:
-        monkeypatch.setattr("sys.stdin", stdin)
+    with open("/dev/zero") as endless:
+        monkeypatch.setattr("sys.stdin", endless)
         one_line(cli("infer"), 1, "standard input: more than 1,000,000 bytes")

@@ -187,13 +187,6 @@ def test_a_topic_cannot_be_named_before_there_are_topics(cli, path):
     assert "no topics yet" in cli("topics", "name", "--session", path, "--command", "false").err
 
 
-def test_a_given_name_stays_when_the_session_goes_on(cli, corpus):
-    first = ["train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40]
-    assert cli(*first, "--articles", 128).code == cli("topics", "rename", 0, "x" * 60).code == 0
-    assert cli(*first).code == 0
-    assert names(cli)[0] == "x" * 60
-
-
 def test_the_tree_has_every_topic_once_and_repeats_are_counted(cli, trained, monkeypatch):
     nodes = cli.json("topics", "--tree")
     assert [node["node"] for node in nodes] == list(range(9))

@@ -78,21 +78,6 @@ def test_passes_belong_to_the_session_and_a_limit_to_the_run(cli, corpus, one_li
     assert cli.json("status")["articles"] == 2 * 657
 
 
-def test_another_session_trains_on_the_counts_that_passes_keep(cli, corpus, home, states):
-    one = ("--topics", 3, "--held-out", 40, "--batch-size", 64, "--documents", 657, "--passes", 2)
-    assert cli("train", *corpus.options(), *one).code == 0
-    assert cli("train", "--counts", home / "default.db", *one, "--session", "again").code == 0
-    assert states(home / "again.db") == states(home / "default.db")
-
-
-def test_texts_are_read_again(cli, tmp_path, home):
-    lines = (f'{{"text": "city river music {word} city"}}\n' for word in ("band", "war", "law", "") * 40)
-    (tmp_path / "t.jsonl").write_text("".join(lines))
-    cli.ok("train", "--texts", tmp_path / "t.jsonl", "--topics", 3, "--passes", 4)
-    now = status(home / "default.db")
-    assert (now.documents, now.held_out, now.articles) == (144, 16, 4 * 144)
-
-
 def test_a_dump_in_a_file_is_read_again(cli, tmp_path):
     (tmp_path / "words").write_text("aaa\naab\naac\naad\n")
     few = ("--vocab", tmp_path / "words", "--topics", 3, "--passes", 3)

@@ -170,7 +170,6 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"min_letters": 0}, ValueError, "^min_letters must be from 1 to"),
         ({"min_df": np.array([1, 2])}, ValueError, "^min_df: only integer"),
         *(({"seeds": {"a": it}}, TypeError, "^seeds must be a dictionary") for it in (None, "b", [["b"]])),
-        ({"seeds": {"a": []}}, ValueError, "^seeds: the topic 'a' has no words$"),
         ({"lang": "lo"}, ValueError, "^Lao is written without spaces"),
         ({"vocabulary": "klingon"}, wt.UnknownVocabulary, "^vocabulary: .*klingon"),
         ({"texts": []}, ValueError, "^texts is empty$"),
