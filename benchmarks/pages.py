@@ -1,6 +1,6 @@
 """Figures in README and docs are measured: those in sentences by the list here, those in tables by marks.
 
-    | redraw at 200x60 | 14.3<!--screen.draw.milliseconds:.1f--> ms |
+    | a title searched for | 76<!--screen.search.few_milliseconds:.0f--> ms |
 
 A mark names experiment, point and figure (and parts of a figure after further dots), and gives the format of
 the number before it as in Python; so do the keys of the list. A table that an experiment writes stands

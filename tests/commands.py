@@ -79,9 +79,7 @@ def one_line() -> Callable[..., None]:
 def spawn() -> Callable[..., subprocess.Popen[str]]:
     """Starts the command line in a process of its own."""
 
-    def start(
-        *arguments: object, program: tuple[str, ...] = ("-m", "wikitopics"), **more: Any
-    ) -> subprocess.Popen[str]:
+    def start(*arguments: object, program: tuple[str, ...] = ("-m", "wikitopics"), **more: Any) -> Any:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "PYTHONPATH": path}
         pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)

@@ -26,10 +26,7 @@ pytest_plugins = (
 # How long an example takes is the machine's affair. Before a change lands, the examples are the same each
 # time: a new one that fails is found by whoever runs the tests at their desk.
 settings.register_profile(
-    "any machine",
-    deadline=None,
-    derandomize="CI" in os.environ,
-    suppress_health_check=[HealthCheck.too_slow],
+    "any machine", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
 

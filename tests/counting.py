@@ -1,34 +1,28 @@
 """Small dumps, read and counted in this process."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
-from typing import Any
+from concurrent.futures import Future
 
 import pytest
 
 from tests.crawler.dump_server import SMALL
+from tests.session.memory import Pool
 from wikitopics.session.training.blocks import start_worker
-
-
-class _Here(Executor):
-    """The workers of one pool, played by this process."""
-
-    def __init__(self, words: Sequence[str], info: Any) -> None:
-        start_worker(words, info)
-
-    def jobs(self) -> int:
-        return 1
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        done: Future[Any] = Future()
-        done.set_result(fn(*args, **kwargs))
-        return done
 
 
 @pytest.fixture
 def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count pages in this process: starting others takes longer than the rest of a small test."""
-    monkeypatch.setattr("wikitopics.session.training.blocks.Workers", lambda _, __, known: _Here(*known))
+
+    def submit(count, job):
+        done = Future()
+        done.set_result(count(job))
+        return done
+
+    def here(_, __, known):
+        start_worker(*known)
+        return Pool(submit)
+
+    monkeypatch.setattr("wikitopics.session.training.blocks.Workers", here)
 
 
 @pytest.fixture

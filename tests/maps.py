@@ -10,19 +10,8 @@ from wikitopics.model.areas import Areas, tree
 from wikitopics.session.analysis.areas import Area, Atlas, Branch, in_drawing_order
 from wikitopics.session.analysis.report.contents import ReportModel, nearest
 
-WORDS = [
-    "league",
-    "season",
-    "population",
-    "republican",
-    "of",
-    "constitution",
-    "bridges",
-    "science",
-    "art",
-    "iii",
-]
-WORDS += ["representatives", "film", "mathematics", "Massachusetts", "sea", "album", "internet", "WWW"]
+WORDS = ["league", "season", "population", "republican", "of", "constitution", "bridges", "science", "art"]
+WORDS += ["iii", "representatives", "film", "mathematics", "Massachusetts", "sea", "album", "internet", "WWW"]
 
 
 def distances(U: int, later: float = 0.0) -> NDArray[np.float64]:

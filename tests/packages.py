@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,8 +39,7 @@ def blocks(text: str, language: str = "") -> list[str]:
 
 def files(text: str) -> dict[str, str]:
     """The fenced blocks below a file's name, by that name."""
-    found = re.findall(r"^`([\w.-]+)`\n\n```\w+\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    return dict(found)
+    return dict(re.findall(r"^`([\w.-]+)`\n\n```\w+\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
 
 
 def module_of(title: str) -> dict[str, Any]:
@@ -94,15 +92,9 @@ def from_document(title: str, folder: Path) -> None:
     package.mkdir(parents=True)
     for name, text in files(section(title)).items():
         (package / name).write_text(text, encoding="utf-8")
-    (module,) = package.glob("*.py")
-    if importlib.util.find_spec("pip") and importlib.util.find_spec("hatchling"):
-        offline = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
-        command = [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", site, package]
-        subprocess.run(command, check=True)
-    else:
-        project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        source = module.read_text(encoding="utf-8")
-        by_hand(site, project["name"], module.stem, source, project["entry-points"])
+    offline = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", site, package]
+    subprocess.run(command, check=True)
 
 
 def by_hand(site: Path, name: str, module: str, source: str, points: Mapping[str, Mapping[str, str]]) -> None:

@@ -189,13 +189,8 @@ class PageWriter(Writer):
         return ARTICLE.substitute(title=title, prose=self.prose(article, self._page))
 
 
-DRESSES = (
-    ("", ""),
-    ('<a href="/wiki/Portal" title="Portal">', "</a>"),
-    ('<a href="/wiki/Portal_(hub)" class="mw-redirect">', "</a>"),
-    ("<i>", "</i>"),
-    ('<i lang="fr">', "</i>"),
-)
+LINK, REDIRECT = '<a href="/wiki/Portal" title="Portal">', '<a href="/wiki/Portal_(hub)" class="mw-redirect">'
+DRESSES = ("", ""), (LINK, "</a>"), (REDIRECT, "</a>"), ("<i>", "</i>"), ('<i lang="fr">', "</i>")
 
 
 def _in_html(number: int, slot: Slot) -> tuple[str, str]:

@@ -1,155 +1,31 @@
-"""What the docs claim about the screen: how fast it draws and answers, and what CPU it takes.
+"""What the docs claim about the screen: how fast it answers, and what CPU it takes.
 
 Times of `keys`, `start` and `search` are wall clock, so they are valid on an idle machine only;
-`draw` and `cost` count CPU seconds. Needs Linux (/proc) and the tests' canned sessions.
+`cost` counts CPU seconds. Needs Linux (/proc) and the tests' canned sessions.
 """
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import os
 import sqlite3
 import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from textual._compositor import CompositorUpdate
-from textual.screen import Screen as AppScreen
 
 from benchmarks.harness import ROOT, Experiment, Figures
 from benchmarks.measuring import timed
 from benchmarks.processes import PROGRAM, Screen
 from benchmarks.stops.trial import write_counts
 from tests.tui import canned
-from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.chart import Chart
-from wikitopics.tui.follow import SessionView
 
-EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs", data="none")
-SIZE = 200, 60
-TURNS = 25
+EXPERIMENT = Experiment("screen", "how soon the screen answers, and what it costs", data="none")
 MILLION = 1_000_000
-Frame = Callable[[], object]
-
-
-class Measured(Wikitopics):
-    """The app without a terminal; it still produces what it would write there."""
-
-    CSS_PATH = str(ROOT / "tui" / "app.tcss")
-
-    def _display(self, screen: AppScreen[object], renderable: object) -> None:
-        if isinstance(renderable, CompositorUpdate):
-            renderable.render_segments(self.console)
-
-
-def grown(look: SessionView, by: int) -> SessionView:
-    """The session after one more measurement and one more snapshot of every model."""
-    rng = np.random.default_rng(by)
-    curves = dict(look.curves)
-    for key, curve in look.curves.items():
-        if not curve.values.size:
-            continue
-        last = [int(curve.articles[-1]) + 64, int(curve.tokens[-1]) + 8_768, float(curve.seconds[-1]) + 31]
-        value = curve.values[-1] * rng.normal(1, 0.002)
-        columns = (curve.articles, curve.tokens, curve.seconds, curve.values)
-        curves[key] = Curve(*(np.append(old, new) for old, new in zip(columns, [*last, value], strict=True)))
-    topics = {
-        model: tuple(
-            replace(row, share=row.share * factor, articles=row.articles + 64)
-            for row, factor in zip(rows, rng.lognormal(0, 0.1, len(rows)).tolist(), strict=True)
-        )
-        for model, rows in look.topics.items()
-    }
-    born = [TopicEvent(model, look.status.articles + by, "born", 3, None, "film, actor") for model in topics]
-    status = replace(look.status, articles=look.status.articles + 64 * by)
-    recent = look.recent[1:] + look.recent[:1]
-    return replace(
-        look, curves=curves, topics=topics, changes=(*look.changes, *born), status=status, recent=recent
-    )
-
-
-def measured(look: SessionView, by: int) -> SessionView:
-    """The session after one more measurement of every model, with the topics that it had."""
-    return replace(grown(look, by), topics=look.topics, changes=look.changes)
-
-
-def ticked(look: SessionView, by: int) -> SessionView:
-    """The session a second later: articles were read and trained, nothing was measured."""
-    status = replace(look.status, articles=look.status.articles + 64 * by)
-    return replace(look, status=status, recent=look.recent[1:] + look.recent[:1])
-
-
-@asynccontextmanager
-async def opened(path: Path) -> AsyncIterator[Measured]:
-    """The screen on a session, once it has drawn it."""
-    os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-    app = Measured(path)
-    async with app.run_test(size=SIZE) as pilot:
-        while app.latest is None or not app.main.query_one(Chart).drawing.series:
-            await pilot.pause(0.05)
-        await pilot.pause(1.0)
-        yield app
-    app.watched.close(wait=True)  # the session's folder is about to be deleted
-
-
-async def milliseconds(frames: Mapping[str, Callable[[int], Frame]], pause: float) -> dict[str, float]:
-    """CPU milliseconds of this thread for each frame and what follows in the pause, less those of the pause
-    alone; medians of `TURNS`. Frames take turns; each is made, by its number, before the clock starts."""
-    times: dict[str, list[float]] = {"nothing": [], **{kind: [] for kind in frames}}
-    for turn, kind in enumerate([*times] * TURNS):
-        frame = frames[kind](turn) if kind in frames else lambda: None
-        gc.collect()
-        began = time.thread_time()
-        frame()
-        await asyncio.sleep(pause)  # answers of other threads are drawn too
-        times[kind].append(time.thread_time() - began)
-    used = {f"{kind}_milliseconds": 1e3 * statistics.median(each) for kind, each in times.items()}
-    rest = used.pop("nothing_milliseconds")
-    return {kind: each - rest for kind, each in used.items()}
-
-
-@EXPERIMENT.point()
-def draw() -> Figures:
-    """CPU milliseconds of the screen's thread for a redraw at 200x60, up to the bytes for the terminal.
-
-    Four models of 1,000 topics and 100,000 rows a metric: a second later with nothing measured, after a new
-    measurement of every model, and after a new snapshot of every model as well.
-    """
-
-    async def run(path: Path) -> dict[str, float]:
-        async with opened(path) as app:
-            app.workers.cancel_all()  # no refresh but ours
-            look = app.latest
-
-            def shown() -> None:
-                app.watched.latest = look
-                app.show()
-                app.show_status()
-
-            def after(change: Callable[[SessionView, int], SessionView], turn: int) -> Frame:
-                nonlocal look
-                assert look is not None
-                look = change(look, turn)
-                return shown
-
-            changes = {"second": ticked, "numbers": measured, "snapshot": grown}
-            frames = {kind: partial(after, change) for kind, change in changes.items()}
-            return await milliseconds(frames, 0.4)
-
-    models = ("lda", "hdp", "scvb0", "lda2")
-    with tempfile.TemporaryDirectory() as folder:
-        recipe = canned.Recipe(models=models, topics=1_000, metric_rows=100_000, state="stopped")
-        return asyncio.run(run(canned.build(Path(folder) / "rows.db", recipe)))
 
 
 @EXPERIMENT.point()

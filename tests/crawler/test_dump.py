@@ -43,9 +43,7 @@ from wikitopics.crawler.system import Background
 async def test_every_wrapping_gives_the_same_articles(tmp_path, name):
     path = write(tmp_path / name, WRAPPINGS[name](dump(range(1, 400))))
     info, batches = await collect(dump_source([path]))
-    assert info.name == name
-    assert info.articles == 399
-    assert info.file_names == ("Datei",)
+    assert (info.name, info.articles, info.file_names) == (name, 399, ("Datei",))
     assert info.category_names == ("Kategorie",)
     assert sorted(ids(batches)) == list(range(1, 400))
     assert batches[-1].lap == 1.0
@@ -57,8 +55,7 @@ async def test_every_wrapping_gives_the_same_articles(tmp_path, name):
 @pytest.mark.parametrize(("held_out", "first"), [(100, 120), (None, 60), (0, 0)])
 async def test_the_held_out_come_first_and_the_rest_in_order(tmp_path, held_out, first):
     """By default a tenth of a small dump is held out, and in any case a few more come first."""
-    data = bz2.compress(dump(range(1, 401)))
-    batches, _ = await read_whole(tmp_path / "d.bz2", data, held_out=held_out)
+    batches, _ = await read_whole(tmp_path / "d.bz2", bz2.compress(dump(range(1, 401))), held_out=held_out)
     by_hash = sorted(range(1, 401), key=page_hash)
     assert ids(batches) == by_hash[:first] + sorted(by_hash[first:])
 
@@ -170,8 +167,7 @@ async def test_standard_input_comes_as_it_is_and_resumes_if_fed_again(monkeypatc
 
 
 async def test_batches_are_bounded_and_closing_early_is_safe(tmp_path):
-    path = write(tmp_path / "d.bz2", multistream(range(1, 1000)))
-    source = dump_source([path])
+    source = dump_source([write(tmp_path / "d.bz2", multistream(range(1, 1000)))])
     _, batches = await collect(source, stop_after=3)
     assert len(batches) == 3
     assert all(0 < len(batch.pages) <= BATCH_PAGES for batch in batches)
@@ -375,17 +371,6 @@ async def test_a_damaged_position_is_one_line(tmp_path, wrong):
     with pytest.raises(BadPosition) as caught:
         await collect(dump_source([path], held_out=0, resuming=True), {**batches[0].position, **wrong})
     assert caught.value.exit_code == 5
-
-
-async def test_an_error_in_the_background_reaches_the_reader():
-    def items():
-        yield 1
-        raise OSError("gone")
-
-    reading = Background(items).run()
-    assert await anext(reading) == 1
-    with pytest.raises(OSError, match="gone"):
-        await anext(reading)
 
 
 @given(st.binary(max_size=3000), st.integers(0, 4000), st.sampled_from(list(WRAPPINGS.values())))

@@ -173,15 +173,12 @@ MARKS = r"""
 [http://a\tb] &#x41; &bogus; &#99999999999; http://x __TOC__ \x00 \n \n\n * # : ; <br> <b </b> a é 語 &amp; \t
 #REDIRECT
 """
-FRAGMENTS = [
-    mark.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\x00", "\x00") for mark in MARKS.split()
-]
+FRAGMENTS = [one.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\x00", "\x00") for one in MARKS.split()]
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join) | st.text())
 def test_any_text_gives_text_without_markup(text):
-    result = extract_wikitext(text)
-    assert not set("{}[]|<>\x00") & set(result)
+    assert not set("{}[]|<>\x00") & set(extract_wikitext(text))
 
 
 @given(st.binary())

@@ -103,11 +103,8 @@ def test_the_titles_behind_a_page(page, found):
 
 
 def test_a_wiki_tells_its_namespaces_and_its_case():
-    namespaces = {
-        "0": {"id": 0, "name": "", "case": "case-sensitive"},
-        "2": {"id": 2, "name": "Benutzer", "canonical": "User"},
-        "x": 3,
-    }
+    user = {"id": 2, "name": "Benutzer", "canonical": "User"}
+    namespaces = {"0": {"id": 0, "name": "", "case": "case-sensitive"}, "2": user, "x": 3}
     aliases = [{"id": 2, "alias": "Benutzerin"}, {"id": 0, "alias": "no"}, 7, {"id": []}]
     general = {"generator": "MediaWiki 1.39", "lang": "de"}
     reply = {"query": {"general": general, "namespaces": namespaces, "namespacealiases": aliases}}

@@ -41,8 +41,7 @@ def paths(folder):
 async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder):
     source = texts_source(paths(folder))
     info, batches = await collect(source)
-    assert info.articles == 398
-    assert info.name == "a.jsonl and 3 more"
+    assert (info.articles, info.name) == (398, "a.jsonl and 3 more")
     known = sorted(set(range(1, 401)) - {150, 151})
     by_hash = sorted(known, key=page_hash)
     assert ids(batches) == by_hash[:59] + sorted(by_hash[59:])  # a tenth, and a few to spare

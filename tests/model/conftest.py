@@ -7,9 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from wikitopics.model import Minibatch, kinds
 
 # Thousands of documents: minutes where kernels run as plain Python.
-needs_jit = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow without compiled kernels"
-)
+needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow if not compiled")
 
 
 def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):

@@ -93,16 +93,14 @@ def test_numbers_are_kept_by_who_has_most_of_the_topics():
     assert numbered(np.array([0, 0, 1, 1, 1, 1, 2, 2, 2]), before).tolist() == [0, 0, 1, 1, 1, 1, 2, 2, 2]
     split = numbered(np.array([0, 0, 3, 1, 1, 1, 2, 2, 2]), before)
     assert split.tolist() == [0, 0, 3, 1, 1, 1, 2, 2, 2], "a new area gets a number that none had"
-    born = numbered(np.array([0, 0, 0, 1, 1, 1]), np.full(6, NONE))
-    assert set(born.tolist()) == {0, 1}
+    assert set(numbered(np.array([0, 0, 0, 1, 1, 1]), np.full(6, NONE)).tolist()) == {0, 1}
     full = np.arange(MOST_AREAS)
     assert sorted(numbered(full[::-1].copy(), np.where(full < 9, full, NONE)).tolist()) == full.tolist()
 
 
 def test_the_number_of_areas():
     assert [usual_number(U) for U in (0, 1, 3, 4, 50, 100, 182, 1000)] == [1, 1, 1, 3, 10, 13, 18, 18]
-    assert usual_number(52, before=10) == 10
-    assert usual_number(60, before=9) == 11
+    assert (usual_number(52, before=10), usual_number(60, before=9)) == (10, 11)
 
 
 def test_each_area_is_a_branch_of_the_tree():
@@ -114,9 +112,8 @@ def test_each_area_is_a_branch_of_the_tree():
     above = {child: node.number for node in nodes for child in node.children}
     assert all(heights[above[number]] >= height for number, height in heights.items() if number in above)
     assert 46 not in above
-    assert {frozenset(group) for group in cut(nodes, 24, 4)} == {
-        frozenset(np.flatnonzero(group == GROUPS).tolist()) for group in range(4)
-    }
+    expected = {frozenset(np.flatnonzero(group == GROUPS).tolist()) for group in range(4)}
+    assert {frozenset(group) for group in cut(nodes, 24, 4)} == expected
     assert cut(nodes, 24, 1) == [nodes[-1].topics]
     assert sorted(cut(nodes, 24, 99)) == [(topic,) for topic in range(24)]
     assert tree(far[:1, :1], GROUPS[:1]) == ()
@@ -140,8 +137,7 @@ def test_the_map_keeps_groups_together_and_continues():
 
 def test_names_share_no_stem_and_hold():
     relevant = {4: ["music", "band", "album"], 0: ["bands", "song", "musical", "songs"], 7: ["music"]}
-    first = names(relevant, {})
-    assert first == {4: ("music", "band"), 0: ("song",), 7: ("music",)}
+    assert names(relevant, {}) == {4: ("music", "band"), 0: ("song",), 7: ("music",)}
     assert names({0: ["building", "built", "war", "warm"]}, {}) == {0: ("building", "war")}
     assert names(relevant, {4: ("album", "band")})[4] == ("album", "band")
     assert names(relevant, {4: ("river", "band")})[4] == ("music", "band")
@@ -151,8 +147,7 @@ def test_names_share_no_stem_and_hold():
 def test_few_topics_have_areas_too(U):
     far = planted(6)[:U, :U]
     areas = Areas.by_distance(far, np.arange(2, 2 + U), 9).placed()
-    assert areas.topics.tolist() == list(range(2, 2 + U))
-    assert areas.places.shape == (U, 2)
+    assert (areas.topics.tolist(), areas.places.shape) == (list(range(2, 2 + U)), (U, 2))
     assert np.isfinite(areas.places).all()
     np.testing.assert_allclose(areas.far, far, atol=2e-3)
     later = Areas.by_distance(far, np.arange(2, 2 + U), 9, areas).placed(areas)

@@ -112,8 +112,7 @@ W = 30
 
 
 def trained(kind, **options):
-    model = kinds.load(kind).create(5, W, 200, options)
-    return read(model, planted(200, n_words=W)[0], 120)
+    return read(kinds.load(kind).create(5, W, 200, options), planted(200, n_words=W)[0], 120)
 
 
 def test_topics_are_read_as_derived(kind):

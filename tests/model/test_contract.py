@@ -61,10 +61,6 @@ def begun(change):
     return broken(__init__=__init__)
 
 
-def random_words(model):
-    return np.random.default_rng().gamma(1.0, 1.0, model.words.shape)
-
-
 class Drawn(MixtureOfUnigrams):
     def infer(self, batch):
         noise = 0.01 * np.random.default_rng().random((batch.D, 1)) * (batch.lengths() > 0)[:, None]
@@ -150,7 +146,7 @@ class Sharing(MixtureOfUnigrams):
             lambda model: setattr(model, "eta", 1)
         ),
         "same from two models of one seed: draw only from self._random": begun(
-            lambda model: setattr(model, "words", random_words(model))
+            lambda model: setattr(model, "words", np.random.default_rng().gamma(1.0, 1.0, model.words.shape))
         ),
         "two models of one seed: draw only from self._random": Drawn,
         "learn to give an array, found None": broken(learn=lambda self, batch: None),

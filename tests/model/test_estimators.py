@@ -116,8 +116,7 @@ def test_the_same_counts_in_any_form_are_the_same_documents(estimator):
         again = clone(fitted).fit(form)
         np.testing.assert_array_equal(again.transform(form), theta)
     assert list(again.feature_names_in_) == list(frame)
-    out = again.set_output(transform="pandas").transform(frame)
-    assert list(out) == ["topic0", "topic1", "topic2"]
+    assert list(again.set_output(transform="pandas").transform(frame)) == ["topic0", "topic1", "topic2"]
     with pytest.raises(ValueError, match="feature names should match"):
         again.transform(frame[frame.columns[::-1]])
     flags = clone(fitted).fit(dense > 0)
@@ -159,9 +158,7 @@ def test_models_and_their_estimators_are_the_same_kinds():
     ids=lambda texts: type(texts).__name__,
 )
 def test_texts_in_place_of_counts_are_one_short_line(estimator, texts):
-    with pytest.raises(
-        ValueError, match=r"^\w+ takes word counts, not texts: put CountVectorizer before it$"
-    ):
+    with pytest.raises(ValueError, match=r"^.+ takes word counts, not texts: put CountVectorizer before it$"):
         estimator().fit(texts)
 
 
@@ -171,8 +168,7 @@ def test_top_words_are_named_by_whoever_knows_them(estimator, capsys):
     fitted = estimator(n_components=2, random_state=0, n_passes=3, verbose=1).fit(X)
     told = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in told] == ["pass 1 of 3", "pass 2 of 3", "pass 3 of 3"]
-    found = fitted.top_words(3, words)
-    numbers = [[words.index(word) for word in topic] for topic in found]
+    numbers = [[words.index(word) for word in topic] for topic in fitted.top_words(3, words)]
     assert numbers == fitted.model_.top_words(3)[0].tolist()
     assert [len(topic) for topic in fitted.top_words(feature_names=np.array(words))] == [4, 4]
     with pytest.raises(ValueError, match="top_words needs feature_names"):

@@ -82,10 +82,8 @@ def test_what_is_no_export_is_refused_in_one_line(arrays, tmp_path, monkeypatch)
     for header in (b"{'descr': '<f8', 'shape': (3,", b"{1: 2, 'descr': 3}", b"{'descr': ()}", b"[]"):
         with zipfile.ZipFile(path, "w") as archive:
             for name in arrays:
-                size = len(header).to_bytes(2, "little")
-                archive.writestr(
-                    f"{name}.npy", b"\x93NUMPY\1\0" + size + header if name == "alpha" else b"hello"
-                )
+                odd = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header
+                archive.writestr(f"{name}.npy", odd if name == "alpha" else b"hello")
         refused(path.read_bytes())
     np.savez(path, **trained("lda").state())
     refused(path.read_bytes(), "topic_word is missing")

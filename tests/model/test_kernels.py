@@ -62,8 +62,7 @@ def test_other_users_of_numba_keep_their_own_cache(tmp_path, monkeypatch):
     code = "import os, other; from wikitopics.model.kernels import digamma; digamma(1.0); other.double(2)\n"
     code += "print('NUMBA_CACHE_DIR' in os.environ)"
     path = f"{tmp_path}{os.pathsep}{ROOT}"
-    shown = python(code, XDG_CACHE_HOME=str(tmp_path / "ours"), PYTHONPATH=path)
-    assert shown == "False\n"
+    assert python(code, XDG_CACHE_HOME=str(tmp_path / "ours"), PYTHONPATH=path) == "False\n"
     if os.environ.get("NUMBA_DISABLE_JIT") != "1":
         assert not list((tmp_path / "ours").rglob("other*"))
         assert list((tmp_path / "__pycache__").glob("other*.nbi"))

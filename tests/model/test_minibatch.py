@@ -12,20 +12,13 @@ from wikitopics.model.minibatch import Threads
 
 def test_words_of_a_document_are_sorted_and_merged_and_weights_not_whole_are_float32():
     batch = Minibatch([0, 4, 4, 6], [5, 2, 5, 7, 3, 1], [1, 2, 3, 0, 1, 1])
-    assert batch.D == 3
-    assert batch.indptr.tolist() == [0, 2, 2, 4]
-    assert batch.word_ids.tolist() == [2, 5, 1, 3]
-    assert batch.counts.tolist() == [2, 4, 1, 1]
-    assert batch.n_tokens == 8
-    assert batch.lengths().tolist() == [6, 0, 2]
-    assert batch.documents().tolist() == [0, 0, 2, 2]
+    assert (batch.D, batch.indptr.tolist(), batch.word_ids.tolist()) == (3, [0, 2, 2, 4], [2, 5, 1, 3])
+    assert (batch.counts.tolist(), batch.n_tokens) == ([2, 4, 1, 1], 8)
+    assert (batch.lengths().tolist(), batch.documents().tolist()) == ([6, 0, 2], [0, 0, 2, 2])
     batch = Minibatch([0, 3, 3, 5], [5, 2, 5, 7, 3], [0.25, 2.0, 0.5, 1e-12, 1.5])
-    assert batch.counts.dtype == np.float32
-    assert batch.word_ids.tolist() == [2, 5, 3]
-    assert batch.counts.tolist() == [2.0, 0.75, 1.5]
-    assert batch.lengths().tolist() == [2.75, 0.0, 1.5]
-    assert batch.n_tokens == 4.25
-    assert batch[2:].n_tokens == 1.5
+    assert (batch.counts.dtype, batch.word_ids.tolist()) == (np.float32, [2, 5, 3])
+    assert (batch.counts.tolist(), batch.lengths().tolist()) == ([2.0, 0.75, 1.5], [2.75, 0.0, 1.5])
+    assert (batch.n_tokens, batch[2:].n_tokens) == (4.25, 1.5)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64, np.float32, np.float64])
@@ -66,9 +59,7 @@ def test_documents_of_a_slice_and_of_several_minibatches_together():
     part = batch[1:3]
     found = part.indptr.tolist(), part.word_ids.tolist(), part.counts.tolist()
     assert (part.D, *found) == (2, [0, 0, 1], [4], [3])
-    assert batch[3:2].D == 0
-    assert batch[10:].D == 0
-    assert batch[-1:].counts.tolist() == [4, 5]
+    assert (batch[3:2].D, batch[10:].D, batch[-1:].counts.tolist()) == (0, 0, [4, 5])
     with pytest.raises(ValueError, match="steps of one"):
         batch[::2]
     with pytest.raises(TypeError):
@@ -77,16 +68,13 @@ def test_documents_of_a_slice_and_of_several_minibatches_together():
     assert (batch.D, batch.n_tokens) == (0, 0)
     parts = [Minibatch([0, 2], [1, 3], [1, 2]), Minibatch([0], [], []), Minibatch([0, 0, 1], [0], [0.5])]
     batch = Minibatch.concatenate(parts)
-    assert batch.indptr.tolist() == [0, 2, 2, 3]
-    assert batch.word_ids.tolist() == [1, 3, 0]
+    assert (batch.indptr.tolist(), batch.word_ids.tolist()) == ([0, 2, 2, 3], [1, 3, 0])
     assert batch.counts.tolist() == [1.0, 2.0, 0.5]
     assert Minibatch.concatenate(parts[:2]).counts.dtype == np.int32
 
 
 def test_rows_of_a_csr_matrix_and_word_ids_are_checked():
-    matrix = scipy.sparse.csr_array(
-        (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4)
-    )
+    matrix = scipy.sparse.csr_array(([1.0, 2.0, 3.0], [2, 0, 2], [0, 3]), shape=(1, 4))
     assert Minibatch.from_csr(matrix).word_ids.tolist() == [0, 2]
     with pytest.raises(ValueError, match="CSR"):
         Minibatch.from_csr(scipy.sparse.csc_array((2, 2)))

@@ -8,11 +8,9 @@ from wikitopics.model import Minibatch, StateError, kinds
 
 W = 40
 
-SAVED_WITH = {
-    "lda": [{}, {"alpha": "learn", "eta": "learn", "warm_start": False}],
-    "scvb0": [{}, {"n_tokens": 9000.0, "warm_start": False}],
-    "hdp": [{}, {"warm_start": False}, {"n_documents": 5000}],
-}
+SAVED_WITH = {"lda": [{}, {"alpha": "learn", "eta": "learn", "warm_start": False}]}
+SAVED_WITH |= {"scvb0": [{}, {"n_tokens": 9000.0, "warm_start": False}]}
+SAVED_WITH |= {"hdp": [{}, {"warm_start": False}, {"n_documents": 5000}]}
 WRONG = [None, "text", [], {}, [[1.0]], np.nan, np.inf, -1.0, -1, 1e300, 2**70, 10**400, True, b"x"]
 
 

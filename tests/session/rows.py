@@ -45,14 +45,9 @@ def row(value=0.0):
 
 def documents(*page_ids):
     n = len(page_ids)
-    return Block(
-        np.array(page_ids, np.int64),
-        np.zeros(n, np.int64),
-        tuple(f"p{i}" for i in page_ids),
-        np.arange(n + 1, dtype=np.int64),
-        np.zeros(n, np.int32),
-        np.ones(n, np.int32),
-    )
+    ids, titles = np.array(page_ids, np.int64), tuple(f"p{i}" for i in page_ids)
+    words = np.arange(n + 1, dtype=np.int64), np.zeros(n, np.int32), np.ones(n, np.int32)
+    return Block(ids, np.zeros(n, np.int64), titles, *words)
 
 
 def largest(*models):
@@ -64,10 +59,8 @@ def largest(*models):
 def changes(*page_ids, number=1):
     found, ones = documents(*page_ids), np.ones((2, 3), np.float32)
     topics = largest((np.zeros(len(found)), np.full(len(found), 0.75)))
-    return Changes(
-        pending=[(number, found)],
-        articles=[(found, "held_out", None), (found, "trained", topics)],
-        metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
-        snapshots=[TopWords(0, 64, np.zeros((2, 3), np.int32), ones, ones[:, 0])],
-        models={0: row(1.0)},
-    )
+    both = [(found, "held_out", None), (found, "trained", topics)]
+    measured = [(0, 64, 640, 1.5, "log_likelihood", -7.0)]
+    taken = [TopWords(0, 64, np.zeros((2, 3), np.int32), ones, ones[:, 0])]
+    made = {"metrics": measured, "snapshots": taken, "models": {0: row(1.0)}}
+    return Changes(pending=[(number, found)], articles=both, **made)

@@ -62,10 +62,8 @@ def test_where_no_trainer_runs_nobody_is_told(path):
 
 @pytest.mark.parametrize("text", ["{pid}\n", "{pid}\nanother place\n1\n", "0\n", "1" * 20 + "\n", "nonsense"])
 def test_a_number_in_a_lock_file_is_no_trainer(path, bystander, short, text):
-    with (
-        held_by_another(path, text.format(pid=bystander.pid)),
-        pytest.raises(SessionError, match="end it on the machine where it runs"),
-    ):
+    says = "end it on the machine where it runs"
+    with held_by_another(path, text.format(pid=bystander.pid)), pytest.raises(SessionError, match=says):
         control.stop(path)
 
 
@@ -192,8 +190,7 @@ def test_a_log_is_emptied_for_a_new_trainer_only_where_nobody_writes_to_it(tmp_p
     log_file(path).write_text("of an earlier run\n")
     first = start_trainer(path, ["demo", "--headless", "--session", str(path)])
     try:
-        second = start_trainer(path, ["--version"])
-        assert second.wait() == 0
+        assert start_trainer(path, ["--version"]).wait() == 0
         start_trainer(path, ["--nonsense"]).wait()
         told = log_file(path).read_text()
         assert "of an earlier run" not in told
@@ -253,8 +250,7 @@ def test_a_session_that_a_trainer_holds_stays_and_of_a_link_only_the_link_goes(n
 
 def test_what_is_no_session_stays(home):
     home.mkdir()
-    database = home / "other.db"
-    sql(database, "CREATE TABLE t (x)")
+    sql(home / "other.db", "CREATE TABLE t (x)")
     (home / "text.db").write_text("no database")
     (home / "folder.db").mkdir()
     for name in ("other", "text", "folder"):

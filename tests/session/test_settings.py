@@ -122,12 +122,9 @@ def test_a_session_from_before_a_setting_has_its_default(later):
 
 
 def test_a_new_session_stores_what_it_always_did():
-    request = TrainRequest(
-        model=("lda:topics=5,alpha=0.1", "hdp:batch_size=32"), kappa="0.7", batch_size="64"
-    )
-    stored = resolved(request, 5000, {"api_url": "http://w/api.php"}).as_json()
-    fingerprint = stored.pop("fingerprint")
-    assert len(fingerprint) == 64
+    asked = TrainRequest(model=("lda:topics=5,alpha=0.1", "hdp:batch_size=32"), kappa="0.7", batch_size="64")
+    stored = resolved(asked, 5000, {"api_url": "http://w/api.php"}).as_json()
+    assert len(stored.pop("fingerprint")) == 64
     assert json.loads(json.dumps(stored)) == {
         "source": "api", "source_name": "a wiki", "source_options": {"api_url": "http://w/api.php"},
         "vocabulary": "english", "rule": "1", "vocab_articles": 10_000, "tokens": "words",

@@ -40,10 +40,7 @@ class Notes(PageKind):
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
         (NOTES.replace('str, "notes"', 'str, "topics"'), "an option --topics, which wikitopics has already"),
         *(
-            (
-                NOTES.replace('str, "notes"', f'str, "{name}"'),
-                f"option '{name}': its name must be unique: ",
-            )
+            (NOTES.replace('str, "notes"', f'str, "{name}"'), f"option '{name}': its name must be unique: ")
             for name in ("min-lines", "Notes", "ä", "class", "_n", "")
         ),
         (NOTES.replace("True),)", "True))"), "options that are not a tuple"),
@@ -63,16 +60,11 @@ def test_a_source_that_does_not_exist():
         sources.load("apo")
 
 
-FOR_DEVELOPERS = {"test"}
-
-
 def test_pyproject_declares_the_same_extras():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {
-        name: {re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs}
-        for name, needs in project["optional-dependencies"].items()
-        if name not in FOR_DEVELOPERS
-    }
+    extras = project["optional-dependencies"]
+    del extras["test"]  # for developers
+    declared = {name: {re.match(r"[\w.-]+", need)[0] for need in needs} for name, needs in extras.items()}
     assert {extra.name: set(extra.packages) for extra in EXTRAS} == declared
     assert {extra.name: extra.packages for extra in LANGUAGES} == PACKAGES
 
@@ -80,12 +72,8 @@ def test_pyproject_declares_the_same_extras():
 def test_every_extra_that_is_named_exists():
     texts = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     texts += [path for room in ("wikitopics", *ROOMS) for path in (ROOT / room).rglob("*.py")]
-    named = {
-        name
-        for path in texts
-        for names in re.findall(r"wikitopics\[([a-z,]+)\]", path.read_text(encoding="utf-8"))
-        for name in names.split(",")
-    }
+    text = "".join(path.read_text(encoding="utf-8") for path in texts)
+    named = set(",".join(re.findall(r"wikitopics\[([a-z,]+)\]", text)).split(","))
     assert "sklearn" in named
     assert named <= {extra.name for extra in EXTRAS}
 
@@ -102,12 +90,8 @@ def test_doctor_says_which_extras_are_missing_and_what_each_is_for(cli, monkeypa
     monkeypatch.setattr("wikitopics.crawler.source.metadata.version", without)
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
-    assert re.search(
-        r"^-- +extra zst +not installed \(zstandard\): `pip install 'wikitopics\[zst\]'` adds dumps and "
-        r"texts that end in \.zst$",
-        outcome.out,
-        re.MULTILINE,
-    )
+    told = r"^-- +extra zst +not installed \(zstandard\): `pip install 'wikitopics\[zst\]'` adds dumps and"
+    assert re.search(rf"{told} texts that end in \.zst$", outcome.out, re.MULTILINE)
     checks = {check["check"]: check for check in cli.json("doctor", "--offline")}
     for extra in EXTRAS:
         assert checks[f"extra {extra.name}"]["ok"]

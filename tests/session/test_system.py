@@ -121,10 +121,8 @@ def test_a_process_is_waited_for_until_its_end_the_time_or_a_signal():
 
 def test_ctrl_c_at_any_moment_leaves_no_process_that_cannot_be_waited_for():
     """`Popen.wait(seconds)` hangs for ever after about one in 400 exceptions from a handler within it."""
-    trials = [
-        subprocess.Popen([sys.executable, "-c", INTERRUPTED, str(seed)], stdout=subprocess.PIPE)
-        for seed in range(5)
-    ]
+    command = [sys.executable, "-c", INTERRUPTED]
+    trials = [subprocess.Popen([*command, str(seed)], stdout=subprocess.PIPE) for seed in range(5)]
     try:
         assert [trial.communicate(timeout=300)[0] for trial in trials] == [b"all\n"] * 5
     finally:

@@ -34,16 +34,9 @@ WORDS = tuple(sorted({word for line in THEMES for word in line.split()}))
 EVERYWHERE = "people used time part known called century world state year including large"
 FIRST_GUESS = EVERYWHERE.split()
 WORD_IDS = {word: i for i, word in enumerate(dict.fromkeys([*WORDS, *FIRST_GUESS]))}
-HOSTILE = (
-    "[/x] [bold red]not bold[/]",
-    "bell\x07 escape\x1b[31m red",
-    "two\nlines\ttab",
-    "right\u202eto left",
-    "日本の鉄道駅一覧",
-    "<script>alert(1)</script>",
-    '=HYPERLINK("x")',
-    "[@click=app.exit]click[/]",
-)
+HOSTILE = ["[/x] [bold red]not bold[/]", "bell\x07 escape\x1b[31m red", "two\nlines\ttab"]
+HOSTILE += ["right\u202eto left", "日本の鉄道駅一覧", "<script>alert(1)</script>", '=HYPERLINK("x")']
+HOSTILE += ["[@click=app.exit]click[/]"]
 N_TOPICS = 50
 HELD_OUT = 1_000
 REFUSED_AT = time.mktime((2026, 5, 4, 16, 2, 30, 0, 0, -1))
@@ -107,7 +100,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
             changes.models[m] = row(44 - 3 * m, 18, 0.087)
         changes.articles = [(documents(list(TITLES[:5]), rng), "held_out", None)]
-        for titles in ([f"List of things ({i})" for i in range(200)], list(HOSTILE), list(TITLES)):
+        for titles in ([f"List of things ({i})" for i in range(200)], HOSTILE, list(TITLES)):
             titles = [title.translate(wide) for title in titles]
             changes.articles.append((documents(titles, rng), "trained", topics(len(titles), specs, rng)))
         store.commit(progress(recipe, recipe.articles), changes, 0)
@@ -229,14 +222,9 @@ def happenings(model: str, articles: int) -> list[TopicEvent]:
 
 def documents(titles: list[str], rng: np.random.Generator) -> Block:
     n = len(titles)
-    return Block(
-        np.arange(n) + int(rng.integers(10**6)),
-        np.arange(n) + 9_000,
-        tuple(titles),
-        np.arange(n + 1) * 3,
-        np.tile(np.array([1, 5, 9], np.int32), n),
-        rng.integers(1, 200, 3 * n).astype(np.int32),
-    )
+    ids, words = np.arange(n) + int(rng.integers(10**6)), np.tile(np.array([1, 5, 9], np.int32), n)
+    counts = rng.integers(1, 200, 3 * n).astype(np.int32)
+    return Block(ids, np.arange(n) + 9_000, tuple(titles), np.arange(n + 1) * 3, words, counts)
 
 
 def topics(n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator) -> ArticleTopics:

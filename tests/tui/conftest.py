@@ -94,8 +94,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session with lda and hdp; nobody may write to it."""
-    path = tmp_path_factory.mktemp("canned") / "two.db"
-    return canned.build(path, canned.Recipe(models=("lda", "hdp")))
+    return canned.build(tmp_path_factory.mktemp("canned") / "two.db", canned.Recipe(models=("lda", "hdp")))
 
 
 @pytest.fixture

@@ -132,8 +132,7 @@ def test_names_can_neither_control_the_terminal_nor_take_all_the_room(hundred):
     rows = [replace(one, name=name) for one, name in zip(rows, names, strict=False)] + rows[5:]
     areas = [replace(area, name=names[area.number % 5]) for area in found.areas]
     for size in (MIDDLE, SMALL, (9, 3)):
-        sheet = laid_out(replace(found, areas=areas), rows, size)
-        for label in sheet.labels:
+        for label in laid_out(replace(found, areas=areas), rows, size).labels:
             assert label.column + label.width <= size[0]
             assert all(line.isprintable() and cell_len(line) <= 48 for line in label.lines)
     assert laid_out(*charted([0]), MIDDLE).topics.keys() == {0}
@@ -261,9 +260,8 @@ async def test_arrows_travel_enter_opens_and_e_leads_to_emergence_and_back(shown
         assert drawn.chosen != largest_one.topic
         told = app.latest.topics["lda"][drawn.chosen]
         area = app.latest.areas_of("lda")[told.topic]
-        seen = await seeing.until(
-            pilot, f"{told.label} · {100 * told.share:.1f}% · {area.name} · {told.words[0][0]}"
-        )
+        said = f"{told.label} · {100 * told.share:.1f}% · {area.name} · {told.words[0][0]}"
+        seen = await seeing.until(pilot, said)
         assert "E Emergence" in seen
         await seeing.press(pilot, "E", shows="50 topics over time")
         assert "7 Atlas" in await seeing.press(pilot, "E", shows="Atlas · 49 topics")
@@ -319,8 +317,7 @@ async def test_births_are_replayed_until_any_key(shown, live):
         def in_sight():
             return {d.label.topic for d in drawn._drawings(drawn.sheet)} - {None}
 
-        seen = await seeing.press(pilot, "r", shows="Births · ")
-        assert "any key ends it" in seen
+        assert "any key ends it" in await seeing.press(pilot, "r", shows="Births · ")
         await pilot.press("q")
         await seeing.until_true(lambda: drawn._births is None)
         assert app.is_running

@@ -39,8 +39,7 @@ def test_each_column_holds_minimum_and_maximum_of_its_points_and_a_gap_stays():
     assert np.argmax(covered.high[0]) == int(54_321 / y.size * 80)
     x = np.array([0.01, 0.02, 0.03, 0.9])
     covered = spans([(x, np.array([0.5, 0.2, 0.7, 0.4]))], UNIT, 10)
-    assert covered.low[0, 0] == 0.2
-    assert covered.high[0, 0] == 0.7
+    assert (covered.low[0, 0], covered.high[0, 0]) == (0.2, 0.7)
     assert np.isfinite(covered.low[0, :9]).all(), "the line between two points is whole"
     x = np.linspace(0, 1, 5)
     low = spans([(x, np.array([0.1, 0.1, np.nan, 0.9, 0.9]))], UNIT, 100).low[0]
@@ -117,8 +116,7 @@ def test_sparklines():
     assert spark([1.00, 1.05, 1.01], 8, least=0.25) == "───", "noise is a line"
     assert spark([1.00, 1.05, 1.01], 8, least=0.25, ascii_only=True) == "---"
     assert spark([1, 2, 8], 8, least=0.25) == spark([1, 2, 8], 8)
-    assert bar(1.0, 4) == "████"
-    assert bar(0.5, 4, ascii_only=True) == "##"
+    assert (bar(1.0, 4), bar(0.5, 4, ascii_only=True)) == ("████", "##")
 
 
 def fitted_of(*values):

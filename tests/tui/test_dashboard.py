@@ -125,8 +125,7 @@ async def test_z_gives_the_focused_panel_all_the_room(shown, live, view):
 
 async def test_g_and_a_letter_go_to_a_panel(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
-        seen = await seeing.press(pilot, "g", shows="[p]")
-        assert "[t]" in seen
+        assert "[t]" in await seeing.press(pilot, "g", shows="[p]")
         await pilot.press("p")
         await seeing.until_true(lambda: app.focused is app.main.query_one(Chart))
         await seeing.press(pilot, "g", shows="[t]")
@@ -184,8 +183,7 @@ async def test_a_narrow_screen_says_first_what_is_wrong(shown, two_models):
             seen = await seeing.until(pilot, f"\n {wrong}; next try in 60 min  150 articles/s in  ")
             assert f"◐ WAITING  {wrong}; next try in 60 min  " in seen
             assert "LIVE" not in seen
-            title = window_title(app.latest.status, two_models)
-            assert title.startswith(f"waiting: {wrong} · ")
+            assert window_title(app.latest.status, two_models).startswith(f"waiting: {wrong} · ")
 
 
 async def test_keys_can_be_bound_anew(shown, live):
@@ -211,8 +209,7 @@ async def test_the_story_leads_to_what_it_tells_of(shown, two_models):
         await seeing.press(pilot, "enter", shows="#17 ")
         await pilot.press("1")
         await pilot.resize_terminal(80, 24)
-        seen = await seeing.until(pilot, "─ at 12,480 ")
-        assert " Story " not in seen
+        assert " Story " not in await seeing.until(pilot, "─ at 12,480 ")
 
 
 async def test_a_restart_leads_to_the_log_which_leaves_topics_to_the_story(shown, tmp_path):
@@ -232,7 +229,5 @@ def test_ages_are_short_and_the_ticker_turns_only_in_the_present():
     assert [when(moments[0], now) for now in (-5.0, 59.0, 119.0, 7_300.0, 3e5, None)] == [
         "just now", "just now", "119 s ago", "2.0 h ago", "3 d ago", "at 9",
     ]  # fmt: skip
-    assert {ticker(moments, False, 4.0 * turn)[-6:] for turn in range(12)} == {
-        f"{n} read" for n in range(5, 10)
-    }
+    assert {ticker(moments, False, 4.0 * t)[-6:] for t in range(12)} == {f"{n} read" for n in range(5, 10)}
     assert ticker(moments, False, None) == "at 9 ○ 9 read"

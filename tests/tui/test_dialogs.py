@@ -177,9 +177,8 @@ async def test_a_picture_that_cannot_be_written_says_why(shown, live, tmp_path, 
         else:
             monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
         told = await picture(pilot)
-    assert re.fullmatch(
-        r"cannot write two-dashboard-\S+\.svg: (no such file or folder|No space left on device)", told
-    )
+    why = "(no such file or folder|No space left on device)"
+    assert re.fullmatch(rf"cannot write two-dashboard-\S+\.svg: {why}", told)
     os.chdir("/")
 
 

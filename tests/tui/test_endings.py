@@ -142,10 +142,8 @@ def test_an_error_of_the_screen_ends_its_trainer(demo, home):
 @pytest.mark.long
 def test_without_a_network_the_sample_is_offered_at_once(demo, home):
     away = "http://127.0.0.1:9/w/api.php"
-    terminal = demo(
-        f"{LARGER}import sys; sys.argv[1:] = ['--api-url', {away!r}]; main()",
-        until=b"embedded sample instead",
-    )
+    code = f"{LARGER}import sys; sys.argv[1:] = ['--api-url', {away!r}]; main()"
+    terminal = demo(code, until=b"embedded sample instead")
     terminal.wait_for(b"trying for")
     terminal.type(b"d", shows=b"LIVE")
     assert not (home / "default.db").exists()

@@ -107,12 +107,8 @@ async def test_what_is_selected_is_visible_in_black_and_white(shown, live, monke
         await pilot.press("down")
 
         def reversed_text():
-            return "".join(
-                segment.text
-                for strip in seeing.strips(app)
-                for segment in strip
-                if segment.style and segment.style.reverse
-            )
+            segments = [segment for strip in seeing.strips(app) for segment in strip if segment.style]
+            return "".join(segment.text for segment in segments if segment.style.reverse)
 
         row = app.main.view.query_one(TopicList)
         await seeing.until_true(lambda: f"{row.current.topic:>4}" in reversed_text())

@@ -67,8 +67,7 @@ async def test_what_is_committed_without_an_article_is_seen(path, feed):
     commit(path, Changes(snapshots=[snapshot]))
     await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
     before = await feed.look(METRICS)
-    newest = before.recent[0]
-    commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))
+    commit(path, Changes(renewed=[([before.recent[0].seq], largest(([49], [0.99])))]))
     await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
     after = await feed.look(METRICS)
     assert after.curves is before.curves
@@ -98,13 +97,8 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     path, words = tmp_path / "s.db", Vocabulary.from_words(["aa", "bb", "cc"])
     stores.create(path, replace(settings(), fingerprint=""), (), ())
     store, feed = SessionWriter(path), Follower(path)
-    found = replace(
-        documents(*range(1, 11)),
-        indptr=np.arange(0, 33, 3),
-        word_ids=np.tile(np.arange(3, dtype=np.int32), 10),
-        counts=np.ones(30, np.int32),
-        lexicon=words.words,
-    )
+    read = {"word_ids": np.tile(np.arange(3, dtype=np.int32), 10), "counts": np.ones(30, np.int32)}
+    found = replace(documents(*range(1, 11)), indptr=np.arange(0, 33, 3), lexicon=words.words, **read)
     beginning = VocabularyBuild(store)
     beginning.feed(replace(found, position={"page": 10}, lap=0.5))
     beginning.commit(1.0, 100)

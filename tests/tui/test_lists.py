@@ -84,8 +84,7 @@ async def test_another_model_is_listed_from_its_top_pinned_and_sorted(shown, liv
         await seeing.until_true(lambda: listed.cursor == 5)
         pinned = listed.topic.topic
         await seeing.press(pilot, "asterisk", "o", "o", shows="Topics by number")
-        numbers = [row.topic for row in listed.rows]
-        assert numbers == [pinned, *sorted(set(range(50)) - {pinned})]
+        assert [row.topic for row in listed.rows] == [pinned, *sorted(set(range(50)) - {pinned})]
         assert listed.topic.topic == pinned
         assert f"*{pinned}" in seeing.text(app)
 
@@ -136,8 +135,7 @@ async def test_titles_with_the_whole_word_come_first(shown, growing):
         await seeing.press(pilot, "3", "slash", *"war", "enter", shows="with “war” in the title")
         await seeing.until(pilot, "Siege War")
         titles = [row.title for row in app.screen.query_one("#articles", ArticleList).rows]
-        assert titles[0] == "Siege War"
-        assert titles.index("HMS Warrior") == 1
+        assert (titles[0], titles.index("HMS Warrior")) == ("Siege War", 1)
 
 
 async def test_a_topic_that_was_found_stays_chosen(shown, live):

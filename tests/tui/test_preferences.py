@@ -52,10 +52,8 @@ def test_every_binding_is_documented():
 
 TEXT = ("foreground", "text-muted-own", "success", "error", "warning", "accent")
 LINES = ("faint", "spark", "series-0", "series-1", "series-2", "series-3")
-HOUSE = [
-    *product((DARK, LIGHT), (ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT)),
-    *product((DARK_16, LIGHT_16), (ColorSystem.STANDARD,)),
-]
+HOUSE = [*product((DARK, LIGHT), (ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT))]
+HOUSE += product((DARK_16, LIGHT_16), (ColorSystem.STANDARD,))
 
 
 def rgb(colour, system):

@@ -200,11 +200,8 @@ def test_what_went_wrong_is_told_with_its_age(tmp_path):
 
 def test_only_what_changes_is_said_to_need_saving(tmp_path):
     with look_in(tmp_path / "s.db", "running") as look:
-        for unsaved, words in (
-            (None, "saved 4 min ago"),
-            (True, "saved 4 min ago"),
-            (False, "nothing new to save"),
-        ):
+        for unsaved in (None, True, False):
+            words = "nothing new to save" if unsaved is False else "saved 4 min ago"
             status = replace(doing(look, unsaved=unsaved).status, checkpoint_age_seconds=240.0)
             assert words in in_line(status)
         assert "saved 9 s ago" in in_line(replace(status, checkpoint_age_seconds=9.0))
@@ -212,9 +209,7 @@ def test_only_what_changes_is_said_to_need_saving(tmp_path):
 
 def test_a_sparkline_is_of_one_run():
     flow = [Flow(at, 1.0, 1.0, 1) for at in (0.0, 2.0, 4.0, 3_600.0, 3_602.0)]
-    assert last_stretch(flow) == flow[3:]
-    assert last_stretch(flow[:3]) == flow[:3]
-    assert last_stretch([]) == []
+    assert (last_stretch(flow), last_stretch(flow[:3]), last_stretch([])) == (flow[3:], flow[:3], [])
 
 
 def test_facts_say_which_run_they_are_of(tmp_path):

@@ -23,10 +23,8 @@ from wikitopics.tui.terminal import TerminalOutput, speaks_utf8
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
 KEEP, TITLE, GIVE_BACK = escapes.KEEP_TITLE.encode(), b"wikitopics\x1b\\", escapes.GIVE_BACK_TITLE.encode()
 OPEN = (
-    "from pathlib import Path\n"
-    "from wikitopics.session.system import Signals\n"
-    "from wikitopics.tui.app import run\n"
-    "with Signals() as s: run(Path({!r}), s)"
+    "from pathlib import Path\nfrom wikitopics.session.system import Signals\n"
+    "from wikitopics.tui.app import run\nwith Signals() as s: run(Path({!r}), s)"
 )
 
 
@@ -238,8 +236,7 @@ def test_what_the_user_says_of_the_terminal_counts(monkeypatch, said, speaks):
         monkeypatch.setenv(name, value)
     for encoding, expected in (("utf-8", speaks), ("latin-1", False)):
         stream, flags = SimpleNamespace(encoding=encoding), SimpleNamespace(utf8_mode=0)
-        stand_in = SimpleNamespace(flags=flags, __stdout__=stream)
-        monkeypatch.setattr("wikitopics.tui.terminal.sys", stand_in)
+        monkeypatch.setattr("wikitopics.tui.terminal.sys", SimpleNamespace(flags=flags, __stdout__=stream))
         assert speaks_utf8() is expected
 
 

@@ -89,8 +89,7 @@ async def test_end_labels(shown, live):
 
 def test_a_change_that_rounds_to_nothing_is_none():
     assert [difference(200.0, now, whole=False) for now in (190, 200.01)] == ["-5.0%", ""]
-    assert difference(-7.1, -7.08, whole=False) == "+0.020"
-    assert difference(250, 227, whole=True) == "-23"
+    assert (difference(-7.1, -7.08, whole=False), difference(250, 227, whole=True)) == ("+0.020", "-23")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import contextlib
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -76,15 +75,15 @@ async def test_a_wiki_out_of_reach_can_be_tried_again(shown, home):
     assert launch.started == [["train", "--session", "night"]]
 
 
+QUESTION_SHOWN = {"size": (100, 30), "words": "Before it starts"}
 QUESTION = "dewiki of 2026-11-01, 7.1 GB in 1 file, comes from dumps.wikimedia.org"
-ASKED = f"wikitopics: {QUESTION} {NOBODY_ASKED}\n"
 
 
 @pytest.fixture
 def asking(home):
     """A session that is not there yet, since its trainer has asked a question."""
     home.mkdir()
-    (home / "night.db.log").write_text(ASKED)
+    (home / "night.db.log").write_text(f"wikitopics: {QUESTION} {NOBODY_ASKED}\n")
     return home / "night.db"
 
 
@@ -113,8 +112,7 @@ async def test_a_yes_holds_for_one_start(shown, asking):
         canned.build(path, canned.Recipe(state="stopped"))
         return Process(0)
 
-    more: dict[str, Any] = {"launch": launch, "size": (100, 30), "words": "Before it starts"}
-    async with shown(asking, trainer=Process(2), **more) as (_, pilot):
+    async with shown(asking, trainer=Process(2), launch=launch, **QUESTION_SHOWN) as (_, pilot):
         await seeing.press(pilot, "y", shows="STOPPED")
         await seeing.press(pilot, "R", shows="Before it starts")
     first = ["train", "--session", "night"]
@@ -125,8 +123,7 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown, asking):
     def launch(path, words):
         raise SessionError("cannot write night.db.log: no space left")
 
-    more: dict[str, Any] = {"launch": launch, "size": (100, 30), "words": "Before it starts"}
-    async with shown(asking, trainer=Process(2), **more) as (app, pilot):
+    async with shown(asking, trainer=Process(2), launch=launch, **QUESTION_SHOWN) as (app, pilot):
         await pilot.press("y")
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "stop"

@@ -14,15 +14,12 @@ ALL = VocabularyRecipe(Rule(), (), 1.0)
 
 def documents() -> list[str]:
     common = ["the house", "the garden", "the house", "the pond", "the pond", "the garden"]
-    return [f"{text} of theorem theorem theorem" if i < 2 else text for i, text in enumerate(common)] + [
-        "…"
-    ] * 9
+    return [f"{one} of theorem theorem theorem" if i < 2 else one for i, one in enumerate(common)] + ["…"] * 9
 
 
 def test_rare_frequent_short_and_stop_words_stay_out_and_words_that_come_back_win():
     built = build_vocabulary(documents(), VocabularyRecipe(Rule(), {"pond"}, 0.9))
-    assert built.vocabulary.words == ("garden", "house", "theorem")
-    assert built.documents == 6
+    assert (built.vocabulary.words, built.documents) == (("garden", "house", "theorem"), 6)
     built = build_vocabulary(documents(), VocabularyRecipe(Rule(), (), 0.9), size=2)
     assert built.vocabulary.words == ("garden", "theorem")
     texts = ["lone " * 1000, "lone", *["often often often"] * 4, *["also also"] * 4]
@@ -58,8 +55,7 @@ def test_words_of_stop_words_stay_out_and_syllables_count_twice():
     english = VocabularyRecipe(Rule.of_language("en"), ENGLISH_STOP_WORDS, 1.0)
     assert build_vocabulary(texts, english).vocabulary.words == ("king", "n'est", "नदी", "ሰው", "강물")
     other = VocabularyRecipe(Rule.of_language("uk"), (), 1.0)
-    built = build_vocabulary(["м'яч і п'ять"] * 2, other).vocabulary
-    assert built.lines == ("# rule 2", "м'яч", "п'ять")
+    assert build_vocabulary(["м'яч і п'ять"] * 2, other).vocabulary.lines == ("# rule 2", "м'яч", "п'ять")
 
 
 def test_a_language_says_how_its_vocabulary_is_built():
@@ -128,7 +124,6 @@ def test_too_little_to_build_from(texts, found):
 @needs_corpus
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
     with lzma.open(CORPUS / "articles-60k.jsonl.xz") as lines:
-        built = build_vocabulary(
-            (json.loads(line)["text"] for line in lines), VocabularyRecipe(Rule(), ENGLISH_STOP_WORDS, 0.2)
-        )
+        texts = (json.loads(line)["text"] for line in lines)
+        built = build_vocabulary(texts, VocabularyRecipe(Rule(), ENGLISH_STOP_WORDS, 0.2))
     assert built.vocabulary == Vocabulary.load("english")

@@ -10,8 +10,7 @@ from wikitopics.session.paths import session_path
 def offered(*words):
     """What is offered for the last of these words."""
     *before, begun = words
-    shell = ShellComplete(wikitopics, {}, "wikitopics", "_WIKITOPICS_COMPLETE")
-    return shell.get_completions(before, begun)
+    return ShellComplete(wikitopics, {}, "wikitopics", "_WIKITOPICS_COMPLETE").get_completions(before, begun)
 
 
 def values(*words):

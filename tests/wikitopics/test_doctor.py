@@ -62,18 +62,11 @@ def test_the_contact_as_it_is_sent_or_what_it_is_for(checked, monkeypatch, conta
 
 def test_what_other_packages_bring(checked, install):
     assert not [what for what in checked()[1] if what.startswith(("model ", "source "))]
-    install(
-        "from wikitopics.crawler.texts.source import Texts\n"
-        "class Mine(Texts):\n    name, label = 'mine', 'Mine'\n",
-        "wikitopics.sources",
-        mine="mine_sources:Mine",
-    )
-    install(
-        "from wikitopics.crawler.texts.source import Texts, PageKind\n"
-        "class Bare(PageKind):\n    name, identity, open = 'bare', Texts.identity, Texts.open\n",
-        "wikitopics.sources",
-        bare="bare_sources:Bare",
-    )
+    head = "from wikitopics.crawler.texts.source import Texts, PageKind\n"
+    mine = f"{head}class Mine(Texts):\n    name, label = 'mine', 'Mine'\n"
+    install(mine, "wikitopics.sources", mine="mine_sources:Mine")
+    bare = f"{head}class Bare(PageKind):\n    name, identity, open = 'bare', Texts.identity, Texts.open\n"
+    install(bare, "wikitopics.sources", bare="bare_sources:Bare")
     install("raise RuntimeError('broken on purpose')", "wikitopics.models", odd="odd_models:Kind")
     code, found = checked()
     assert code == 1

@@ -62,8 +62,7 @@ def test_a_rest_is_shown_and_ended_by_a_stop(cli, counted_here, spawn, server):
 
 
 def test_requests_a_minute_do_not_say_how_long_a_dump_takes(cli, counted_here, server):
-    outcome = cli.ok(*TRAIN, *GERMAN)
-    assert "is built first, from the first 300 articles; these" in outcome.err
+    assert "is built first, from the first 300 articles; these" in cli.ok(*TRAIN, *GERMAN).err
     assert len(server.asked) <= 3, "of a small dump, every request brings all"
 
 
@@ -108,9 +107,7 @@ def test_no_scheduler_there(on_a_cluster, tmp_path, monkeypatch):
     [(german, ("--lang", "de")), (english_links, ("--tokens", "links"))],
     ids=["words", "links"],
 )
-def test_a_new_vocabularys_words_are_counted_here_and_the_rest_there(
-    text, asked, cli, counted_here, dask, home, tmp_path
-):
+def test_new_words_are_counted_here_and_the_rest_there(text, asked, cli, counted_here, dask, home, tmp_path):
     """And the session comes out as without a cluster."""
     path = tmp_path / "dewiki.xml.bz2"
     path.write_bytes(multistream(range(1, 401), text=text))
@@ -178,9 +175,7 @@ class Gate:
 
 @pytest.mark.long
 @pytest.mark.parametrize("tokens", ["words", "links"])
-def test_the_same_bits_whenever_it_was_killed(
-    tokens, cli, spawn, in_small_pieces, counted_here, home, states, assert_same_states, one_line
-):
+def test_same_bits_after_any_kill(tokens, cli, spawn, in_small_pieces, counted_here, home, states, one_line):
     def start():
         return spawn(*train, program=("-c", IN_SMALL_PIECES), stdout=subprocess.DEVNULL)
 
@@ -205,10 +200,10 @@ def test_the_same_bits_whenever_it_was_killed(
         before = states(path)
         server.files[LATEST] = data.replace(b"BZh9", b"BZh8", 1)
         one_line(cli("train", "--session", "killed"), 1, "has changed since this session began")
-        assert_same_states(states(path), before)
+        assert states(path) == before
         server.files[LATEST] = data
         assert cli("train", "--session", "killed").code == 0
-    assert_same_states(states(home / "whole.db"), states(path))
+    assert states(home / "whole.db") == states(path)
     assert in_order(path) == in_order(home / "whole.db")
     with SessionReader(path) as one, SessionReader(home / "whole.db") as other:
         assert one.counter() == other.counter()

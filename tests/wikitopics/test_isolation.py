@@ -13,19 +13,11 @@ from tests.crawler.dumps import dump
 from wikitopics.option import ROOMS
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
-NAMES = (
-    *(*ROOMS, "wikitopics", "numpy", "click"),
-    *("json", "pickle", "signal", "logging", "multiprocessing", "sitecustomize"),
-)
+NAMES = [*ROOMS, "wikitopics", "numpy", "click", "json", "pickle", "signal", "logging", "multiprocessing"]
+NAMES += ["sitecustomize"]
 COMMANDS = ["--version", "status"]
-LONG = [
-    "doctor --offline",
-    "demo --headless --articles 100",
-    "infer here.txt",
-    "export model -o model.npz",
-    "train --articles 128 --threads 1",
-    "vocab build here.txt -o words.txt",
-]
+LONG = ["doctor --offline", "demo --headless --articles 100", "infer here.txt", "export model -o model.npz"]
+LONG += ["train --articles 128 --threads 1", "vocab build here.txt -o words.txt"]
 
 installed = pytest.mark.skipif(not PROGRAM.exists(), reason="the command is not installed")
 
@@ -65,8 +57,7 @@ def test_the_trainer_that_the_screen_starts(hostile, home, tmp_path):
         "trainer = start_trainer(path, ['demo', '--headless', '--articles', '60'])\n"
         "raise SystemExit(trainer.wait())"
     )
-    environment = {**os.environ, "PYTHONSAFEPATH": ""}
-    done = subprocess.run([sys.executable, script], env=environment, timeout=500)
+    done = subprocess.run([sys.executable, script], env={**os.environ, "PYTHONSAFEPATH": ""}, timeout=500)
     log = home / "demo.db.log"
     assert done.returncode == 0, log.read_text() if log.exists() else ""
     assert "60 articles" in log.read_text()

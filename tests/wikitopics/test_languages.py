@@ -24,8 +24,7 @@ LINKS = ["--tokens", "links"]
 
 def check_topics_and_vocabulary(cli, home, subjects, rule):
     """Topics hold words of the subjects alone, of several; their words are found again by another session."""
-    topics = cli.json("topics", "--top", "10")
-    found = [{word["word"] for word in topic["words"]} for topic in topics]
+    found = [{word["word"] for word in topic["words"]} for topic in cli.json("topics", "--top", "10")]
     assert len(found) == 3
     assert set().union(*found) <= set().union(*subjects)
     of = [max(range(3), key=lambda s, t=topic: len(subjects[s] & t)) for topic in found]
@@ -59,8 +58,7 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
         assert cli(*train).code == 0
         texts = [query["grncontinue"] for query in asked if "grncontinue" in query and "rvprop" in query]
         assert len(texts) == len(set(texts)) > 0, "nothing is fetched twice"
-        outcome = cli.ok(*train, "--session", "again")
-        assert "is built first" not in outcome.err
+        assert "is built first" not in cli.ok(*train, "--session", "again").err
         (kept,) = (home / "vocabularies").glob("*.txt")
         assert cli(*train, "--session", "third", "--vocab", kept.stem).code == 0
         compared = cli("compare", "default", "again", "third")
@@ -114,8 +112,7 @@ def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_
     (home / "vocabularies").mkdir(parents=True)
     (home / "vocabularies" / "texts.txt").write_text("autre\nmots\n")
     train = ["train", "--texts", tmp_path / "texts.jsonl", *SMALL, "--passes", "2"]
-    outcome = cli.ok(*train, "--lang", "fr")
-    assert "from 270 documents; it is not saved for other sessions" in outcome.err
+    assert "from 270 documents; it is not saved for other sessions" in cli.ok(*train, "--lang", "fr").err
     words = cli.ok("vocab", "show", "--session", "default").out.splitlines()
     assert words[0] == "# rule 2 fr"
     assert "étoile" in words
@@ -140,9 +137,7 @@ def of_titles(cli, counted_here, home):
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th"])
-def test_languages_without_blanks_have_topics_of_links(
-    cli, counted_here, home, one_line, language, monkeypatch
-):
+def test_without_blanks_topics_are_of_links(cli, counted_here, home, one_line, language, monkeypatch):
     monkeypatch.setattr(segmenters, "PACKAGES", {language: ("no-such-package",)})
     with polyglot(language, 400, kind=Linked) as url:
         train = ["train", "--api-url", url, "--lang", language, *OF_250]
@@ -219,8 +214,7 @@ def test_titles_are_told_apart_wherever_they_are_shown(cli, of_titles, one_line,
     assert set(named) <= {word["word"] for word in topic["words"]}
     assert " · " in cli("history", topic["topic"]).out
     assert cli("topics", "rename", topic["topic"], "Mine").code == 0
-    rows = cli.rows("topics")
-    assert {row["word"] for row in rows} <= set().union(*titles_of("en"))
+    assert {row["word"] for row in cli.rows("topics")} <= set().union(*titles_of("en"))
     if find_spec("jinja2"):
         cli.ok("report", "-o", tmp_path / "report.html")
         assert " · " in (tmp_path / "report.html").read_text()
@@ -232,8 +226,7 @@ def test_titles_are_told_apart_wherever_they_are_shown(cli, of_titles, one_line,
 def test_other_programs_get_underscores(cli, of_titles, tmp_path):
     gensim = pytest.importorskip("gensim")
     assert cli("export", "model", "--format", "gensim", "-o", tmp_path / "g").code == 0
-    model = gensim.models.LdaModel.load(str(tmp_path / "g" / "model"))
-    assert "Battle_of_Britain" in model.id2word.token2id
+    assert "Battle_of_Britain" in gensim.models.LdaModel.load(str(tmp_path / "g" / "model")).id2word.token2id
     assert cli("export", "model", "--format", "ldavis", "-o", tmp_path / "l.json").code == 0
     assert "Battle_of_Britain" in json.loads((tmp_path / "l.json").read_text())["tinfo"]["Term"]
     assert cli("export", "model", "--format", "npz", "-o", tmp_path / "m.npz").code == 0
@@ -264,5 +257,4 @@ def test_wikitext_and_pages_are_inferred(cli, of_titles, one_line, tmp_path):
     assert session.infer([text])[0].tolist() == pytest.approx(one["proportions"])
     assert " · " in repr(session.topics()[0])
     assert "Paris, Texas" in session.vocabulary().words
-    title = session.articles()[0].title
-    assert cli("similar", title).code == 0
+    assert cli("similar", session.articles()[0].title).code == 0

@@ -96,10 +96,7 @@ def test_what_is_given_and_what_holds():
 
 @pytest.mark.parametrize(
     ("default", "help", "told"),
-    [
-        ("", "A place.", "A place."),
-        ("here", "A place.", "A place (default: here)."),
-    ],
+    [("", "A place.", "A place."), ("here", "A place.", "A place (default: here).")],
 )
 def test_a_default_is_told_once_and_not_if_it_is_empty(default, help, told):
     assert click_option(Option(str, "where", help, default=default)).help == told

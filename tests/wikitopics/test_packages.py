@@ -101,8 +101,7 @@ def test_a_sources_options_are_told_and_checked_once_it_is_named(starred, cli, o
 
 def test_a_sources_options_belong_to_the_session(starred, cli, one_line):
     assert cli(*starred, "--articles", 64).code == 0
-    changed = cli("train", "--source", "starred", "--stars", 3)
-    one_line(changed, 2, "--stars 3: this session was made with 0")
+    one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars 3: this session was made with 0")
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
@@ -239,9 +238,8 @@ def test_a_model_is_imported_when_it_is_named_or_listed_with_its_options(unigram
 
 def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_ones(race, cli):
     models = {one["name"]: one for one in cli.json("status")["models"]}
-    assert {(name, one["kind"], one["topics"]) for name, one in models.items()} == {
-        (name, name, 20) for name in MODELS
-    }
+    found = {(name, one["kind"], one["topics"]) for name, one in models.items()}
+    assert found == {(name, name, 20) for name in MODELS}
     assert models["unigrams"]["updates"] == models["lda"]["updates"] > 5
     for one in models.values():
         assert 10 < one["perplexity"] < 60  # of 60 words
@@ -267,8 +265,7 @@ def test_every_command_and_python_answer_for_a_model(race, cli, tmp_path):
     assert len(topics) == 20
     words = [word["word"] for word in topics[0]["words"]]
     assert len(words) == 50
-    articles = cli.json("articles", "--topic", topics[0]["topic"])
-    assert articles[0]["proportion"] > 0.9
+    assert cli.json("articles", "--topic", topics[0]["topic"])[0]["proportion"] > 0.9
     (tmp_path / "text").write_text(" ".join(words[:9]))
     (inferred,) = cli.json("infer", tmp_path / "text")
     assert np.argmax(inferred["proportions"]) == topics[0]["topic"]
@@ -311,9 +308,7 @@ def test_options_that_a_model_does_not_take_are_refused(unigrams, cli, one_line,
     one_line(cli("train", "--model", spec), 2, spec, says)
 
 
-def test_an_error_of_a_model_leaves_the_session_whole(
-    documented, cli, corpus, states, assert_same_states, home, tmp_path, monkeypatch
-):
+def test_a_models_error_leaves_a_session_whole(documented, cli, corpus, states, home, tmp_path, monkeypatch):
     module = "wikitopics_unigrams"
     source = packages.files(OF_MODELS)[f"{module}.py"]
     broken = source.replace("rho = (self", "assert self.updates < 6, 'a bug'\n            rho = (self")
@@ -327,7 +322,7 @@ def test_an_error_of_a_model_leaves_the_session_whole(
     mended.install(monkeypatch)
     assert cli("train").code == 0
     assert cli(*RACE, *corpus.options(), *SMALL, "--session", "undisturbed").code == 0
-    assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
+    assert states(home / "default.db") == states(home / "undisturbed.db")
 
 
 def test_a_model_that_is_broken_is_one_line(install, cli, one_line):

@@ -26,10 +26,8 @@ from wikitopics.session.storage.reader import SessionReader
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
-LINKING = [
-    *ROOT.glob("*.md"),
-    *(page for room in ("docs", "crawler", "vocab") for page in (ROOT / room).rglob("*.md")),
-]
+LINKING = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+LINKING += [*(ROOT / "crawler").rglob("*.md"), *(ROOT / "vocab").rglob("*.md")]
 """Decisions are of their time, and may name what is gone; but what a page links is there."""
 NOT_OURS = {"--notes"}
 """Options of the packages that docs/extending.md writes."""
@@ -71,10 +69,8 @@ def in_prose():
 
 def in_blocks(page):
     """Every line `wikitopics …` of a page that a reader may copy."""
-    lines = "\n".join(FENCED.findall(text(page))).splitlines()
-    return [
-        one for line in lines for one in re.findall(r"(?:^|&& )(?:\.venv/bin/)?(wikitopics(?: .*)?)$", line)
-    ]
+    lines = "\n".join(FENCED.findall(text(page)))
+    return re.findall(r"(?:^|&& )(?:\.venv/bin/)?(wikitopics(?: .*)?)$", lines, re.MULTILINE)
 
 
 def words_of(found):
@@ -104,14 +100,10 @@ def test_the_table_of_commands_is_complete():
 
 
 def known_options():
-    known = set()
-    for name in wikitopics.list_commands(PROGRAM):
-        command = wikitopics.get_command(PROGRAM, name)
-        assert command is not None
-        known |= options(command)
-        if isinstance(command, click.Group):
-            known |= {one for sub in command.commands.values() for one in options(sub)}
-    return known
+    commands = [wikitopics.get_command(PROGRAM, name) for name in wikitopics.list_commands(PROGRAM)]
+    for group in [command for command in commands if isinstance(command, click.Group)]:
+        commands += group.commands.values()
+    return {one for command in commands for one in options(command)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -259,8 +251,7 @@ STOPS = re.findall(r"^\| `([\w.]+)`[^|]* \| `([\w/]+)\.py`", CONTRIBUTING, re.MU
 
 @pytest.mark.parametrize(("function", "module"), STOPS)
 def test_a_function_of_the_tour_is_where_it_says(function, module):
-    found = import_module("wikitopics." + module.replace("/", "."))
-    assert callable(attrgetter(function)(found))
+    assert callable(attrgetter(function)(import_module("wikitopics." + module.replace("/", "."))))
 
 
 OF_JSON = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## JSON\n")[1].split("\n## ")[0]

@@ -108,8 +108,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_
     _, error = second.communicate()
     assert second.returncode == 4
     assert str(process.pid) in error
-    assert cli("save").code == 0
-    assert cli("backup", home / "copy.db").code == 0
+    assert cli("save").code == cli("backup", home / "copy.db").code == 0
     assert "stopped; `wikitopics train" in cli("status", "--session", home / "copy.db").out
     assert cli("resume").code == 0
     cli.ok("stop")
@@ -192,5 +191,4 @@ def test_too_few_files_or_too_little_memory_to_compute_is_told_in_a_line(limit, 
         pytest.skip("other systems do not keep this limit")
     words = f"{limit}; exec '{sys.executable}' -m wikitopics {command}"
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 1
-    assert done.stderr == f"wikitopics: `{limit}` {says}\n"
+    assert (done.returncode, done.stderr) == (1, f"wikitopics: `{limit}` {says}\n")

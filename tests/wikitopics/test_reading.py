@@ -1,6 +1,5 @@
 """The commands that look at a session: status, topics, articles, infer, sessions."""
 
-import io
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +13,7 @@ from wikitopics.session.system import TrainerLock
 
 def test_status_of_a_session_that_has_ended(cli, trained):
     value = cli.json("status")
-    assert value["session"] == str(trained)
-    assert value["crawled"] == 700
+    assert (value["session"], value["crawled"]) == (str(trained), 700)
     assert (value["articles"], value["held_out"], value["pending"], value["skipped"]) == (657, 40, 0, 3)
     assert (value["running"], value["pid"], value["state"]) == (False, None, "finished")
     assert value["elapsed_seconds"] > 0
@@ -37,10 +35,8 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     none = cli("articles", "--topic", "0")
     assert (none.code, none.out) == (0, "")
     assert "no stored document" in none.err
-    assert (
-        cli("export", "topics").out
-        == "model,topic,rank,word,probability,share,name,npmi,parent,in_use,area,area_name\n"
-    )
+    head = "model,topic,rank,word,probability,share,name,npmi,parent,in_use,area,area_name\n"
+    assert cli("export", "topics").out == head
     assert cli("export", "articles", "--format", "json").out == "[]\n"
 
 
@@ -149,8 +145,7 @@ def test_what_cannot_be_inferred_is_told(cli, trained, tmp_path, monkeypatch, co
 def test_one_text_without_a_known_word_has_no_topics(cli, trained, tmp_path):
     (tmp_path / "known").write_bytes("aaa aab aac é".encode("latin-1"))
     (tmp_path / "unknown").write_text("xyzzy")
-    outcome = cli.ok("infer", tmp_path / "known", tmp_path / "unknown")
-    *_, before, last = outcome.out.splitlines()
+    *_, before, last = cli.ok("infer", tmp_path / "known", tmp_path / "unknown").out.splitlines()
     assert last.endswith("unknown: 0 of 1 words known")
     assert before.startswith("  ")
 
@@ -167,15 +162,7 @@ def test_a_pipe_is_a_text_and_a_device_is_none(cli, trained, tmp_path, one_line)
 
 
 def test_a_text_without_end_is_cut_short(cli, trained, monkeypatch, one_line):
-    class Endless(io.RawIOBase):
-        def readable(self):
-            return True
-
-        def readinto(self, buffer):
-            buffer[:] = b"a" * len(buffer)
-            return len(buffer)
-
     monkeypatch.setattr("wikitopics.cli.topics._MOST", 1_000_000)
-    with io.TextIOWrapper(io.BufferedReader(Endless())) as stdin:
-        monkeypatch.setattr("sys.stdin", stdin)
+    with open("/dev/zero") as endless:
+        monkeypatch.setattr("sys.stdin", endless)
         one_line(cli("infer"), 1, "standard input: more than 1,000,000 bytes")

@@ -58,10 +58,8 @@ class Seen(HTMLParser):
         if self.open:
             self.texts.setdefault(self.open[-1], []).append(data)
 
-    def all(self, attribute, *tags):
-        return [
-            attrs[attribute] for tag, attrs in self.tags if attribute in attrs and (not tags or tag in tags)
-        ]
+    def all(self, name, *tags):
+        return [attrs[name] for tag, attrs in self.tags if name in attrs and (not tags or tag in tags)]
 
 
 def check(text):
@@ -130,9 +128,8 @@ def test_a_page_is_whole_asks_for_nothing_and_goes_where_exports_go(cli, trained
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.startswith(f"wrote {target}")
     seen = check(target.read_text(encoding="utf-8"))
-    assert (
-        sum(attrs.get("class", "").startswith("topic a") for tag, attrs in seen.tags if tag == "details") == 5
-    )
+    opened = [attrs.get("class", "") for tag, attrs in seen.tags if tag == "details"]
+    assert sum(each.startswith("topic a") for each in opened) == 5
     assert "Where the models stand" in seen.texts["caption"]
     assert {"--seed", "--held-out"} <= set(seen.texts["code"])
     assert check(cli("report").out)
@@ -171,12 +168,8 @@ def test_a_topic_has_the_colour_of_its_area_everywhere(found):
         assert len(shown_on_maps) == 2
         for topic in topics:
             link = f'href="#{topic.anchor}"'
-            card = re.search(
-                f'<details class="topic a{area.number}"[^>]*>(?:(?!<details).)*id="{topic.anchor}"',
-                text,
-                re.S,
-            )
-            assert card
+            own_card = f'<details class="topic a{area.number}"[^>]*>(?:(?!<details).)*id="{topic.anchor}"'
+            assert re.search(own_card, text, re.S)
             assert all(link in part for part in (own, *shown_on_maps))
         assert text.count(f'class="f-area{area.number}"') == len(topics), "the dots in the tree"
         assert f".a{area.number} {{ --a: {COLOURS[area.number]} }}" in text

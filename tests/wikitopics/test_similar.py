@@ -118,8 +118,7 @@ def test_python_has_the_same_and_every_other_article_can_be_asked_for(cli, title
     assert [one.title for one in found] == [one["title"] for one in shown]
     assert pickle.loads(pickle.dumps(session)).similar("Subject 3 / 203", 5) == found
     matrix, page_ids = session.proportions()
-    assert matrix.shape == (380, 5)
-    assert matrix.dtype == np.float32
+    assert (matrix.shape, matrix.dtype) == ((380, 5), np.float32)
     assert len(set(page_ids.tolist())) == 380
     with pytest.raises(wt.SessionError, match=r"is called 'Subject 9'(;|$)"):
         session.similar("Subject 9")
@@ -160,9 +159,8 @@ def test_word_counts_are_those_of_the_trained_articles(cli, trained, corpus):
         for at in range(*corpus.indptr[number : number + 2]):
             counts[corpus.words[corpus.word_ids[at]]] += int(corpus.numbers[at])
             documents[corpus.words[corpus.word_ids[at]]] += 1
-    assert {row["word"]: (row["count"], row["articles"]) for row in rows} == {
-        word: (counts[word], documents[word]) for word in corpus.words
-    }
+    expected = {word: (counts[word], documents[word]) for word in corpus.words}
+    assert {row["word"]: (row["count"], row["articles"]) for row in rows} == expected
     assert [row["count"] for row in rows] == sorted(counts.values(), reverse=True)
 
 
@@ -198,8 +196,7 @@ def test_those_topics_are_taken_away_when_the_session_goes_on(cli, kept, home, c
     more = ("--vocab", corpus.vocabulary, "--held-out", 20)
 
     def held_out():
-        found = wt.open().articles(limit=400)
-        return {one.title: one.topic for one in found if one.role == "held_out"}
+        return {one.title: one.topic for one in wt.open().articles(limit=400) if one.role == "held_out"}
 
     for limit in (128, 256):
         assert cli(*made, *more, "--articles", limit).code == 0

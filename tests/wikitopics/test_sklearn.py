@@ -79,20 +79,15 @@ def test_a_kind_without_an_estimator_says_what_to_use(exported, tmp_path):
 def test_without_scikit_learn_it_says_what_to_install():
     code = "import sys; sys.modules['sklearn'] = None; import wikitopics.sklearn"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1] == (
-        "ImportError: wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'"
-    )
+    told = "ImportError: wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'"
+    assert done.stderr.splitlines()[-1] == told
 
 
 def bomb(path):
     """A gigabyte of equal topics."""
     K, W = 20_000, 12_500
-    arrays = {
-        "topic_word": np.full((K, W), 1 / W, np.float32),
-        "alpha": np.full(K, 0.1),
-        "vocabulary": np.array([f"w{word}" for word in range(W)]),
-        "topic_share": np.full(K, 1 / K),
-    }
+    arrays = {"topic_word": np.full((K, W), 1 / W, np.float32), "alpha": np.full(K, 0.1)}
+    arrays |= {"vocabulary": np.array([f"w{word}" for word in range(W)]), "topic_share": np.full(K, 1 / K)}
     np.savez_compressed(path, **arrays)
 
 

@@ -59,13 +59,10 @@ def test_status_and_articles_are_those_of_the_commands(session, cli):
     status = session.status()
     for key in told.keys() - {"models", "checkpoint_age_seconds"}:
         assert getattr(status, f"{key}_" if iskeyword(key) else key) == told[key], key
-    assert [asdict(model) for model in status.models] == [
-        {**model, "prequential_log_likelihood": None} for model in told["models"]
-    ]
-    assert re.fullmatch(
-        r"<Status: finished, 300 documents, [\d,]+ an hour; lda perplexity [\d.]+; many perplexity [\d.]+>",
-        repr(status),
-    )
+    models = [{**model, "prequential_log_likelihood": None} for model in told["models"]]
+    assert [asdict(model) for model in status.models] == models
+    scores = r"lda perplexity [\d.]+; many perplexity [\d.]+"
+    assert re.fullmatch(rf"<Status: finished, 300 documents, [\d,]+ an hour; {scores}>", repr(status))
     told = cli.json("articles", "--topic", 2, "--limit", 7)
     found = session.articles(np.int64(2), limit=np.int64(7))
     for key in ("page_id", "title", "revision_id", "words", "topic", "proportion"):
@@ -130,8 +127,7 @@ def test_a_model_learns_and_the_session_stays(session, corpus):
     assert isinstance(model, wt.OnlineModel)
     assert repr(model) == f"<OnlineHDP: 8 topics, 60 words, {model.updates} updates>"
     ids, counts = session.vocabulary().count(" ".join(corpus.words[:30]))
-    batch = wt.Minibatch([0, len(ids)], ids, counts)
-    model.learn(batch)
+    model.learn(wt.Minibatch([0, len(ids)], ids, counts))
     assert model.updates == session.model("many").updates + 1
     assert not np.array_equal(model.topics(), session.model("many").topics())
     assert session.path.read_bytes() == before
@@ -279,8 +275,7 @@ def test_proportions_are_a_table_by_id_and_top_words_by_topic(notes):
     matrix, page_ids = notes.proportions("lda", held_out=True)
     frame = notes.proportions("lda", frame=True)
     np.testing.assert_array_equal(frame.to_numpy(), matrix.toarray()[np.argsort(page_ids)])
-    assert frame.index.name == "id"
-    assert frame.index.tolist() == [f"n{n}" for n in range(120)]
+    assert (frame.index.name, frame.index.tolist()) == ("id", [f"n{n}" for n in range(120)])
     assert frame.columns.tolist() == [0, 1, 2]
     assert notes.proportions(frame=True, held_out=False)[0].notna().sum() == 108
     by_number = {topic.number: list(topic.words) for topic in notes.topics()}

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import pty
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 
 from tests.commands import ROOT
 from tests.session.rows import sql
+from tests.tui.terminals import Terminal
 
 PROGRAM = [sys.executable, "-m", "wikitopics"]
 ACTING = set("\x1b\x07\x9b\u202e")
@@ -28,21 +28,10 @@ def wikitopics(*arguments, redirect="", **environment):
 
 def on_terminal(*arguments):
     """What a command writes to a terminal."""
-    ours, theirs = pty.openpty()
-    command, streams = [*PROGRAM, *map(str, arguments)], dict.fromkeys(("stdout", "stderr"), theirs)
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=variables, **streams)
-    os.close(theirs)
-    written = b""
-    try:
-        while part := os.read(ours, 65536):
-            written += part
-    except OSError:  # Linux: the other end is closed
-        pass
-    finally:
-        os.close(ours)
-    assert process.wait() == 0
-    return written
+    code = f"import sys; from wikitopics.cli import main; sys.argv[1:] = {arguments!r}; main()"
+    with closing(Terminal(code)) as terminal:
+        assert terminal.end() == 0
+        return terminal.written
 
 
 @pytest.fixture

@@ -46,12 +46,10 @@ def test_twenty_thousand_articles_with_titles_of_their_own(sample):
 def test_the_rows_are_well_formed_over_the_shipped_words_and_stubs_are_everywhere(sample):
     assert sample.indptr[0] == 0
     assert sample.indptr[-1] == len(sample.word_ids) == len(sample.counts)
-    lengths = np.diff(sample.indptr)
-    assert lengths.min() >= 3
+    assert np.diff(sample.indptr).min() >= 3
     assert sample.counts.min() == 1
     assert sample.counts.max() <= 255
-    assert sample.word_ids.min() == 0
-    assert sample.word_ids.max() == len(sample.words) - 1
+    assert (sample.word_ids.min(), sample.word_ids.max()) == (0, len(sample.words) - 1)
     inside = np.ones(len(sample.word_ids), dtype=bool)
     inside[sample.indptr[:-1]] = False
     assert (np.diff(sample.word_ids, prepend=0)[inside] > 0).all()
@@ -136,8 +134,7 @@ def test_articles_are_always_the_same_and_of_the_corpus():
 
 
 def test_pages_that_do_not_exist_are_listed_as_missing():
-    api = wiki(10)
-    by_id = api.answer({"action": "query", "pageids": "0|1|11"})["query"]["pages"]
+    by_id = wiki(10).answer({"action": "query", "pageids": "0|1|11"})["query"]["pages"]
     assert [(page["pageid"], page.get("missing")) for page in by_id] == [(0, True), (1, None), (11, True)]
 
 
@@ -191,8 +188,7 @@ def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end():
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.3)
         process.terminate()
-        assert process.communicate()[1] == ""
-        assert process.returncode == 0
+        assert (process.communicate()[1], process.returncode) == ("", 0)
 
 
 def test_a_port_in_use_is_one_line():

@@ -36,8 +36,7 @@ PACKED = {"gzip garbage": b"no gzip at all", "gzip cut": gzip.compress(b"{}" * 5
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [*BODIES, *PACKED, 500, 502, 503, 504, 408, 404, 410, "redirect away", "redirect circle"],
+    "fault", [*BODIES, *PACKED, 500, 502, 503, 504, 408, 404, 410, "redirect away", "redirect circle"]
 )
 async def test_what_passes_is_retried(wiki, crawled, fault):
     async def act(request):

@@ -75,10 +75,8 @@ def test_titles_are_those_of_what_may_be_an_article():
 
 
 GENERAL = {"generator": st.just("MediaWiki 1.39"), "articlepath": JSON | st.text()}
-SITE = st.fixed_dictionaries(
-    {"general": st.fixed_dictionaries(GENERAL)},
-    optional={"statistics": JSON, "namespaces": JSON, "namespacealiases": JSON},
-)
+LISTS = dict.fromkeys(("statistics", "namespaces", "namespacealiases"), JSON)
+SITE = st.fixed_dictionaries({"general": st.fixed_dictionaries(GENERAL)}, optional=LISTS)
 
 
 @given(SITE)

@@ -24,11 +24,6 @@ async def wait_until(clock, moment):
         await clock.sleep(moment - clock.monotonic())
 
 
-def quietly(clock):
-    """Waits without saying why."""
-    return lambda moment, _: wait_until(clock, moment)
-
-
 class Log:
     """Requests through one or several paces, each taking ``latency``."""
 
@@ -40,7 +35,7 @@ class Log:
         self.most_running = 0
 
     async def request(self, pace, latency, told=0.0):
-        async with pace.turn(quietly(self.clock)) as turn:
+        async with pace.turn(lambda moment, _: wait_until(self.clock, moment)) as turn:
             self.starts.append(self.clock.monotonic())
             self.running += 1
             self.most_running = max(self.most_running, self.running)
@@ -237,10 +232,8 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(tmp_path):
                 await asyncio.sleep(3600)
         asyncio.run(hold())
     """
-    others = [
-        await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
-        for _ in range(4)
-    ]
+    start = asyncio.create_subprocess_exec
+    others = [await start(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE) for _ in range(4)]
     for other in others:
         assert await other.stdout.readline() == b"held\n"
     waiting = []

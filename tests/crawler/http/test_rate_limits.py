@@ -110,11 +110,9 @@ async def test_a_clock_of_day_that_jumps_does_no_harm(clock, crawled):
 )
 async def test_all_trainers_wait_if_one_is_told_to(wiki, clock, acts, tmp_path, status, headers, wait):
     """After an error that asks nobody to wait, only the one that met it does."""
-    contact, limits = "me@wiki-reader.org", RateLimits(rpm=None, wikimedia=True)
-    one, two = (
-        Client(limits, Activity(), version="0", contact=contact, clock=clock, budget_folder=tmp_path)
-        for _ in range(2)
-    )
+    limits = RateLimits(rpm=None, wikimedia=True)
+    who = {"version": "0", "contact": "me@wiki-reader.org", "clock": clock, "budget_folder": tmp_path}
+    one, two = (Client(limits, Activity(), **who) for _ in range(2))
     url = URL(wiki.url).with_query(meta="siteinfo")
     wiki.script = [acts.text(status, "busy", **headers)]
     with pytest.raises(TransientError):

@@ -98,9 +98,7 @@ async def test_dns_that_comes_and_goes(wiki, source, monkeypatch, read):
     assert "DNS" in s.activity.errors[0].text
 
 
-async def test_a_person_may_end_a_wait_of_ours_but_none_that_the_wiki_asked_for(
-    wiki, clock, acts, source, read
-):
+async def test_a_person_may_end_a_wait_of_ours_but_none_the_wiki_asked_for(wiki, clock, acts, source, read):
     s = source()
 
     async def sleep(seconds):
@@ -142,9 +140,7 @@ async def test_told_to_wait_at_the_start(wiki, clock, acts, source):
 @pytest.mark.parametrize(
     ("status", "seconds", "told", "says"), [(503, "3000", "told to wait", r"5\d"), (502, "600", "", "1[01]")]
 )
-async def test_a_start_gives_up_on_a_wait_beyond_its_patience(
-    wiki, acts, source, read, status, seconds, told, says
-):
+async def test_a_start_gives_up_on_too_long_a_wait(wiki, acts, source, read, status, seconds, told, says):
     """Asking again sooner would be against its word, and the start has 30 s."""
     s = source()
     wiki.script = [acts.text(status, Retry_After=seconds)] * 9

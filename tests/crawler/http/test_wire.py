@@ -43,9 +43,8 @@ def test_a_redirect_to_another_host_or_port_is_not(target):
 @pytest.mark.parametrize("target", ["https://joe:secret@a.org/y", "//joe@b.org/y", "https://:secret@a.org/y"])
 def test_a_redirect_that_brings_a_name_or_a_password_is_not_followed(target):
     """They would be sent, and stand in messages."""
-    with pytest.raises(
-        TransientError, match=r"^a\.org redirects to an address with a user name or password$"
-    ) as caught:
+    says = r"^a\.org redirects to an address with a user name or password$"
+    with pytest.raises(TransientError, match=says) as caught:
         redirected(reply("https://a.org/x", target), lambda *_: None)
     assert caught.value.lasting
 

@@ -155,8 +155,7 @@ async def test_one_lap_resumed_exactly_behind_each_batch(source, read):
     batches = await read(source())
     for n, batch in enumerate(batches):
         stored = json.loads(json.dumps(batch.position))
-        again = await read(source(), stored)
-        assert ids(again) == ids(batches[n + 1 :])
+        assert ids(await read(source(), stored)) == ids(batches[n + 1 :])
     assert await read(source(), batches[-1].position) == []
 
 
@@ -183,8 +182,7 @@ async def test_what_is_sent(wiki, source, read):
     assert request.headers["User-Agent"].startswith("wikitopics/0 (me@wiki-reader.org) aiohttp/")
     assert request.headers["Accept-Encoding"] == "gzip"
     assert "Cookie" not in request.headers
-    assert request.query["maxlag"] == "5"
-    assert request.query["formatversion"] == "2"
+    assert (request.query["maxlag"], request.query["formatversion"]) == ("5", "2")
     assert "rvlimit" not in request.query
     assert "grncontinue" not in request.query
     assert wiki.requests[2].query["grncontinue"].endswith("|4|0")
@@ -199,11 +197,8 @@ async def test_truncated_batches_are_put_together(wiki, acts, crawled):
         return acts.json({**end, "continue": go_on or wiki.cursor(4), "query": {"pages": listed}})
 
     here = {"grncontinue": "0.05|0.05|1|0", "continue": "||pageprops", "xyz": "kept"}
-    script = [
-        part([1], {**here, "rvcontinue": "2|102"}),
-        part([3, 2], {**here, "rvcontinue": "4|104"}),
-        part([4], None),
-    ]
+    first, second = {**here, "rvcontinue": "2|102"}, {**here, "rvcontinue": "4|104"}
+    script = [part([1], first), part([3, 2], second), part([4], None)]
     batches, _ = await crawled(*script, batch_pages=4)
     assert [len(b.pages) for b in batches] == [4, 3]
     assert wiki.requests[2].query["xyz"] == "kept"
@@ -239,17 +234,15 @@ async def test_pages_that_are_no_articles(acts, crawled):
     usual = {"ns": 0, "title": "A title", "revisions": [acts.revision(1, "x")]}
     pages = [*(usual | entry for entry in entries), "no page", None]
     (batch,), _ = await crawled(acts.json({"batchcomplete": True, "query": {"pages": pages}}))
-    assert [(p.page_id, p.title, p.text, p.revision_id) for p in batch.pages] == [
-        (big, "Large \N{REPLACEMENT CHARACTER} id", "t\N{REPLACEMENT CHARACTER}ext", big)
-    ]
+    mended = big, "Large \N{REPLACEMENT CHARACTER} id", "t\N{REPLACEMENT CHARACTER}ext", big
+    assert [(p.page_id, p.title, p.text, p.revision_id) for p in batch.pages] == [mended]
     assert batch.skips == {"deleted or hidden": 3, "disambiguation": 1, "no text": 1, "damaged": 7}
 
 
 async def test_an_empty_wiki_and_one_that_lists_nothing_for_ever(wiki, source, read):
     wiki.pages = []
     (batch,) = await read(source())
-    assert batch.pages == ()
-    assert batch.lap == 1.0
+    assert (batch.pages, batch.lap) == ((), 1.0)
 
     def nothing(query):
         here = int(query.get("grncontinue", "0.05|0.1|1000|0").split("|")[2]) + 1
@@ -277,8 +270,7 @@ async def test_a_mediawiki_from_before_slots(wiki, source, read):
 
 
 async def test_a_wiki_without_a_name(acts):
-    url = URL("http://[::1]:8080/w/api.php")
-    assert read_siteinfo(acts.siteinfo(1), url).name == "[::1]:8080"
+    assert read_siteinfo(acts.siteinfo(1), URL("http://[::1]:8080/w/api.php")).name == "[::1]:8080"
 
 
 @pytest.mark.parametrize(
@@ -326,11 +318,9 @@ async def test_a_wiki_that_brings_the_same_articles_again(wiki, source, resumed)
 
     def again(query):
         here = float(query.get("grncontinue", "0.05|0.05").split("|")[1])
-        return {
-            "batchcomplete": True,
-            "query": {"pages": [wiki.entry(page) for page in wiki.pages]},
-            "continue": {"grncontinue": f"0.05|{here + 1e-5:.6f}|7|0", "continue": "grncontinue||"},
-        }
+        listed = {"pages": [wiki.entry(page) for page in wiki.pages]}
+        go_on = {"grncontinue": f"0.05|{here + 1e-5:.6f}|7|0", "continue": "grncontinue||"}
+        return {"batchcomplete": True, "query": listed, "continue": go_on}
 
     s = source(batch_pages=7)
     await s.open()

@@ -143,8 +143,7 @@ async def test_robots_keep_us_out_redirects_are_followed_ten_at_a_time(serve, cl
     pages, _ = await crawl(await answering(serve, moved), clock, 100)
     assert [p.page_id for p in pages] == list(range(1, 31))
     requests = UnderWay()
-    url = await serve(embedded(60), latency=0.05, on_change=requests.change)
-    await crawl(url, clock, 10_000)
+    await crawl(await serve(embedded(60), latency=0.05, on_change=requests.change), clock, 10_000)
     assert requests.most == 10
 
 

@@ -101,14 +101,8 @@ POLITE = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
 
 
 def event(number, **fields):
-    change = {
-        "meta": {"domain": "127.0.0.1"},
-        "namespace": 0,
-        "type": "edit",
-        "title": ARTICLES.title(number),
-    }
-    change |= fields
-    return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
+    about = {"meta": {"domain": "127.0.0.1"}, "namespace": 0, "type": "edit", "title": ARTICLES.title(number)}
+    return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(about | fields)}\n\n'.encode()
 
 
 class Stream:
@@ -150,11 +144,9 @@ def hear(serve, clock, monkeypatch):
     ``batches, source = await hear(stream, articles, position)``."""
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
 
-    async def heard(stream, articles, position=None, **options):
+    async def heard(stream, articles, position=None, **more):
         url = await serve(FaultyApi(ARTICLES), override=stream)
-        source = RecentSource(
-            Wiki(url, version="0", clock=clock, **options), url.replace("api.php", "stream")
-        )
+        source = RecentSource(Wiki(url, version="0", clock=clock, **more), url.replace("api.php", "stream"))
         batches = []
         try:
             async with aclosing(source.batches(position)) as coming:
@@ -195,8 +187,7 @@ async def test_goes_on_behind_the_last_event(hear):
 
 async def test_a_burst_comes_in_full_batches(hear, monkeypatch):
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 20.0)
-    stream = Stream(b"".join(event(n) for n in range(100)))
-    batches, _ = await hear(stream, 100)
+    batches, _ = await hear(Stream(b"".join(event(n) for n in range(100))), 100)
     assert sorted(ids(batches)) == list(range(100))
     assert max(len(b.pages) for b in batches) == 50
 
@@ -234,8 +225,7 @@ async def test_a_connection_cut_after_a_while_is_no_fault(hear):
     batches, source = await hear(stream, 2)
     assert sorted(ids(batches)) == [1, 2]
     assert stream.asked == [None, '[{"offset":1}]', '[{"offset":1}]']
-    assert source.activity.errors == []
-    assert source.activity.retries == 0
+    assert (source.activity.errors, source.activity.retries) == ([], 0)
 
 
 async def test_a_compressed_stream_is_read_as_it_comes(hear):
@@ -368,8 +358,7 @@ async def test_large_articles_come_in_smaller_batches(hear, monkeypatch):
 async def test_who_no_longer_waits_for_changes_does_not_say_so(reason):
     activity = Activity(waiting_for=reason)
     wiki = SimpleNamespace(activity=activity, limits=wikimedia_limits(), host="host")
-    source = RecentSource(wiki, "http://host/stream")
-    assert await source._next(asyncio.Queue(), 0) is None
+    assert await RecentSource(wiki, "http://host/stream")._next(asyncio.Queue(), 0) is None
     assert activity.waiting_for == reason
 
 
@@ -397,10 +386,8 @@ async def test_only_the_opening_of_a_stream_keeps_others_waiting(serve, clock, t
     """Two trainers listen at the same time."""
     url = await serve(FaultyApi(ARTICLES), override=Stream())
     stream = url.replace("api.php", "stream")
-    sources = [
-        RecentSource(Wiki(url, version="0", clock=clock, budget_folder=tmp_path, **POLITE), stream)
-        for _ in range(2)
-    ]
+    wiki = {"version": "0", "clock": clock, "budget_folder": tmp_path, **POLITE}
+    sources = [RecentSource(Wiki(url, **wiki), stream) for _ in range(2)]
     limits = wikimedia_service_limits("127.0.0.1", "the stream of changes")
     heard = [source.wiki.client.lines(URL(stream), {}, 60.0, limits) for source in sources]
     began = clock.now

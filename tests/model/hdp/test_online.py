@@ -184,8 +184,7 @@ def test_starts_from_the_first_documents_however_they_come(documents, sizes):
     model.recipe = replace(model.recipe, first_documents=24)
     position = 0
     for size in sizes:
-        theta = model.learn(documents[position : position + size])
-        assert theta.shape == (size, 8)
+        assert model.learn(documents[position : position + size]).shape == (size, 8)
         position += size
     assert model.updates == len(sizes)
     # Everything starts over once the first documents are there: nothing of the order is left but the draws.

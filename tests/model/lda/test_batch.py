@@ -2,13 +2,7 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from tests.model.reference.lda import (
-    Elog_dirichlet,
-    document_elbo,
-    e_step_document,
-    topics_elbo,
-    words_of,
-)
+from tests.model.reference.lda import Elog_dirichlet, document_elbo, e_step_document, topics_elbo, words_of
 from wikitopics.model import BatchLDA, Minibatch
 
 

@@ -53,19 +53,13 @@ def document_gamma(words: Array, alpha: float) -> Array:
 
 
 def figure_9(
-    counts: Array,
-    Elog_beta: Array,
-    sticks: Array,
-    T: int,
-    alpha: float,
-    tolerance: float,
-    max_iterations: int,
+    counts: Array, Elog_beta: Array, sticks: Array, T: int, alpha: float, tolerance: float, iterations: int
 ) -> tuple[Array, Array]:
     """Lines 5 to 10 for a document, Elog_beta (K, n) of its words: phi, zeta."""
     Elog_sigma = Elog_sticks(sticks)
     zeta = normalised(np.tile(Elog_beta @ counts, (T, 1)))
     phi = normalised((zeta @ Elog_beta).T)
-    for _ in range(max_iterations):
+    for _ in range(iterations):
         last = counts @ phi
         gamma = document_gamma(last, alpha)
         zeta = normalised(Elog_sigma + (counts[:, None] * phi).T @ Elog_beta.T)

@@ -24,9 +24,8 @@ def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
     N_phi, N_Z = counts_of(model)
     for t, batch in enumerate([documents[:10], documents[10:11], documents[11:], documents], start=1):
         step = 10 * (1000 + t) ** -0.9
-        N_theta, N_phi, N_Z = oracle.learn(
-            batch, N_phi, N_Z, np.full(5, alpha), eta, 15_000, step, (1, 10, 0.9), burn_in
-        )
+        settings = np.full(5, alpha), eta, 15_000, step, (1, 10, 0.9), burn_in
+        N_theta, N_phi, N_Z = oracle.learn(batch, N_phi, N_Z, *settings)
         theta = N_theta + alpha
         np.testing.assert_allclose(model.learn(batch), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6)
         assert model.rho == step
@@ -43,9 +42,7 @@ def test_inference_is_passes_over_the_document(documents):
     model = make(alpha=0.1, dtype="float64", n_documents=24)
     model.learn(documents)
     topics = model.topics().T
-    N_theta, _ = oracle.local_step(
-        documents, topics, topics.sum(axis=0), model.alpha, 0.0, (1, 1, 0.7), passes=3
-    )
+    N_theta, _ = oracle.local_step(documents, topics, topics.sum(axis=0), model.alpha, 0.0, (1, 1, 0.7), 3)
     theta = N_theta + 0.1
     np.testing.assert_allclose(model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6)
 
@@ -68,10 +65,8 @@ def test_warm_start_anneals_alpha_and_balances_topics(documents):
     assert early.alpha == pytest.approx(np.full(5, start * (0.02 / start) ** (24 / 96)))
     N_phi, N_Z = counts_of(early)
     factors = (N_Z / N_Z.mean()) ** (-0.3 * (1 - 24 / 320))
-    passes_before = 2  # one more than later on
-    _, expected, _ = oracle.learn(
-        documents, N_phi, N_Z, early.alpha, early.eta, 7000, 3**-0.7, (1, 1, 0.7), passes_before, factors
-    )
+    steps = 3**-0.7, (1, 1, 0.7), 2  # passes before the last: one more than later on
+    _, expected, _ = oracle.learn(documents, N_phi, N_Z, early.alpha, early.eta, 7000, *steps, factors)
     early.learn(documents)
     np.testing.assert_allclose(counts_of(early)[0], expected, rtol=1e-10)
 
@@ -136,12 +131,8 @@ def test_learnt_eta_tells_sharp_topics_from_flat_ones():
 
 
 def test_step_sizes_given_are_not_adapted(documents):
-    for options in (
-        {"kappa": 0.7},
-        {"tau0": 1.0},
-        {"s": 1.0},
-        {"warm_start": False, "s": 1.0, "tau0": 1.0, "kappa": 0.7},
-    ):
+    every = {"warm_start": False, "s": 1.0, "tau0": 1.0, "kappa": 0.7}
+    for options in ({"kappa": 0.7}, {"tau0": 1.0}, {"s": 1.0}, every):
         model = make(**options)
         for t in range(4):
             model.learn(documents)

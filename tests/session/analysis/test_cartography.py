@@ -48,10 +48,7 @@ def test_places_are_spread_and_keep_their_order():
 def test_land_is_that_of_the_nearest_label_within_reach():
     land = lands([(5, 5), None, (5, 30)], [(2, 6), (2, 2), (2, 6)], [4, 2, 7], (20, 60), reach=8)
     assert set(np.unique(land)) == {-1, 4, 7}
-    assert land[6, 8] == 4
-    assert land[6, 33] == 7
-    assert land[6, 15] == 4
-    assert land[6, 45] == -1
+    assert (land[6, 8], land[6, 33], land[6, 15], land[6, 45]) == (4, 7, 4, -1)
     assert (land[5:7, 5:11] == 4).all()
 
 

@@ -31,9 +31,8 @@ def boxes(drawn):
 @pytest.mark.parametrize("form", [maps.WIDE, maps.NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("U", [1, 3, 50, 100, 200, 300])
 def test_every_topic_is_named_and_nothing_overlaps(model, U, form):
-    model = with_topics(
-        model, grouped(U), ["a name of your own that is longer than three lines can be" * 2, 60 * "W"]
-    )
+    names = ["a name of your own that is longer than three lines can be" * 2, 60 * "W"]
+    model = with_topics(model, grouped(U), names)
     drawn = maps.layout(model, form)
     left, top, right, bottom = boxes(drawn).T
     assert drawn.width == form.width
@@ -59,9 +58,8 @@ def test_neighbours_stay_neighbours(model, U):
 
 def test_the_same_session_has_the_same_map_and_the_next_report_a_similar_one(model):
     areas = grouped(100)
-    then, again, now = (
-        maps.layout(with_topics(model, of), maps.WIDE) for of in (areas, areas, grouped(100, 0.1, areas))
-    )
+    every = areas, areas, grouped(100, 0.1, areas)
+    then, again, now = (maps.layout(with_topics(model, of), maps.WIDE) for of in every)
     assert (then.marks, then.centres) == (again.marks, again.centres)
     moved = np.linalg.norm(np.array(then.centres)[:100] - np.array(now.centres)[:100], axis=1)
     assert 0 < np.median(moved) < 0.05 * maps.WIDE.width
@@ -104,5 +102,4 @@ def test_topics_of_a_damaged_or_very_young_session_can_be_drawn(model):
     from dataclasses import replace
 
     topics = [replace(topic, share=0.0, place=(0.0, 0.0), name="") for topic in model.topics]
-    drawn = maps.layout(replace(model, topics=topics, groups=[]), maps.NARROW)
-    assert np.isfinite(boxes(drawn)).all()
+    assert np.isfinite(boxes(maps.layout(replace(model, topics=topics, groups=[]), maps.NARROW))).all()

@@ -74,9 +74,8 @@ def test_what_a_kind_measured_that_is_gone(surprised, cli, home, monkeypatch):
 
 
 def test_what_is_declared_is_measured(surprised, cli, home):
-    assert {name for model, name in exported(cli) if model == "lda"} == {
-        metric.name for metric in METRICS if metric not in OF_STREAM
-    } | {"bound_perplexity"}
+    declared = {metric.name for metric in METRICS if metric not in OF_STREAM}
+    assert {name for model, name in exported(cli) if model == "lda"} == declared | {"bound_perplexity"}
     with SessionReader(home / "default.db") as reader:
         assert {metric.name for metric in metrics_of(reader)} == {name for _, name in exported(cli)}
     told = " ".join(cli("export", "--help").out.split())

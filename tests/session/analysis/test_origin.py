@@ -14,7 +14,6 @@ from wikitopics.session.records import ArticleRow
 
 SETTINGS = replace(settings(), source_options={"api_url": "https://wiki.org/w/api.php"})
 WIKIPEDIA = "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/"
-DOCUMENTS = {"texts": {"texts": ["/a.jsonl"]}, "counts": {"counts": "/a.npz"}}
 ROW = ArticleRow(1, 5, "A B", 7, 100, "trained")
 
 
@@ -55,7 +54,7 @@ def test_of_a_dump_of_the_sample_and_of_somebodys_own_documents():
     named = {"dump": ["/d.xml"], "base": "https://en.wikipedia.org/wiki/Main_Page"}
     assert licence_of(replace(dump, source_options=named)) == Licence("en.wikipedia.org", *WIKIPEDIA)
     assert licence_of(replace(SETTINGS, source="demo", source_options={"wiki_size": 20_000})) == SAMPLE
-    for source, identity in DOCUMENTS.items():
+    for source, identity in {"texts": {"texts": ["/a.jsonl"]}, "counts": {"counts": "/a.npz"}}.items():
         assert licence_of(replace(SETTINGS, source=source, source_options=identity)) is None
     assert licence_of(replace(SETTINGS, source="gone")) is None
     assert licence_of(replace(SETTINGS, source_options={"api_url": 5})) is None
@@ -69,7 +68,6 @@ def test_it_is_told_beside_what_is_exported(cli, trained, tmp_path, monkeypatch)
         outcome = cli("export", "articles", "--format", form)
         assert outcome.err == SAMPLE.text + "\n"
         assert SAMPLE.name not in outcome.out
-    told = cli("export", "words", "-o", tmp_path / "words.csv")
-    assert told.err.splitlines()[-1] == SAMPLE.text
+    assert cli("export", "words", "-o", tmp_path / "words.csv").err.splitlines()[-1] == SAMPLE.text
     assert (tmp_path / "words.csv").read_text() == own.out
     assert cli("export", "topics").err == ""

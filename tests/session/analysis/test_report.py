@@ -23,8 +23,7 @@ def test_topics_are_as_topics_says(trained, cli):
     for topic, one in zip(model.topics, said, strict=True):
         assert (topic.name, topic.coherence) == (one["name"], one["npmi"])
         assert topic.share == pytest.approx(one["share"])
-        words = {word["word"] for word in one["words"]}
-        assert {word for word, _, _ in topic.words} == words
+        assert {word for word, _, _ in topic.words} == {word["word"] for word in one["words"]}
         assert all(0 < own <= 1 for _, _, own in topic.words)
 
 

@@ -64,9 +64,8 @@ def test_a_restart_tells_only_what_is_known():
         "the trainer restarted after 65 min from 2,000 articles",
         "the trainer died; restarted after 3 s from 3,000 articles",
     ]
-    assert words(story.restarts([RUNS[1], died], [], "articles")) == [
-        "the trainer died; restarted from 3,000 articles"
-    ]
+    (told,) = words(story.restarts([RUNS[1], died], [], "articles"))
+    assert told == "the trainer died; restarted from 3,000 articles"
 
 
 def test_what_rose_and_fell_most_since_the_last_doubling():

@@ -30,10 +30,8 @@ def documents(number, first=0):
 
 def ranking(db, model, topic):
     largest = largest_topic(model)
-    rows = db.execute(
-        f"SELECT seq, {largest} FROM articles WHERE topics IS NOT NULL ORDER BY {largest} DESC, seq DESC"
-    )
-    found = [(seq, *np.frombuffer(packed, ">u2").tolist()) for seq, packed in rows]
+    query = f"SELECT seq, {largest} FROM articles WHERE topics IS NOT NULL ORDER BY {largest} DESC, seq DESC"
+    found = [(seq, *np.frombuffer(packed, ">u2").tolist()) for seq, packed in db.execute(query)]
     return [(seq, proportion) for seq, its_topic, proportion in found if its_topic == topic]
 
 
@@ -46,12 +44,8 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
 
 def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
-    reader = SimpleNamespace(
-        select=partial(select, db),
-        progress=lambda: Progress(articles=later),
-        settings=settings,
-        vocabulary=lambda: ("word",),
-    )
+    made = {"settings": settings, "vocabulary": lambda: ("word",)}
+    reader = SimpleNamespace(select=partial(select, db), progress=lambda: Progress(articles=later), **made)
     return SessionReader.recent(reader, first_seq, most, 0)
 
 
@@ -77,8 +71,7 @@ def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
     shares = [0.1, 0.9, 0.5, 0.7]
     articles.insert_articles(db, documents(4, 2), "trained", largest(([0, 0, 0, 1], shares)), range(3, 7))
     articles.keep_top(db, [2], 2)
-    assert ranking(db, 0, 0) == [(4, 9000), (5, 5000)]
-    assert ranking(db, 0, 1) == [(6, 7000)]
+    assert (ranking(db, 0, 0), ranking(db, 0, 1)) == ([(4, 9000), (5, 5000)], [(6, 7000)])
     assert seqs(db) == [1, 2, 4, 5, 6]
 
 
@@ -94,8 +87,7 @@ def test_the_best_of_any_model_stay(db):
 def test_articles_in_between_stay_as_they_are_and_dropped_ones_stay_dropped(db):
     articles.insert_articles(db, documents(3), "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), [1, 2, 3])
     articles.renew_topics(db, [1, 3], largest(([1, 1], [0.2, 0.4])))
-    assert ranking(db, 0, 0) == [(2, 5000)]
-    assert ranking(db, 0, 1) == [(3, 4000), (1, 2000)]
+    assert (ranking(db, 0, 0), ranking(db, 0, 1)) == ([(2, 5000)], [(3, 4000), (1, 2000)])
     articles.keep_top(db, [2], 1)
     articles.renew_topics(db, [1, 2, 3], largest(([1, 1, 1], [0.2, 0.3, 0.4])))
     assert ranking(db, 0, 1) == [(3, 4000), (2, 3000)]

@@ -40,18 +40,15 @@ def documents(lengths, first_page=0, titles=None):
 
 
 def same(one, other):
-    return one.titles == other.titles and all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("page_ids", "revision_ids", "indptr", "word_ids", "counts")
-    )
+    names = "page_ids", "revision_ids", "indptr", "word_ids", "counts"
+    alike = (np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+    return one.titles == other.titles and all(alike)
 
 
 def test_slices_and_chosen_articles_keep_their_words_and_put_together_are_the_whole():
     part = documents([2, 0, 3, 1])[1:3]
-    assert part.titles == ("t1", "t2")
-    assert part.indptr.tolist() == [0, 0, 3]
-    assert part.counts.tolist() == [3, 4, 5]
-    assert part.words.tolist() == [0, 12]
+    assert (part.titles, part.indptr.tolist()) == (("t1", "t2"), [0, 0, 3])
+    assert (part.counts.tolist(), part.words.tolist()) == ([3, 4, 5], [0, 12])
     whole = documents([2, 0, 3, 1, 5])
     assert same(Block.concatenate([whole[:2], whole[2:2], whole[2:]]), whole)
     assert len(Block.concatenate([])) == 0
@@ -85,8 +82,7 @@ def test_a_state_that_could_not_be_read_again_is_refused(value):
 
 def test_ids_of_their_own_stay_with_the_articles_and_of_another_number_are_damage():
     whole = replace(documents([2, 0, 3, 1]), ids=("a", "", "c", "d"))
-    back = Block.from_bytes(whole.to_bytes(), "here", 100)
-    assert back.ids == whole.ids
+    assert Block.from_bytes(whole.to_bytes(), "here", 100).ids == whole.ids
     assert whole[1:3].ids == ("", "c")
     assert [part.ids for part in whole.split(whole.has_words)] == [("a", "c", "d"), ("",)]
     nothing = Block.concatenate([])
@@ -108,9 +104,7 @@ def kept(cli, corpus, *more):
     )  # fmt: skip
 
 
-def test_training_on_kept_counts_gives_the_same_model(
-    cli, corpus, home, monkeypatch, states, assert_same_states
-):
+def test_training_on_kept_counts_gives_the_same_model(cli, corpus, home, monkeypatch, states):
     """The other session may be named from where the user stands."""
     assert kept(cli, corpus).code == 0
     first = home / "kept.db"
@@ -120,9 +114,8 @@ def test_training_on_kept_counts_gives_the_same_model(
     monkeypatch.chdir(home.parent)
     cli.ok("train", "--counts", f"{home.name}/kept.db", *again, "--session", "again")
     with SessionReader(home / "again.db") as reader:
-        assert reader.status().articles == crawled
-        assert reader.vocabulary() == corpus.words
-    assert_same_states(states(home / "again.db"), states(first))
+        assert (reader.status().articles, reader.vocabulary()) == (crawled, corpus.words)
+    assert states(home / "again.db") == states(first)
     with contextlib.closing(KeptCounts(first)) as counts:
         whole = counts.documents(0, len(counts))
         for start, stop in ((0, 1), (30, 200), (39, 41), (len(counts) - 3, len(counts) + 9)):
@@ -167,20 +160,14 @@ def pages(*texts):
 
 
 def block():
-    return replace(
-        count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO),
-        unread=frozenset({2}),
-        skips={"disambiguation": 2},
-        position={"page": 3},
-        lap=0.5,
-        warnings=("p2 is skipped",),
-    )
+    counted = count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO)
+    told = {"skips": {"disambiguation": 2}, "warnings": ("p2 is skipped",), "unread": frozenset({2})}
+    return replace(counted, position={"page": 3}, lap=0.5, **told)
 
 
 def decoded(row):
-    return decode_block(
-        *convert_rows([[row[name] for name in FIRST_ARTICLES]], "first_articles", FIRST_ARTICLES)
-    )
+    rows = [[row[name] for name in FIRST_ARTICLES]]
+    return decode_block(*convert_rows(rows, "first_articles", FIRST_ARTICLES))
 
 
 def test_a_stretch_survives_the_file():
@@ -241,5 +228,4 @@ def test_what_is_held_out_does_not_choose_the_words():
     blocks = [count_pages([page], Rule.parse("2"), INFO) for page in pages(*texts)]
     built = choose_words(lambda: blocks, 2, 6, VocabularyRecipe(Rule.parse("2"), (), 1.0))
     # Once "held" is left out, the first two articles have no known word: the next two are held out instead.
-    assert built.documents == 2
-    assert built.vocabulary.words == ("here", "word")
+    assert (built.documents, built.vocabulary.words) == (2, ("here", "word"))

@@ -308,10 +308,8 @@ def test_articles_to_infer_anew_before_any_is_trained_are_damage(cli, corpus, ne
 
 
 def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_path):
-    for name, first in (("a", 0), ("b", 50), ("c", 90)):
-        rows = (
-            {"text": f"aaa aab aac {'aad aae' * (n % 2)}", "id": f"x{n}"} for n in range(first, first + 60)
-        )
+    for name, at in (("a", 0), ("b", 50), ("c", 90)):
+        rows = ({"text": f"aaa aab aac {'aad aae' * (n % 2)}", "id": f"x{n}"} for n in range(at, at + 60))
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (tmp_path / "words.txt").write_text("aaa\naab\naac\naad\naae\n")
     (tmp_path / "seeds.txt").write_text("birds: aaa aab")
@@ -323,16 +321,17 @@ def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_p
     whole = path.read_bytes()
     with contextlib.closing(sqlite3.connect(path)) as db:
         stored = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM settings")}
-    seeds = [("", "text"), *((at, json.dumps(one)) for at, one in changed_json(json.loads(stored["seeds"])))]
+    seeds = [
+        ("", "text"),
+        *((part, json.dumps(one)) for part, one in changed_json(json.loads(stored["seeds"]))),
+    ]
     damages = [("page ids", "UPDATE articles SET page_id = page_id + ?", 2**62)]
     for key, changes in (("source_options", changed_json(stored["source_options"])), ("seeds", seeds)):
         statement = f"UPDATE settings SET value = ? WHERE key = '{key}'"
         damages += ((f"{key}{at}", statement, json.dumps(changed)) for at, changed in changes)
     unclean, more = [], ["train", "--texts", str(tmp_path / "c.jsonl")]
-    for name, statement, value in [
-        damages[0],
-        *random.Random(20).sample(damages, min(CASES // 8, len(damages))),
-    ]:
+    chosen = random.Random(20).sample(damages, min(CASES // 8, len(damages)))
+    for name, statement, value in [damages[0], *chosen]:
         for command in (["status"], ["export", "proportions"], more):
             path.write_bytes(whole)
             sql(path, statement, value)

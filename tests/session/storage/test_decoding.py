@@ -72,13 +72,9 @@ def test_json_has_neither_nan_nor_depth_without_end():
     for wrong in ("NaN", '{"a": Infinity}', "[" * 100_000, "{", '"\\ud800"', ""):
         with pytest.raises(Damaged, match="it is not JSON"):
             decoding.from_json(wrong, object, "it")
-    for wrong, said in (
-        ("[]", "it: Expected `object`"),
-        ('{"a": "x"}', "it"),
-        (" " * 2**20 + "{}", "length"),
-    ):
+    for odd, said in (("[]", "it: Expected `object`"), ('{"a": "x"}', "it"), (" " * 2**20 + "{}", "length")):
         with pytest.raises(Damaged, match=said):
-            decoding.from_json(wrong, dict[str, int], "it")
+            decoding.from_json(odd, dict[str, int], "it")
     for depth in range(100, 1200, 50):
         try:
             decoding.convert_rows([("[" * depth + "]" * depth,)], "it", {"a": decoding.Annotated[list, JSON]})

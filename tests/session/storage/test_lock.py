@@ -115,8 +115,5 @@ def test_any_text_in_a_lock_file_is_survived(path, text):
 
 
 def test_no_folder_is_one_line(tmp_path):
-    with (
-        pytest.raises(SessionError, match=r"cannot write .*no such file"),
-        TrainerLock(tmp_path / "no" / "s.db"),
-    ):
+    with pytest.raises(SessionError, match=r"cannot write .*no such file"), TrainerLock(tmp_path / "no/s.db"):
         pass

@@ -54,8 +54,7 @@ def test_no_articles_at_all():
 
 
 def test_the_leading_topics_of_some_articles(tmp_path):
-    path = canned.build(tmp_path / "s.db")
-    with SessionReader(path) as reader:
+    with SessionReader(canned.build(tmp_path / "s.db")) as reader:
         recent = {row.seq: row for row in reader.recent_articles()}
         found = reader.leading_topics("lda", [*recent, 1, 10**9], 2)
         assert found.keys() == recent.keys()

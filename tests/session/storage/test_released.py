@@ -246,11 +246,9 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
     assert cli("train").code != 0, "its dump is not where it was"
     assert version(released) == FIRST_RELEASED
     read_in_order(released)
-    outcome = cli.ok("train", "--articles", "320")
-    assert "converting this session" in outcome.err
+    assert "converting this session" in cli.ok("train", "--articles", "320").err
     assert version(released) == VERSION
-    again = cli("train", "--articles", "320")
-    assert "converting" not in again.err
+    assert "converting" not in cli("train", "--articles", "320").err
     after = {row["topic"]: row for row in cli.json("topics")}
     assert (after[2]["name"], after[1]["hidden"]) == ("fish", True)
 

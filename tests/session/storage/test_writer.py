@@ -1,9 +1,9 @@
 """The store: sessions are made whole or not at all, and so is every commit; how large they become."""
 
-import contextlib
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -33,9 +33,8 @@ def test_a_new_session_is_whole_and_its_owners_alone(path):
     assert os.listdir(path.parent) == ["s.db"]
     assert sql(path, "PRAGMA user_version") == [(VERSION,)]
     assert sql(path, "PRAGMA journal_mode") == [("wal",)]
-    with contextlib.closing(SessionWriter(path)) as store:
-        assert store.settings() == settings()
-        assert store.vocabulary() == WORDS
+    with closing(SessionWriter(path)) as store:
+        assert (store.settings(), store.vocabulary()) == (settings(), WORDS)
         assert store.progress() == Progress()
         assert [model.log_likelihood for model in store.model_statuses()] == [None]
         assert np.array_equal(store.model_state(store.models()[0])["a"], np.zeros((2, 3)))
@@ -47,7 +46,7 @@ def test_a_new_session_is_whole_and_its_owners_alone(path):
 
 @pytest.mark.parametrize("model", [1, 2, -1])
 def test_topics_of_a_model_that_is_not_there_are_damage(path, model):
-    with contextlib.closing(SessionWriter(path)) as store:
+    with closing(SessionWriter(path)) as store:
         store.commit(Progress(), changes(1), 1)
         assert list(store.snapshots_at(64)) == [0]
         sql(path, "UPDATE snapshots SET model = ?", model)
@@ -86,24 +85,23 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
         skips={"disambiguation": 2, "no known word": 1}, position={"cursor": {"a": "b"}},
         lap=0.5, elapsed_seconds=2.5, bytes_read=2**40,
     )  # fmt: skip
-    with contextlib.closing(SessionWriter(path)) as store:
+    with closing(SessionWriter(path)) as store:
         store.commit(progress, changes(5, 6), 1)
-    with contextlib.closing(SessionWriter(path)) as store:
+    with closing(SessionWriter(path)) as store:
         assert store.progress() == progress
         assert [model.log_likelihood for model in store.model_statuses()] == [-7.0]
         assert np.array_equal(store.model_state(store.models()[0])["a"], np.ones((2, 3)))
         ((number, pending),) = store.pending()
         assert number == 1
         assert pending.page_ids.tolist() == [5, 6]
-        assert store.held_out().page_ids.tolist() == [5, 6]
-        assert store.points("metrics") == [64]
+        assert (store.held_out().page_ids.tolist(), store.points("metrics")) == ([5, 6], [64])
     with SessionReader(path) as reader:
         found, lda = [(a.seq, a.page_id, a.topics) for a in reader.recent_articles()], (("lda", 0, 0.75),)
         assert found == [(4, 6, lda), (3, 5, lda), (2, 6, ()), (1, 5, ())]
 
 
 def test_trained_stretches_leave_the_pending_table(path):
-    with contextlib.closing(SessionWriter(path)) as store:
+    with closing(SessionWriter(path)) as store:
         progress = store.progress()
         store.commit(progress, changes(1, number=1), 1)
         store.commit(progress, changes(2, number=2), 2)
@@ -114,7 +112,7 @@ def test_trained_stretches_leave_the_pending_table(path):
 
 @pytest.mark.parametrize("table", [*TABLES, "models", "progress"])
 def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path, table):
-    with contextlib.closing(SessionWriter(path)) as store:
+    with closing(SessionWriter(path)) as store:
         progress = Progress(articles=1)
         store.commit(progress, changes(1), 1)
         before = dump(path)
@@ -143,14 +141,11 @@ def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypa
 
     monkeypatch.setattr(stores.articles, "insert_articles", insert_articles)
     rows = (documents(1, 2), "held_out", None)
-    with (
-        contextlib.closing(SessionWriter(path)) as store,
-        contextlib.closing(connect(path, timeout=0.01)) as beating,
-    ):
+    with closing(SessionWriter(path)) as store, closing(connect(path, timeout=0.01)) as beating:
         store.commit(Progress(crawled=2, held_out=2), Changes(articles=[rows]), 0)
         assert refused == ["database is locked"]
         beating.execute("UPDATE control SET save = 1")
-    with contextlib.closing(SessionWriter(path)) as store:
+    with closing(SessionWriter(path)) as store:
         assert store.progress().crawled == 2
 
 
@@ -162,7 +157,7 @@ def test_a_full_disk_has_its_own_error_and_loses_nothing(path, monkeypatch):
         return opened[-1]
 
     monkeypatch.setattr(sqlite3, "connect", noted)
-    with contextlib.closing(SessionWriter(path)) as store:
+    with closing(SessionWriter(path)) as store:
         disk = opened[-1]
         pages = disk.execute("PRAGMA page_count").fetchone()[0]
         disk.execute(f"PRAGMA max_page_count = {pages}").fetchall()
@@ -183,14 +178,14 @@ def test_a_session_holds_no_contact(tmp_path, new_session, corpus):
 
 def test_nothing_lies_beside_a_closed_session_and_a_later_chmod_is_kept(path):
     path.chmod(0o644)
-    with contextlib.closing(SessionWriter(path)) as store:
+    with closing(SessionWriter(path)) as store:
         store.commit(Progress(), changes(1), 1)
     assert os.listdir(path.parent) == ["s.db"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 def test_a_value_may_take_a_mebibyte_where_no_more_is_expected_and_any_number_when_written():
-    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL)  # by another thread's reading, just now
         assert read_rows(connection, "SELECT length(zeroblob(1048576))") == [(2**20,)]
         with pytest.raises(sqlite3.DataError):

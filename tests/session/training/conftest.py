@@ -76,7 +76,7 @@ def sessions(tmp_path, corpus, new_session):
 
 
 @pytest.fixture
-def undisturbed(sessions, corpus, states, assert_same_states):
+def undisturbed(sessions, corpus, states):
     """Trains a session at once, and others that die again and again: all must end alike. The first's path."""
     import random
 
@@ -88,7 +88,7 @@ def undisturbed(sessions, corpus, states, assert_same_states):
         for seed in range(seeds):
             rough = sessions(f"rough{seed}", of, **options)
             deaths += Driver(rough, of, threads=(1, 2), chance=random.Random(seed)).run().deaths
-            assert_same_states(states(rough), states(calm))
+            assert states(rough) == states(calm)
             assert account(rough) == account(calm)
         assert deaths > 3 * seeds
         return calm

@@ -9,11 +9,8 @@ from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.counts_file import CountsFile
 from wikitopics.session.training.stream import Stream
 
-MODELS = {
-    "lda": "lda:topics=4,batch_size=64",
-    "scvb0": "scvb0:topics=5,batch_size=32",
-    "hdp": "hdp:topics=8,batch_size=16",
-}
+MODELS = {"lda": "lda:topics=4,batch_size=64", "scvb0": "scvb0:topics=5,batch_size=32"}
+MODELS |= {"hdp": "hdp:topics=8,batch_size=16"}
 
 
 def block(file, start, stop, skips=None):

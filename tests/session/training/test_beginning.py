@@ -40,8 +40,7 @@ def test_what_is_collected_and_what_is_skipped_is_counted(store):
     beginning.feed(block(4, 5, skips={"redirect": 4}))
     progress = beginning.progress
     assert (progress.crawled, progress.pending, progress.skipped) == (12, 5, 7)
-    assert progress.skips == {"redirect": 6, "too large": 1}
-    assert progress.position == {"page": 5}
+    assert (progress.skips, progress.position) == ({"redirect": 6, "too large": 1}, {"page": 5})
     assert beginning.dirty
     assert (beginning.missing, beginning.done()) == (1, False)
     early = beginning.as_committed()

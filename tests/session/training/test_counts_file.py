@@ -17,12 +17,8 @@ from wikitopics.session.storage.articles import insert_articles, renew_topics
 from wikitopics.session.storage.database import VERSION, script
 from wikitopics.session.training.counts_file import CountsFile
 
-GOOD = {
-    "indptr": np.array([0, 2, 2, 3]),
-    "word_ids": np.array([1, 4, 0]),
-    "counts": np.array([1, 2, 3]),
-    "n_words": np.array(5),
-}
+GOOD = {"indptr": np.array([0, 2, 2, 3]), "word_ids": np.array([1, 4, 0]), "counts": np.array([1, 2, 3])}
+GOOD |= {"n_words": np.array(5)}
 
 
 @pytest.fixture
@@ -46,8 +42,7 @@ def test_any_whole_numbers_are_taken(counts_file, tmp_path, dtype):
     file = counts_file(write(tmp_path / "c.npz", **changes), 5)
     documents = file.documents(0, 99)
     assert len(documents) == 3
-    assert documents.words.tolist() == [3, 0, 3]
-    assert documents.page_ids.tolist() == [0, 1, 2]
+    assert (documents.words.tolist(), documents.page_ids.tolist()) == ([3, 0, 3], [0, 1, 2])
     assert documents.word_ids.dtype == documents.counts.dtype == np.int32
 
 
@@ -173,8 +168,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     text.write_text("covid19")
     one_line(cli("infer", text), 1, "contains no word of the session's vocabulary")
     kept = "train", "--counts", home / "default.db", "--topics", 2, "--session"
-    assert cli(*kept, "kept").code == 0
-    assert cli(*kept, "named", "--vocab", words).code == 0
+    assert cli(*kept, "kept").code == cli(*kept, "named", "--vocab", words).code == 0
     for lines, says in (
         (["a", "b", "a"], "line 3: 'a' is already in line 1"),
         (["a", "", "b"], "line 2: blank"),

@@ -43,8 +43,7 @@ def test_every_article_once_also_when_the_run_is_resumed(cli, tmp_path, streams)
 
 @pytest.mark.parametrize("together", [5, 400])
 def test_another_languages_vocabulary_comes_from_the_first_articles(cli, counted_here, tmp_path, together):
-    data = multistream(range(1, 401), every=together, text=german)
-    (tmp_path / "wiki.xml.bz2").write_bytes(data)
+    (tmp_path / "wiki.xml.bz2").write_bytes(multistream(range(1, 401), every=together, text=german))
     options = ("--dump", tmp_path / "wiki.xml.bz2", "--lang", "de", "--topics", 3, "--batch-size", 64)
     outcome = cli.ok("train", *options, "--vocab-articles", 200)
     assert "is built first, from the first 200 articles" in outcome.err
@@ -79,8 +78,7 @@ def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, tmp_path):
     data[middle : middle + 20] = bytes(20)
     (tmp_path / "wiki.xml.bz2").write_bytes(data)
     options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
-    outcome = cli.ok("train", *options)
-    assert "everything after the last complete page is left out" in outcome.err
+    assert "everything after the last complete page is left out" in cli.ok("train", *options).err
     status = cli.json("status")
     assert 380 < status["crawled"] < 400
     assert (status["skipped"], status["articles"]) == (0, status["crawled"] - status["held_out"])
@@ -89,11 +87,8 @@ def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, tmp_path):
 def test_a_dump_gives_documents_for_a_vocabulary(tmp_path):
     path = tmp_path / "wiki.xml.bz2"
     path.write_bytes(dump(3))
-    assert list(file_documents([str(path)], print)) == [
-        "mountain theorem it",
-        "church mountain it",
-        "football village it",
-    ]
+    found = ["mountain theorem it", "church mountain it", "football village it"]
+    assert list(file_documents([str(path)], print)) == found
 
 
 def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):

@@ -41,8 +41,7 @@ def test_minibatches_grow_from_64_to_the_batch_size_and_stay_there():
 
 
 def test_the_first_minibatches_and_a_million_articles_are_measured_like_those_of_any_session():
-    due = [n for n in range(1, 40) if measuring.Evaluations(1000).due(n, 0, 0)]
-    assert due == [1, 2, 4, 8, 16, 32]
+    assert [n for n in range(1, 40) if measuring.Evaluations(1000).due(n, 0, 0)] == [1, 2, 4, 8, 16, 32]
     rule = measuring.Evaluations(1000, at_least_every=10_000)
     assert rule.due(900, 909_500, 910_500)
     assert not rule.due(1_100, 1_109_500, 1_110_500)
@@ -204,15 +203,13 @@ def test_topics_that_are_forgotten_die_within_three_half_lives():
     faded = [snapshot(20_000 + 100 * n, [20, 40, 90, 63, 0], FADED) for n in range(1, 5)]
     born = [snapshot(10_000 + 100 * n, [20, 40, 90, 63, 0]) for n in range(1, 5)]
     forgetting = measuring.Chronicle("lda", WORDS, None, (), half_life=100)
-    deaths = [place for place, event in told(forgetting, [*born, *faded]) if "died" in event]
-    assert deaths == [20_300]
+    assert [place for place, event in told(forgetting, [*born, *faded]) if "died" in event] == [20_300]
     assert not any("died" in event for _, event in told(chronicle(), [*born, *faded]))
 
 
 def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
     late = chronicle(None, STORY[5:10])
-    assert late.known.names[0] == name(20)
-    assert late.known.alive == {0, 2, 3}
+    assert (late.known.names[0], late.known.alive) == (name(20), {0, 2, 3})
     assert told(late, STORY[10:]) == [(1024, f"#1 {name(80)} is born"), (2048, f"#3 {name(63)} died")]
 
 
@@ -256,7 +253,6 @@ def test_a_line_a_snapshot(events, told):
 
 
 METRIC = "prequential_log_likelihood"
-FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())
 
 
 def measured(path):
@@ -266,7 +262,7 @@ def measured(path):
 
 
 def test_scores_before_training_survive_every_interruption(undisturbed):
-    calm = undisturbed(seeds=1, model=FORGETTING)
+    calm = undisturbed(seeds=1, model=tuple(f"{spec},half_life=300" for spec in MODELS.values()))
     with SessionReader(calm) as reader:
         points = {articles for _, articles, _, _, metric, _ in reader.all_metrics() if metric == "npmi"}
     assert measured(calm).keys() == {(name, count) for name in MODELS for count in points}
@@ -277,8 +273,7 @@ def test_all_models_are_scored_where_one_forgets_and_none_where_none_does(sessio
     Driver(path, corpus).run()
     assert {model for model, _ in measured(path)} == {"lda", "scvb0"}
     path = sessions("plain")
-    driver = Driver(path, corpus).run()
-    assert driver.trainer.progress.prequential == ()
+    assert Driver(path, corpus).run().trainer.progress.prequential == ()
     assert measured(path) == {}
 
 

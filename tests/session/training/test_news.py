@@ -23,10 +23,8 @@ def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
     return Monitor(None, run, None, None, {})
 
 
-def since(
-    monitor, crawled=0, measured=UNMEASURED, errors=(), warnings=(), blocked=None, skips=None, last=False
-):
-    run = monitor._run
+def since(one, crawled=0, measured=UNMEASURED, errors=(), warnings=(), blocked=None, skips=None, last=False):
+    run = one._run
     run.stream.progress, run.stream.measured = Progress(crawled=crawled), measured
     for reason, number in (skips or {}).items():
         run.stream.progress.skip(reason, number)
@@ -35,7 +33,7 @@ def since(
         run.feed.activity.note(0.0, error)
     run.warnings += warnings
     run.blocked = blocked and Wait(blocked, failing=True)
-    return monitor.news(last=last)
+    return one.news(last=last)
 
 
 def test_a_perplexity_each_time_the_measured_articles_have_doubled():
@@ -43,14 +41,12 @@ def test_a_perplexity_each_time_the_measured_articles_have_doubled():
     news = monitor(measured=Measured(100, {"lda": 900.0}))
     assert since(news, measured=Measured(100, {"lda": 900.0})) == []
     assert since(news, measured=Measured(120, {"lda": 850.0})) == []
-    assert since(news, measured=Measured(130, {"lda": 800.0, "hdp": 1234.5})) == [
-        ("info", "after 130 documents: perplexity lda 800.0, hdp 1,234.5")
-    ]
+    told = "after 130 documents: perplexity lda 800.0, hdp 1,234.5"
+    assert since(news, measured=Measured(130, {"lda": 800.0, "hdp": 1234.5})) == [("info", told)]
     newest = Measured(250, {"lda": 700.0, "hdp": 1000.0})
     assert since(news, measured=newest) == []
-    assert since(news, measured=newest, last=True) == [
-        ("info", "after 250 documents: perplexity lda 700.0, hdp 1,000.0")
-    ]
+    told = "after 250 documents: perplexity lda 700.0, hdp 1,000.0"
+    assert since(news, measured=newest, last=True) == [("info", told)]
     assert since(news, measured=newest, last=True) == []
     assert since(news, measured=Measured(130, {"lda": 800.0}), last=True) == [], "a step that was given up"
 

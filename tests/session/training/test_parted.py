@@ -98,8 +98,7 @@ async def test_no_more_parts_are_in_memory_than_workers_need(source, monkeypatch
         return answer
 
     made.part = read_one
-    found = await blocks_of(Intake(made, Pool(submit, 2)))
-    assert sorted(ids(found)) == list(NUMBERS)
+    assert sorted(ids(await blocks_of(Intake(made, Pool(submit, 2))))) == list(NUMBERS)
     assert most <= 9
 
 
@@ -112,9 +111,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
     monkeypatch.setattr("wikitopics.session.training.blocks.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
-    empty = {
-        int(number) for block in found for number in block.page_ids[block.indptr[1:] == block.indptr[:-1]]
-    }
+    empty = {int(n) for block in found for n in block.page_ids[block.indptr[1:] == block.indptr[:-1]]}
     assert empty == {30, 700}
     assert sum(block.n_unread for block in found) == 2
     told = [line for block in found for line in block.warnings]

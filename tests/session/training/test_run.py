@@ -38,10 +38,8 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
     await comes_to_its_end(trainer_of, memory)
     now = status(trainer_of.path)
     assert (now.state, now.held_out, now.pending) == ("finished", 30, 0)
-    assert now.skipped == 100 + 70
-    assert now.skips == {"no known word": 100, "disambiguation": 70}
-    assert now.crawled == 770
-    assert now.bytes_read == 70_000
+    assert (now.skipped, now.skips) == (100 + 70, {"no known word": 100, "disambiguation": 70})
+    assert (now.crawled, now.bytes_read) == (770, 70_000)
     assert now.models[0].perplexity is not None
     assert reasons(trainer_of.path) == ["finished"]
     log = [text for _, text in log_of(trainer_of.path)]
@@ -422,9 +420,7 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_heartbeat_that_dies_ends_the_run_and_loses_nothing(
-    trainer_of, memory, monkeypatch, error, paused
-):
+async def test_a_dead_heart_ends_the_run_and_loses_nothing(trainer_of, memory, monkeypatch, error, paused):
     """Though the run waits for a source that never answers, or for the end of a pause."""
     memory.hang_at = 140
 

@@ -26,7 +26,7 @@ def test_interrupted_anywhere_equals_undisturbed(undisturbed):
     assert account(undisturbed(seeds=4))["state"] == "finished"
 
 
-def test_models_side_by_side_are_the_models_alone(sessions, corpus, states, assert_same_states):
+def test_models_side_by_side_are_the_models_alone(sessions, corpus, states):
     together = sessions("together")
     Driver(together, corpus).run()
     for place, (kind, spec) in enumerate(MODELS.items()):
@@ -34,21 +34,20 @@ def test_models_side_by_side_are_the_models_alone(sessions, corpus, states, asse
         models = (spec,) if kind == "lda" else (spec, "lda:name=large,topics=2,batch_size=64")
         alone = sessions(kind, model=models)
         Driver(alone, corpus).run()
-        assert_same_states(states(alone)[:1], states(together)[place : place + 1])
+        assert states(alone)[:1] == states(together)[place : place + 1]
 
 
-def test_measuring_changes_no_model(sessions, corpus, states, assert_same_states):
+def test_measuring_changes_no_model(sessions, corpus, states):
     often, never = sessions("often", documents=700), sessions("never", documents=700, held_out=0)
     Driver(often, corpus, limit=600).run()
     driver = Driver(never, corpus, limit=600)
     driver.next = 41  # behind those that the other one holds out, and an empty one
     driver.run()
-    assert_same_states(states(never), states(often))
+    assert states(never) == states(often)
     with SessionReader(often) as reader:
         assert len(reader.all_metrics()) > 20
     with SessionReader(never) as reader:
-        assert reader.all_metrics() == []
-        assert reader.status().held_out == 0
+        assert (reader.all_metrics(), reader.status().held_out) == ([], 0)
         assert reader.status().models[0].perplexity is None
 
 
@@ -70,8 +69,7 @@ def test_every_article_has_one_place_and_held_out_ones_are_never_trained(session
     found = account(path)
     trained = [page for page, *_ in found["trained"]]
     held_out = [page for page, *_ in found["held_out"]]
-    skipped = [page for page, *_ in found["skipped"]]
-    assert skipped == [3, 200, 699]
+    assert [page for page, *_ in found["skipped"]] == [3, 200, 699]
     assert held_out == [page for page in range(41) if page != 3]
     assert trained == [page for page in range(41, 699) if page != 200]
     assert found["counts"] == (657, 40, 700, 0, 3)
@@ -153,13 +151,11 @@ def test_pending_counts_wait_in_the_file(sessions, corpus):
     driver.trainer.commit(0.0, 0)
     assert not driver.trainer.dirty
     driver.die()
-    assert driver.trainer.progress.pending == 49
-    assert driver.trainer.missing == 64 - 49
-    assert driver.next == 90
+    assert (driver.trainer.progress.pending, driver.trainer.missing, driver.next) == (49, 64 - 49, 90)
     driver.close()
 
 
-def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states, assert_same_states):
+def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states):
     calm, rough = sessions("calm"), sessions("rough")
     Driver(calm, corpus).run()
     driver = Driver(rough, corpus)
@@ -179,7 +175,7 @@ def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states, as
     driver.trainer.commit(0.0, 0)
     driver.die()
     driver.run()
-    assert_same_states(states(rough), states(calm))
+    assert states(rough) == states(calm)
     assert account(rough) == account(calm)
 
 
@@ -210,8 +206,7 @@ def readings(monkeypatch):
 @pytest.mark.parametrize("together", [2**24, 3000], ids=["all shuffled", "in rounds"])
 def test_every_pass_has_each_document_in_another_order(sessions, corpus, readings, monkeypatch, together):
     monkeypatch.setattr("wikitopics.session.training.stream.WORDS", together)
-    path = sessions("s", passes=4, model=(MODELS["lda"],))
-    Driver(path, corpus).run()
+    Driver(sessions("s", passes=4, model=(MODELS["lda"],)), corpus).run()
     sizes = [len(batch) for batch in readings]
     assert all(size % 64 == 0 for size in sizes[:-1])
     pages = [page for batch in readings for page in batch]
@@ -272,14 +267,12 @@ def test_proportions_are_those_of_the_last_reading(sessions, corpus):
 def test_interrupted_in_any_pass_equals_undisturbed(undisturbed, keep, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.stream.WORDS", 3000)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
-    calm = undisturbed(passes=3, keep_articles=keep)
-    assert account(calm)["counts"][0] == 3 * 657
+    assert account(undisturbed(passes=3, keep_articles=keep))["counts"][0] == 3 * 657
 
 
 def test_a_collection_smaller_than_a_minibatch(corpus_of, undisturbed):
     few = corpus_of(30)
-    calm = undisturbed(few, held_out=5, passes=90)
-    found = account(calm)
+    found = account(undisturbed(few, held_out=5, passes=90))
     documents = len(found["trained"])
     assert found["counts"][0] == 90 * documents
     assert 0 < documents < 30
@@ -329,13 +322,13 @@ def committed(monkeypatch):
 
 @pytest.mark.parametrize("keep", ["top", "none"])
 def test_articles_kept_depend_on_no_commit_and_change_no_model(
-    sessions, undisturbed, corpus, keep, states, assert_same_states, monkeypatch, renewed_at_256
+    sessions, undisturbed, corpus, keep, states, monkeypatch, renewed_at_256
 ):
     monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 300)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     everything, calm = sessions("all"), undisturbed(keep_articles=keep)
     Driver(everything, corpus).run()
-    assert_same_states(states(calm), states(everything))
+    assert states(calm) == states(everything)
     for same in ("counts", "metrics"):
         assert account(calm)[same] == account(everything)[same]
     assert len(account(calm)["trained"]) < len(account(everything)["trained"])

@@ -106,12 +106,8 @@ def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
 
 def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
     """Neither is the job whole, nor does anybody read what the worker says of it."""
-    worker = start_python(
-        "wikitopics.session.training.workers",
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    worker = start_python("wikitopics.session.training.workers", **pipes)
     with worker:
         worker.stderr.close()
         worker.stdin.write(pickle.dumps((int, ("1" * 1000,), {}))[:500])
@@ -132,18 +128,14 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
         "_multiprocessing.SemLock = full\n"
         "from wikitopics.cli import run; sys.exit(run(sys.argv[1:]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, "demo", "--headless", "--articles", "300"],
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-c", script, "demo", "--headless", "--articles", "300"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "300 articles" in done.stderr
 
 
 async def test_workers_that_cannot_start_are_one_clear_error(memory, capfd):
-    short = Workers(1, exec, ("raise MemoryError('for a worker')",))
-    feed = Intake(memory, short)
+    feed = Intake(memory, Workers(1, exec, ("raise MemoryError('for a worker')",)))
     with pytest.raises(SessionError, match=r"often of too little memory.*code 1: MemoryError") as caught:
         await blocks_of(feed)
     assert "\n" not in str(caught.value)

@@ -25,11 +25,8 @@ from wikitopics.session.training import cluster
 from wikitopics.session.training.cluster import Answer
 
 VOCABULARY = Vocabulary.from_words(("a", "b", "c"))
-PAGES = (
-    Page(1, "One", 11, "a b c a", "text"),
-    Page(2, "Two é", 12, "nothing known", "text"),
-    Page(3, "Three", 13, "c c", "wikitext"),
-)
+PAGES = Page(1, "One", 11, "a b c a", "text"), Page(2, "Two é", 12, "nothing known", "text")
+PAGES += (Page(3, "Three", 13, "c c", "wikitext"),)
 COUNTED = count_pages(PAGES, VOCABULARY, SourceInfo("", None))
 PART = CountedJob(replace(COUNTED, skips={"redirect": 2}, warnings=("it ends early",)), "", "more")
 
@@ -106,12 +103,8 @@ def test_what_cannot_be_said_of_a_part_is_refused(wrong):
 def test_a_page_that_is_too_large_is_refused():
     pages = (Page(1, "One", 11, "é" * (1 << 20), "text"),)
     assert read(packed(CountedJob(COUNTED[:0], pages=pages)), pages_of_job).pages == pages
-    for wrong in (
-        {"text": "é" * (1 << 20) + "e"},
-        {"id": "i" * 65_537},
-        {"page_id": 2**63},
-        {"revision_id": 2**64 - 1},
-    ):
+    odd = {"text": "é" * 2**20 + "e"}, {"id": "i" * 65_537}, {"page_id": 2**63}, {"revision_id": 2**64 - 1}
+    for wrong in odd:
         answer = packed(CountedJob(COUNTED[:0], pages=(replace(*pages, **wrong),)))
         with pytest.raises(Damaged, match=r"too large|out of range"):
             read(answer, pages_of_job)

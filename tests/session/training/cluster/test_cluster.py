@@ -20,7 +20,6 @@ from wikitopics.vocab import Vocabulary
 pytestmark = pytest.mark.interop
 
 VOCABULARY = Vocabulary.from_words(("article", "r"))
-NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
@@ -37,7 +36,7 @@ if sys.argv[0] == "-m":  # the process that counts
 @pytest.fixture
 def dump(tmp_path):
     path = tmp_path / "dump.bz2"
-    path.write_bytes(multistream(NUMBERS, bz2.compress, every=9))
+    path.write_bytes(multistream(range(1, 401), bz2.compress, every=9))
     return str(path)
 
 
@@ -76,9 +75,7 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
 
 def plain(blocks):
     """All that a trainer makes use of, to be compared."""
-    return [
-        (block.to_bytes(), dict(block.skips), block.position, block.lap, block.warnings) for block in blocks
-    ]
+    return [(one.to_bytes(), dict(one.skips), one.position, one.lap, one.warnings) for one in blocks]
 
 
 def notes(source):
@@ -155,10 +152,8 @@ cluster.answer = lambda *_: {found}
 
 async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, dask, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.cluster.REPLY_SECONDS", 1)
-    with (
-        socket.create_server(("127.0.0.1", dask.port)),
-        pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"),
-    ):
+    says = r"no Dask scheduler answers at .* in time"
+    with socket.create_server(("127.0.0.1", dask.port)), pytest.raises(SessionError, match=says):
         await read(dump, dask.address)
 
 
