@@ -69,6 +69,8 @@ class Contents:
     """Takes one line for people if the file ends early."""
     without: int = 0
     """Bytes read since the last document."""
+    state: str = "empty"
+    """What a file without a line is: otherwise cut off, or damaged."""
 
     def __post_init__(self) -> None:
         self.lines = self._lines()
@@ -108,6 +110,7 @@ class Contents:
                         yield self._line(pieces, size)
                         pieces, size = [], 0
         except CutOff as error:
+            self.state = str(error)
             self.say(f"{self.name}: {error}; everything after line {self.number:,} is left out")
             return
         if size:
@@ -272,7 +275,7 @@ class Columns:
         delimiter = next((mark for mark, cells in rows.items() if wanted in cells), None)
         if delimiter is None:
             columns = max(rows.values(), key=len)
-            why = lacks("column", column, columns) if columns else "the file is empty"
+            why = lacks("column", column, columns) if columns else f"the file is {contents.state}"
             raise BadSource(f"{contents.name}: {why}")
         cells = rows[delimiter]
         names.look(cells)
@@ -335,7 +338,7 @@ def _header(contents: Contents) -> str:
         lines.append(line)
         quotes += line.count(b'"')
     header = b"".join(lines)
-    if b"\r" in header.rstrip(b"\r\n"):
+    if b"\r" in header.rstrip(b"\r\n").replace(b"\r\n", b"\n"):
         raise BadSource(
             f"{contents.name}: its lines end in carriage returns only: save it with other line endings"
         )

@@ -96,6 +96,8 @@ def test_the_text_column_is_called_text_unless_named(tmp_path):
     says = r"t\.csv: there is no column 'body'\. Name one with --text-column: 'id', 'text'$"
     with pytest.raises(BadSource, match=says):
         read(path, column="body")
+    broken = write(tmp_path / "b.csv", '"of the\r\nshop",text\r\n1,hello\r\n')
+    assert [p.text for p in read(broken)[0]] == ["hello"]
     other = write(tmp_path / "o.csv", "id;;body\n1;2;hello\n")
     with pytest.raises(BadSource, match=r"which column holds the text.*: 'id', '', 'body'$"):
         read(other)
@@ -350,6 +352,7 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
         ("prose.jsonl", "no documents in prose.jsonl (.*line 1: not JSON"),
         ("cut.jsonl.zst", "no documents in cut.jsonl.zst (.*zst: cut off; everything after line 0"),
         ("empty.csv", "the file is empty"),
+        ("cut.csv.zst", "cut.csv.zst: the file is cut off$"),
     ],
 )
 def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, says):
@@ -357,7 +360,8 @@ def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, says):
         write(tmp_path / bad, "")
     write(tmp_path / "a.gz", gzip.compress(b"x"))
     write(tmp_path / "prose.jsonl", "It was\nnot JSON.\n")
-    write(tmp_path / "cut.jsonl.zst", zstandard.compress(jsonl({"text": "x"}))[:9])
+    for name_of_cut in ("cut.jsonl.zst", "cut.csv.zst"):
+        write(tmp_path / name_of_cut, zstandard.compress(jsonl({"text": "x"}))[:9])
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(BadSource, match=says.replace("(", r"\(")) as caught:
         read(name if name == "-" else str(tmp_path / name))
