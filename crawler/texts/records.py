@@ -332,7 +332,9 @@ def _header(contents: Contents) -> str:
     lines: list[bytes] = []
     quotes = 0
     while not lines or (quotes % 2 and contents.offset <= _LONGEST_HEADER):
-        line = next(contents.lines, None)
+        line = next(contents.lines, b"")
+        if line is None:
+            raise BadSource(f"{contents.name}, line {contents.number}: {_TOO_LARGE}")
         if not line:
             break
         lines.append(line)

@@ -372,6 +372,9 @@ def test_a_path_is_named_once_and_a_header_whose_quotation_mark_is_never_closed_
     path = write(tmp_path / "a.jsonl", jsonl({"text": "x"}))
     with pytest.raises(BadSource, match="given twice"):
         TextFiles([path, path])
+    path = write(tmp_path / "large.csv.gz", gzip.compress(b"\0" * ((32 << 20) + 1), 1))
+    with pytest.raises(BadSource, match=r"large\.csv\.gz, line 1: over 32 MB$"):
+        read(path)
     # And in time: it is not copied for every line.
     path = write(tmp_path / "a.csv", b'"text' + b"\n" * (4 << 20))
     with pytest.raises(BadSource, match="no documents in"):
