@@ -459,7 +459,7 @@ def best_words(
     if len(words) < 2:
         word = "link" if recipe.rule.of_titles else "word"
         least = f"at least {min_documents:,}"
-        span = least if count <= max_documents else f"{min_documents:,} to {max_documents:,}"
+        span = least if count <= max_documents else f"{least} and at most {max_documents:,}"
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
             f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} "
