@@ -216,7 +216,7 @@ def _file_text(path: str | Path) -> str:
         with open(path, "rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
     except FileNotFoundError:
-        raise BadVocabulary(f"{path}: no such file or folder") from None
+        raise BadVocabulary(f"{str(path) or repr('')}: no such file or folder") from None
     except OSError as error:
         raise BadVocabulary(f"{path}: cannot be read: {error.strerror or error}") from error
     if len(data) > _MAX_FILE_BYTES:

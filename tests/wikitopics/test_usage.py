@@ -85,6 +85,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["vocab", "build", "x", "-o", "y", "--size", "1"], "must be a whole number from 2 to 1,000,000, n"),
         (["vocab", "build", "x", "-o", "y", "--min-df", "5%"], "'--min-df': must be a number of documents"),
         (["vocab", "build", "x", "-o", "y", "--stop-words", "none.txt"], "none.txt: no such file"),
+        (["vocab", "build", "x", "-o", "y", "--stop-words", ""], "'': no such file"),
         (["vocab", "build", "x", "-o", "y", "--articles", "-5"], "must be a whole number from 1, not '-5'"),
         (["backup"], "FILE"),
         (["vocab", "show", "klingon"], "klingon"),
