@@ -25,6 +25,7 @@ from wikitopics.model import Minibatch, OnlineModel, document_completion, kinds
 from wikitopics.model.exported import ExportError, read
 
 STREAM_DOCUMENTS = 1_000_000  # the assumed size of the corpus, of which `partial_fit` sees a part
+_OWN = {"n_topics", "max_topics", "n_words", "n_documents", "seed", "threads"}  # set otherwise
 STEPS_A_PASS = 10  # the fewest, in `fit`, if there are enough documents
 
 
@@ -169,12 +170,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _new_model(self, documents: float) -> OnlineModel:
         for name in ("n_components", "n_passes", "batch_size"):
-            if (size := getattr(self, name)) is not None:
+            if (size := getattr(self, name)) is not None or name != "batch_size":
                 check_scalar(size, name, Integral, min_val=1)
         if self.n_documents is not None:
             check_scalar(self.n_documents, "n_documents", Real)
         model, threads = kinds.load(self.kind), effective_n_jobs(self.n_jobs)
-        arguments = {*self.option_names, *signature(model.__init__).parameters}
+        arguments = {*self.option_names, *signature(model).parameters} - _OWN
         if unknown := [name for name in self.options or {} if name not in arguments]:
             known = ", ".join(self.option_names)
             raise ValueError(f"options: {type(self).__name__} has no {unknown[0]!r}; it has {known}")

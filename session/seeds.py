@@ -11,7 +11,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import SEEDS
 from wikitopics.session.paths import user_path
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.decoding import topic_name
+from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
 from wikitopics.session.storage.files import read_input
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def parsed(text: str) -> Seeds:
         try:
             line = topic_name(name)
         except BadUsage as error:
-            raise ValueError(f"{error}, not {visible(name)[:40]!r}") from None
+            raise ValueError(f"{error}, not '{visible(name)[:40]}'") from None
         if not line or not words:
             raise ValueError(f"the topic {line!r} has no words" if line else "a topic has no name")
         if line in seeds:
@@ -72,9 +72,11 @@ def _of_lines(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def _of_json(text: str) -> list[tuple[str, list[str]]]:
     try:
-        pairs: object = json.loads(text, object_pairs_hook=list)
+        pairs: object = json.loads(text, object_pairs_hook=list, parse_int=float)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
     if isinstance(pairs, list) and all(
         isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words)
         for _, words in pairs
@@ -114,4 +116,4 @@ def unknown_words(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) ->
 
 def _listed(words: Sequence[str]) -> str:
     more = f" and {len(words) - 10} more" if len(words) > 10 else ""
-    return ", ".join(map(visible, words[:10])) + more
+    return ", ".join(visible(word)[:LONGEST_NAME] for word in words[:10]) + more

@@ -145,7 +145,7 @@ class TopicList(RowList[Row]):
     opens_at_once = True
     _of: tuple[str, str] | None = None
     _sought = ""
-    _order = ""
+    _order = "share"
     _pinned: frozenset[int] = frozenset()
     _topics: Sequence[TopicRow] = ()
     _listed: tuple[object, ...] = ()

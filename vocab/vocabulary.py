@@ -216,7 +216,7 @@ def _file_text(path: str | Path) -> str:
         with open(path, "rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
     except FileNotFoundError:
-        raise BadVocabulary(f"{path}: no such file or folder") from None
+        raise BadVocabulary(f"{str(path) or repr('')}: no such file or folder") from None
     except OSError as error:
         raise BadVocabulary(f"{path}: cannot be read: {error.strerror or error}") from error
     if len(data) > _MAX_FILE_BYTES:
@@ -454,7 +454,7 @@ def best_words(
     if len(words) < 2:
         word = "link" if recipe.rule.of_titles else "word"
         least = f"at least {min_documents:,}"
-        span = least if count <= max_documents else f"{min_documents:,} to {max_documents:,}"
+        span = least if count <= max_documents else f"{least} and at most {max_documents:,}"
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
             f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} "

@@ -183,7 +183,7 @@ class Option(Generic[T_co]):
             return self.default
         number = value if isinstance(value, str) and value in self.choices else _number(value, self.of)
         if not self._takes(number):
-            shown = "an empty one" if isinstance(value, str) and not value.strip() else value
+            shown = " ".join(str(value).split())[:80] or "an empty one"
             raise ValueError(f"{self.name} must be {self.takes()}, not {shown}")
         return number  # type: ignore[return-value]  # as in `check`
 
@@ -228,7 +228,7 @@ def _number(value: object, of: type) -> float:
         return math.nan
     try:
         number = float(value)
-    except (ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError):  # of an array, TypeError
         return math.nan
     return int(number) if of is int and number.is_integer() else number
 

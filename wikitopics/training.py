@@ -144,7 +144,7 @@ def train(
     choice = {"min_df": min_df, "max_df": max_df, "min_letters": min_letters}
     recipe = _recipe(language, stop_words, digits=digits, phrases=phrases, **choice)
     words = _vocabulary(vocabulary, recipe, VocabularyRecipe.of_language(language, digits=digits))
-    seeded = _seeds(seeds) if seeds else {}
+    seeded = {} if seeds is None else _seeds(seeds)
     labels = _labels(texts, ids, None if add else path)
     index, notes = _index(labels, of_ids=ids is not None)
     if ids is None and labels is not None:
@@ -315,7 +315,8 @@ def _recipe(language: str | None, stop_words: object, **choice: Any) -> Vocabula
     Raises ValueError or TypeError.
     """
     if not isinstance(stop_words, str):
-        words: Collection[str] | None = _words("stop_words", "words", stop_words or ())
+        given = () if stop_words is None else stop_words
+        words: Collection[str] | None = _words("stop_words", "words", given)
     elif stop_words in ("auto", *STOP_WORDS):
         words = STOP_WORDS.get(stop_words)  # auto: those of the language
     else:
@@ -361,7 +362,7 @@ def _seeds(argument: object) -> dict[str, list[str]]:
         raise wrong_type("seeds", needed, argument)
     seeds = {str(name): _words("seeds", needed, words) for name, words in argument.items()}
     try:
-        return parsed(json.dumps(seeds))
+        return parsed(json.dumps(seeds)) if seeds else {}
     except ValueError as error:
         raise ValueError(f"seeds: {error}") from None
 

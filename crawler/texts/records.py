@@ -70,6 +70,8 @@ class Contents:
     """Takes one line for people if the file ends early."""
     without: int = 0
     """Bytes read since the last document."""
+    state: str = "empty"
+    """What a file without a line is: otherwise cut off, or damaged."""
 
     def __post_init__(self) -> None:
         self.lines = self._lines()
@@ -109,6 +111,7 @@ class Contents:
                         yield self._line(pieces, size)
                         pieces, size = [], 0
         except CutOff as error:
+            self.state = str(error)
             self.say(f"{self.name}: {error}; everything after line {self.number:,} is left out")
             return
         if size:
@@ -273,7 +276,7 @@ class Columns:
         delimiter = next((mark for mark, cells in rows.items() if wanted in cells), None)
         if delimiter is None:
             columns = max(rows.values(), key=len)
-            why = lacks("column", column, columns) if columns else "the file is empty"
+            why = lacks("column", column, columns) if columns else f"the file is {contents.state}"
             raise BadSource(f"{contents.name}: {why}")
         cells = rows[delimiter]
         names.look(cells)
@@ -330,13 +333,15 @@ def _header(contents: Contents) -> str:
     lines: list[bytes] = []
     quotes = 0
     while not lines or (quotes % 2 and contents.offset <= _LONGEST_HEADER):
-        line = next(contents.lines, None)
+        line = next(contents.lines, b"")
+        if line is None:
+            raise BadSource(f"{contents.name}, line {contents.number}: {_TOO_LARGE}")
         if not line:
             break
         lines.append(line)
         quotes += line.count(b'"')
     header = b"".join(lines)
-    if b"\r" in header.rstrip(b"\r\n"):
+    if b"\r" in header.rstrip(b"\r\n").replace(b"\r\n", b"\n"):
         raise BadSource(
             f"{contents.name}: its lines end in carriage returns only: save it with other line endings"
         )

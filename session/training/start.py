@@ -62,7 +62,7 @@ from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
 from wikitopics.vocab import Vocabulary, segmenters
 from wikitopics.vocab.rules import BY_DICTIONARY, Rule
-from wikitopics.vocab.vocabulary import Built
+from wikitopics.vocab.vocabulary import BadDocuments, Built
 
 T = TypeVar("T")
 OUTGROWN = 4
@@ -299,6 +299,10 @@ async def _train(path: Path, request: TrainRequest, report: Reporter, say: Say, 
                 plan = await asyncio.to_thread(resolve, path, request)
                 reason, _ = await run(plan, limits, report, say, signals)
             return reason
+        except BadDocuments:  # the session could never go on
+            if plan.is_new:
+                await asyncio.to_thread(remove_database, path)
+            raise
         finally:
             keeping.cancel()
 

@@ -82,6 +82,8 @@ def test_the_text_column_is_called_text_unless_named(tmp_path):
     says = r"t\.csv: there is no column 'body'\. Name one with --text-column: 'id', 'text'$"
     with pytest.raises(BadSource, match=says):
         read(path, column="body")
+    broken = write(tmp_path / "b.csv", '"of the\r\nshop",text\r\n1,hello\r\n')
+    assert [p.text for p in read(broken)[0]] == ["hello"]
     other = write(tmp_path / "o.csv", "id;;body\n1;2;hello\n")
     with pytest.raises(BadSource, match=r"which column holds the text.*: 'id', '', 'body'$"):
         read(other)
@@ -326,6 +328,7 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
         ("prose.jsonl", "no documents in prose.jsonl (.*line 1: not JSON"),
         ("cut.jsonl.zst", "no documents in cut.jsonl.zst (.*zst: cut off; everything after line 0"),
         ("empty.csv", "the file is empty"),
+        ("cut.csv.zst", "cut.csv.zst: the file is cut off$"),
     ],
 )
 def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, says):
@@ -333,7 +336,8 @@ def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, says):
         write(tmp_path / bad, "")
     write(tmp_path / "a.gz", gzip.compress(b"x"))
     write(tmp_path / "prose.jsonl", "It was\nnot JSON.\n")
-    write(tmp_path / "cut.jsonl.zst", zstandard.compress(jsonl({"text": "x"}))[:9])
+    for name_of_cut in ("cut.jsonl.zst", "cut.csv.zst"):
+        write(tmp_path / name_of_cut, zstandard.compress(jsonl({"text": "x"}))[:9])
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(BadSource, match=says.replace("(", r"\(")) as caught:
         read(name if name == "-" else str(tmp_path / name))
@@ -344,6 +348,9 @@ def test_a_path_is_named_once_and_a_header_whose_quotation_mark_is_never_closed_
     path = write(tmp_path / "a.jsonl", jsonl({"text": "x"}))
     with pytest.raises(BadSource, match="given twice"):
         TextFiles([path, path])
+    path = write(tmp_path / "large.csv.gz", gzip.compress(b"\0" * ((32 << 20) + 1), 1))
+    with pytest.raises(BadSource, match=r"large\.csv\.gz, line 1: over 32 MB$"):
+        read(path)
     # And in time: it is not copied for every line.
     path = write(tmp_path / "a.csv", b'"text' + b"\n" * (4 << 20))
     with pytest.raises(BadSource, match="no documents in"):

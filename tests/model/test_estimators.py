@@ -67,6 +67,12 @@ def test_a_search_reaches_the_options_of_the_kind(estimator):
         estimator(2, eta=-1).fit(X)
     with pytest.raises(ValueError, match=r"^options: .* has no 'etta'; it has alpha, .*eta"):
         estimator(2, options={"etta": 1}).fit(X)
+    for name in ("seed", "threads", "n_words", "n_documents", "self"):
+        with pytest.raises(ValueError, match=f"^options: .* has no '{name}'; it has alpha"):
+            estimator(2, options={name: 1}).fit(X)
+    for name in ("n_components", "n_passes"):
+        with pytest.raises(TypeError, match=f"^{name} must be an instance of int, not NoneType"):
+            estimator(**{name: None}).fit(X)
     with pytest.raises(TypeError, match="unexpected keyword argument 'etta'"):
         estimator(2, etta=1)
 

@@ -10,7 +10,7 @@ from wikitopics.crawler.mediawiki.source import Api, Recent
 from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
-from wikitopics.session.seeds import parsed
+from wikitopics.session.seeds import ids_of, parsed
 from wikitopics.session.settings import parse_specs
 from wikitopics.session.training.start import save_user_copy
 from wikitopics.vocab import Vocabulary
@@ -179,17 +179,23 @@ def test_a_kind_without_half_life_is_refused(monkeypatch):
         ("a: b\na: c", "two topics are called 'a'"),
         ("a:", "the topic 'a' has no words"),
         (": b", "a topic has no name"),
-        ("a\x1b: b", "printable"),
+        ("a\x1b: b", r"printable characters, not 'a\\x1b'$"),
         ("x" * 61 + ": b", "60 printable"),
         *((text, "lists of words") for text in ('{"a": "b"}', '{"a": [1]}', '{"a": [" "]}')),
         ('{"a": ["b"], "a": ["c"]}', "two topics"),
-        *((text, "Expecting") for text in ('{"a": ', "{" * 100_000)),
+        ('{"a": ' + "9" * 5000 + "}", "lists of words"),
+        *((text, "not JSON: Expecting") for text in ('{"a": ', "{" * 100_000)),
     ],
 )
 def test_what_are_no_seeds_is_told_in_one_line(text, says):
     with pytest.raises(ValueError, match=says) as error:
         parsed(text)
     assert str(error.value).isprintable()
+
+
+def test_a_seed_that_is_too_long_for_a_line_is_cut_in_messages():
+    with pytest.raises(BadUsage, match=r"^--seeds: the vocabulary has none of the words of 'a': x{60}$"):
+        ids_of({"a": ["x" * 10_000]}, Vocabulary.from_words(["tea", "cup"]))
 
 
 def test_seeds_are_lines_or_json():

@@ -32,6 +32,13 @@ async def test_topics_open_with_words_history_and_articles(shown, live):
         await seeing.press(pilot, "escape", shows="50 topics after 12,480 articles")
 
 
+async def test_topics_can_be_grouped_before_any_is_known(shown, tmp_path):
+    (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0" + bytes(5_000))
+    async with shown(tmp_path / "broken.db", size=(120, 40)) as (app, pilot):
+        await pilot.press("2", "b")
+        await seeing.until_true(lambda: app.screen.query_one("#all-topics", TopicList).is_grouped)
+
+
 async def test_a_topic_opened_at_once_after_another_takes_its_place(shown, live):
     """And what was begun for the first one is left without a word."""
     async with shown(live, size=(200, 60)) as (app, pilot):

@@ -120,6 +120,11 @@ def test_too_little_to_build_from(texts, found):
     assert caught.value.exit_code == 2
 
 
+def test_limits_that_leave_no_word_are_told():
+    with pytest.raises(BadDocuments, match="occurs in at least 2 and at most 1 documents"):
+        build_vocabulary(["one two three"] * 3, VocabularyRecipe(Rule(), (), max_df=1, min_df=2))
+
+
 @pytest.mark.long
 @needs_corpus
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():

@@ -70,11 +70,12 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
     assert (now.articles, now.held_out, now.pending, now.crawled) == (270, 30, 0, 300)
 
 
-def test_too_small_a_wiki_is_told(cli, counted_here):
+def test_too_small_a_wiki_is_told(cli, home, counted_here):
     with polyglot("fr", 2) as url:
         outcome = cli("train", "--api-url", url, "--lang", "fr")
     assert outcome.code == 2
     assert "too little text" in outcome.err.splitlines()[-1]
+    assert not (home / "default.db").exists(), "another --lang would be refused"
 
 
 @pytest.mark.interop

@@ -65,6 +65,7 @@ def test_words_are_read_and_numbers_and_text_taken_as_arguments(read, given, val
         (PRIOR.convert, True, "not True"),
         (PRIOR.convert, "", "not an empty one$"),
         (PRIOR.convert, [1], "not"),
+        (PRIOR.convert, np.ones((9, 90)), "^alpha must be .*, or learn, not .{80}$"),
         (PRIOR.convert, "inf", "not inf"),
         (PRIOR.convert, 10**400, "not 1000"),
         (KAPPA.convert, "0.4", "kappa must be a number from 0.5 to 1, not 0.4"),

@@ -170,6 +170,8 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"min_letters": 0}, ValueError, "^min_letters must be from 1 to"),
         ({"min_df": np.array([1, 2])}, ValueError, "^min_df: only integer"),
         *(({"seeds": {"a": it}}, TypeError, "^seeds must be a dictionary") for it in (None, "b", [["b"]])),
+        ({"seeds": pd.Series({"a": ["b"], "c": ["d"]})}, TypeError, "^seeds must be a dictionary"),
+        ({"stop_words": np.array([1, 2])}, TypeError, "^stop_words must be words"),
         ({"lang": "lo"}, ValueError, "^Lao is written without spaces"),
         ({"vocabulary": "klingon"}, wt.UnknownVocabulary, "^vocabulary: .*klingon"),
         ({"texts": []}, ValueError, "^texts is empty$"),
@@ -344,7 +346,7 @@ def test_a_list_of_words_is_read_as_texts_of_the_language_are(path):
 
 
 def test_words_are_chosen_as_asked_and_are_part_of_the_session(path):
-    choice = {"stop_words": [WORDS[0], WORDS[12]], "min_df": 2, "max_df": 1.0, "digits": True}
+    choice = {"stop_words": np.array([WORDS[0], WORDS[12]]), "min_df": 2, "max_df": 1.0, "digits": True}
     session = learn(**choice, phrases=True)
     assert set(session.vocabulary().words) == set(WORDS) - {WORDS[0], WORDS[12]}
     assert learn(**choice, phrases=True).status().documents == learn().status().documents

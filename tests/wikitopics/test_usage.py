@@ -76,6 +76,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["history", "first"], "must be a whole number from 0, not 'first'"),
         (["vocab", "build", "x", "-o", "y", "--min-df", "5%"], "'--min-df': must be a number of documents"),
         (["vocab", "build", "x", "-o", "y", "--stop-words", "none.txt"], "none.txt: no such file"),
+        (["vocab", "build", "x", "-o", "y", "--stop-words", ""], "'': no such file"),
         (["backup"], "FILE"),
         (["vocab", "show", "klingon"], "klingon"),
     ],

@@ -161,6 +161,19 @@ async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(path, trainer
         assert copy.status().articles == 1
 
 
+def test_whoever_may_not_write_leaves_the_log_as_it_is(path, monkeypatch):
+    real = sqlite3.connect
+
+    def read_only(database, **options):
+        if "mode=rw" in str(database):
+            raise PermissionError("as in a browser")
+        return real(database, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", read_only)
+    with SessionReader(path) as reader:
+        assert reader.status().articles == 0
+
+
 # sqlite-utils, loaded without a package that it would load needlessly.
 
 
