@@ -35,7 +35,7 @@ from wikitopics.session.records import (
 )
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage import articles, proportions, topics
-from wikitopics.session.storage.articles import DROPPED_EVERY, LARGEST_RELEASED, ArticleTopics
+from wikitopics.session.storage.articles import LARGEST_RELEASED, ArticleTopics
 from wikitopics.session.storage.counts import Block, WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
@@ -317,40 +317,6 @@ class SessionWriter(SessionReader):
         """Leave everything in one file, even if others have it open; safe to call twice."""
         self._trim_log()
         self._db.close()
-
-
-# Estimates a session file's size from measured sizes in bytes, to warn before a disk is full.
-#
-# docs/scaling.md shows the totals, and `python -m benchmarks scale.disk` measures them again.
-
-ARTICLE = 50
-"""For each stored trained article: its title, its numbers, and its place in a block."""
-LARGEST_TOPIC = 20
-"""For its largest topic in one model, with the order by topic."""
-PROPORTIONS = 21
-"""For its topic proportions in one model."""
-COUNTS = 800
-"""For its word counts."""
-NEWEST = 15_000_000
-"""For the word counts of the newest and the held-out articles, in total."""
-TOPIC = 40_000
-"""For each topic: its words over time."""
-NUMBER = 4
-"""For each entry of a model's (topics, words) array."""
-
-
-def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
-    """The size of a session with this many articles, including its log."""
-    models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
-    state = NUMBER * n_words * topics
-    counts = COUNTS * articles if settings.keeps_counts else 0
-    listed = ARTICLE + models * LARGEST_TOPIC
-    kept = {
-        "all": articles * (listed + models * PROPORTIONS),
-        "top": min(articles, TOP_ARTICLES * topics + DROPPED_EVERY) * listed,
-        "none": 0,
-    }[settings[KEEP_ARTICLES]]
-    return NEWEST + TOPIC * topics + state + max(LARGEST_LOG, state) + counts + kept
 
 
 # What a trainer reports about itself, and what others ask of it, apart from what is learnt: the tables

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import math
 import os
-import shutil
 import signal
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
@@ -51,7 +50,7 @@ from wikitopics.session.storage.database import released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import model_row
-from wikitopics.session.storage.writer import SessionWriter, file_bytes, request_control, upgrade
+from wikitopics.session.storage.writer import SessionWriter, request_control, upgrade
 from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
 from wikitopics.session.training.monitor import BEAT_SECONDS, Monitor, Reporter
@@ -514,8 +513,6 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
                 f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
                 f"for {size:,}, a new --session gives better topics"
             )
-    if isinstance(stream, Stream):
-        yield from _room(plan, store, source)
 
 
 def _builds(build: VocabularyBuild, source: Opened) -> str:
@@ -569,26 +566,6 @@ def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
         yield (
             f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which come from "
             "Wikipedia; `wikitopics vocab build` makes one from your own texts"
-        )
-
-
-def _room(plan: Plan, store: SessionWriter, source: Opened) -> Iterator[str]:
-    """The space that the file will need, if more than is free, and if the length of the stream is known."""
-    if source.info.articles is None and ARTICLES not in plan.request:
-        return
-    settings = store.settings()
-    articles = corpus_size(plan.request, source.info, settings[HELD_OUT])
-    try:
-        needed = file_bytes(settings, len(store.vocabulary()), articles) - plan.path.stat().st_size
-        free = shutil.disk_usage(plan.path.parent).free
-    except OSError:  # only this message is lost
-        return
-    if needed > free:
-        keeps = settings[KEEP_ARTICLES] != "none"
-        other = ", or start a new --session with --keep-articles none" if keeps else ""
-        yield (
-            f"{articles:,} {sources.noun(settings.source)} need about {needed / 1e9:,.1f} GB more in "
-            f"{plan.path.parent}, but only {free / 1e9:,.1f} GB is free: make room{other}"
         )
 
 

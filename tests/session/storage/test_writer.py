@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.scaling.tables import file_bytes
 from tests.session.rows import WORDS, changes, documents, row, settings, sql
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
 from wikitopics.session.records import Progress
@@ -16,7 +17,7 @@ from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.database import SMALL, VERSION, connect, read_rows
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import check_size
-from wikitopics.session.storage.writer import Changes, SessionWriter, file_bytes
+from wikitopics.session.storage.writer import Changes, SessionWriter
 
 # The store: sessions are made whole or not at all, and so is every commit.
 
