@@ -73,7 +73,7 @@ LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
 MOST_SCORE = 700.0
 """No log-likelihood is further from 0, so that its exponential is a number."""
-MOST_MEASUREMENTS = 500_000
+MOST_MEASUREMENTS = 1_000_000
 _MEASUREMENT = {
     "model": Count,
     "articles": Count,

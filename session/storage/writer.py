@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,8 +101,6 @@ class Changes:
     """Whether all of them are saved with this commit."""
     word_counts: WordCounts | None = None
     """For everything trained; None if nothing was trained."""
-    thinned_metrics: set[int] = field(default_factory=set)
-    """The article counts whose measurements are dropped."""
     thinned_snapshots: set[int] = field(default_factory=set)
     """The article counts whose snapshots are dropped."""
 
@@ -255,9 +253,9 @@ class SessionWriter(SessionReader):
             if changes.reads_first_articles:
                 db.execute("DELETE FROM first_articles")
             db.executemany("INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics)
-            self._delete("metrics", changes.thinned_metrics)
             topics.insert_snapshots(db, changes.snapshots)
-            self._delete("snapshots", changes.thinned_snapshots)
+            thinned = [(articles,) for articles in changes.thinned_snapshots]
+            db.executemany("DELETE FROM snapshots WHERE articles = ?", thinned)
             for model, known in changes.topic_names.items():
                 topics.replace_names(db, model, known)
             topics.replace_areas(db, changes.areas)
@@ -303,10 +301,6 @@ class SessionWriter(SessionReader):
         row = self._db.conn.execute(f"UPDATE {table} SET {columns} WHERE id = ?", [*values.values(), number])
         if row.rowcount != 1:
             raise Damaged(f"{table} lacks a row that it had")
-
-    def _delete(self, table: str, points: Iterable[int]) -> None:
-        """Delete what was stored at these article counts."""
-        self._db.conn.executemany(f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points])
 
     def _trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""

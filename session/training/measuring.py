@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite
-from typing import get_args
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, ho
 from wikitopics.session import sources
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicChange, TopicEvent, TopWords
+from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicEvent, TopWords
 from wikitopics.session.storage.articles import DROPPED_EVERY
 from wikitopics.session.storage.topics import TopicNames, joined, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -206,19 +205,6 @@ def drop_due(before: int, after: int) -> bool:
     return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY
 
 
-def thinned(articles: list[int], most: int) -> set[int]:
-    """The points of a curve to drop once there are more than ``most``: every second one of the older half.
-
-    The first point, the newer half, and the first point at or after each power of two are kept, so that the
-    curve keeps its shape on a logarithmic axis.
-    """
-    if len(articles) <= most:
-        return set()
-    stay = {a for before, a in pairwise([0, *articles]) if _steps(before, 1) != _steps(a, 1)}
-    older = [a for a in articles[: len(articles) // 2] if a not in stay]
-    return set(older[::2])
-
-
 def thinned_snapshots(articles: list[int], half_life: float | None = None) -> set[int]:
     """The snapshots to drop: of those older than the newest 60, one per twentieth of growth is kept.
 
@@ -250,17 +236,8 @@ def _steps(articles: int, parts: int) -> int:
 
 # The history of one model's topics: their names, their changes between looks, and a line about each.
 
-NAMED = 3
-"""The most topics of one kind of change named in a line; more are only counted."""
-_TOGETHER: dict[TopicChange, str] = {
-    "born": "were born",
-    "died": "died",
-    "split": "split",
-    "merged": "merged into others",
-    "renamed": "have new names",
-    "area_born": "lead new areas",
-    "area_merged": "led areas that joined others",
-}
+NAMED = 5
+"""The most changes of topics named in a line; more are only counted."""
 
 
 class Chronicle:
@@ -369,32 +346,14 @@ def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> li
 
 
 def event_message(events: Sequence[TopicEvent], noun: str) -> str:
-    """Events of one model and one snapshot: "lda at 4,096 articles, born: #84 slavic, languages"."""
-    lines = []
-    for kind in get_args(TopicChange):
-        changed = [_short(event) for event in events if event.event == kind]
-        listed = " · ".join(changed[:NAMED])
-        if len(changed) > NAMED:
-            lines.append(f"{len(changed)} topics {_TOGETHER[kind]}: {listed} …")
-        elif changed:
-            lines.append(f"{kind.replace('_', ' ')}: {listed}")
-    return f"{events[0].model} at {events[0].articles:,} {noun}, {'; '.join(lines)}"
-
-
-def _short(event: TopicEvent) -> str:
-    match event.event:
-        case "split":
-            return f"#{event.topic} → #{event.other} {event.name}"
-        case "merged" | "area_merged":
-            return f"#{event.topic} {event.name} → #{event.other}"
-        case _:
-            return f"#{event.topic} {event.name}"
+    """Events of one model and one snapshot: "lda at 4,096 articles: #84 slavic, languages is born"."""
+    named = " · ".join(event.told() for event in events[:NAMED])
+    more = f" · and {len(events) - NAMED:,} more" if len(events) > NAMED else ""
+    return f"{events[0].model} at {events[0].articles:,} {noun}: {named}{more}"
 
 
 # The points of a session's curves until they are saved: measurements of its models, and their topics.
 
-MOST_POINTS = 1000
-"""The most points of a curve; beyond that, its older half is thinned."""
 OVERFITTED = 0.01
 """The loss in nats per held-out word that counts as overfitting: a hundredth of the perplexity."""
 CHANCE = 0.5
@@ -416,7 +375,8 @@ class Curves:
         curves = [store.curve(name, "log_likelihood") for name in self._names]
         self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
         """Each model's log-likelihoods, each with the number of articles at that time."""
-        self._measured_at = store.points("metrics")
+        self.measured_at = max(store.points("metrics"), default=0)
+        """Articles at the last measurement, 0 before the first."""
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots_at(self.kept_at)
         last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
@@ -432,11 +392,6 @@ class Curves:
         self._topics_measured = store.snapshots_at(self.measured_at)
         self.measured = self._last_measured()
         """Always replaced as a whole, since another thread reports it."""
-
-    @property
-    def measured_at(self) -> int:
-        """Articles at the last measurement, 0 before the first."""
-        return self._measured_at[-1] if self._measured_at else 0
 
     @property
     def kept_at(self) -> int:
@@ -485,10 +440,7 @@ class Curves:
                 self._course[number].append((score, articles))
             changes.metrics += [(number, articles, tokens, seconds, *value) for value in values.items()]
         self._topics_measured = self._topics
-        self._measured_at.append(articles)
-        gone = thinned(self._measured_at, MOST_POINTS)
-        self._measured_at = [point for point in self._measured_at if point not in gone]
-        changes.thinned_metrics |= gone
+        self.measured_at = articles
         self.measured = self._last_measured()
 
     def overfitting(self, documents: int, held_out: int) -> str:
