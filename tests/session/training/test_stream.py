@@ -231,7 +231,7 @@ def test_the_log_dates_events_by_what_is_counted(sessions, corpus, passes, count
     with SessionReader(path) as reader:
         told = [one.message for one in reader.events() if "born" in one.message]
     assert told
-    assert all(f" {counted}, " in line for line in told)
+    assert all(f" {counted}: " in line for line in told)
 
 
 def test_the_account_counts_readings_and_the_lists_documents(sessions, corpus):
