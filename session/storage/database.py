@@ -13,7 +13,6 @@ import re
 import sqlite3
 import stat
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache, partial
@@ -102,33 +101,6 @@ def _strange(name: object) -> Damaged:
     return Damaged(f"{name!r:.80} does not belong in a session, which has only its own plain tables")
 
 
-# sqlite-utils, loaded without pandas.
-#
-# If pandas is installed, sqlite-utils imports it to support one more type of column, `pandas.Timestamp`,
-# which no session has. That would add a third of a second to the start of every trainer. A program that reads
-# sessions and wants such columns in databases of its own has to import pandas or sqlite-utils first.
-
-
-class Without:
-    """Makes imports of this package fail within the block, unless it is already loaded.
-
-    Other threads, such as a notebook's, find it as usual.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name, self._thread = name, threading.get_ident()
-
-    def __enter__(self) -> None:
-        sys.meta_path.insert(0, self)
-
-    def __exit__(self, *_: object) -> None:
-        sys.meta_path.remove(self)
-
-    def find_spec(self, fullname: str, *_: object) -> None:
-        if fullname == self._name and threading.get_ident() == self._thread:
-            raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
-
-
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
 """Seconds that a write waits for another program's, short enough for a trainer to stop within seconds."""
@@ -146,9 +118,8 @@ _DAMAGE = re.compile(
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
 
-def connect(path: Path, *, timeout: float | None = None) -> "Database":
+def connect(path: Path, *, timeout: float | None = None) -> sqlite3.Connection:
     """A writing connection to an existing session; refuses files that are not sessions."""
-
     check_file(path)
     connection = open_session(path, "mode=rw", timeout or BUSY_SECONDS)
     try:
@@ -161,13 +132,21 @@ def connect(path: Path, *, timeout: float | None = None) -> "Database":
     except BaseException:
         connection.close()
         raise
-    return database(connection)
+    return connection
 
 
 def database(connection: sqlite3.Connection) -> "Database":
-    """This connection as sqlite-utils writes to it; whoever only reads does without."""
-    with Without("pandas"):
-        from sqlite_utils import Database
+    """This connection as sqlite-utils writes rows to it, which only a trainer does.
+
+    If pandas is installed, sqlite-utils imports it to support one more type of column, which no session has.
+    That would add a third of a second to the start of every trainer.
+    """
+    if hidden := "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]  # as if it were not installed
+    from sqlite_utils import Database
+
+    if hidden:
+        del sys.modules["pandas"]
     return Database(connection)
 
 
@@ -188,19 +167,19 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def writing(db: "Database", path: Path) -> Iterator[None]:
+def writing(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
     """A transaction that may write from its first statement on. Raises `SessionError` about ``path``.
 
     A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another
     program writes in between, whatever its timeout, because what it has read is outdated.
     """
     with session_errors(path):
-        db.conn.execute("BEGIN IMMEDIATE")
+        connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            db.conn.execute("COMMIT")
+            connection.execute("COMMIT")
         except BaseException:
-            db.conn.rollback()
+            connection.rollback()
             raise
 
 

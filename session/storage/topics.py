@@ -453,7 +453,7 @@ def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
     """Have lists leave out topics of a model, all by number, or list them again. Works while a trainer runs.
     Raises `SessionError`."""
     with closing(connect(path)) as db, writing(db, path):
-        before, these = TopicReader(path, db.conn).hidden_topics(), {(model, topic) for topic in topics}
+        before, these = TopicReader(path, db).hidden_topics(), {(model, topic) for topic in topics}
         after = json.dumps(sorted(before | these if hidden else before - these))
         db.execute("INSERT OR REPLACE INTO settings VALUES ('hidden', ?)", [after])
 

@@ -129,7 +129,7 @@ def create(
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 orders = "; ".join(map(order_by_topic, range(len(settings.models))))
                 connection.executescript(f"BEGIN; {script(f'schema-{VERSION}')} {orders}; COMMIT;")
-                with writing(db, path):
+                with writing(connection, path):
                     db.table("settings").insert_all(
                         {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
                     )
@@ -175,7 +175,7 @@ class SessionWriter(SessionReader):
     """An existing session, open for its only trainer, who also reads it."""
 
     def __init__(self, path: Path) -> None:
-        self._db = connect(path)
+        self._db = database(connect(path))
         try:
             super().__init__(path, self._db.conn)
             for read in (self.settings, self.vocabulary, self.model_statuses):
@@ -192,7 +192,7 @@ class SessionWriter(SessionReader):
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
-        with writing(self._db, self.path):
+        with writing(self._db.conn, self.path):
             _insert_words(self._db, settings, words, models, names)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
             self._put("progress", 1, _progress_row(progress, self.next_seq))
@@ -200,7 +200,7 @@ class SessionWriter(SessionReader):
     def add_source(self, identity: Identity) -> None:
         """Have a finished session go on with another source, from its start."""
         progress = replace(self.progress(), position=None, lap=None, finished=False)
-        with writing(self._db, self.path):
+        with writing(self._db.conn, self.path):
             self._db.table("settings").update("source_options", {"value": json.dumps(dict(identity))})
             articles.drop_held_out_topics(self._db.conn)
             self._put("progress", 1, _progress_row(progress, self.next_seq))
@@ -225,7 +225,7 @@ class SessionWriter(SessionReader):
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         next_seq, db = self.next_seq, self._db.conn
-        with writing(self._db, self.path):
+        with writing(self._db.conn, self.path):
             if changes.drops_held_out:
                 articles.drop_held_out_topics(db)
             for block, role, present in changes.articles:
@@ -341,12 +341,12 @@ class HeartbeatWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._process = Process.own()
-        self._db = connect(path)
+        self._db = database(connect(path))
 
     def begin(self, first_article: int) -> int:
         """Note the start of a run; returns its number."""
         now = time.time()
-        with writing(self._db, self._path):
+        with writing(self._db.conn, self._path):
             self._db.execute(
                 "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
             )
@@ -362,7 +362,7 @@ class HeartbeatWriter:
         now, process = time.time(), self._process
         text = json.dumps({**row_of(activity), "process": process.as_text()}, default=dict)
         row = [now, process.pid, state, text]
-        with writing(self._db, self._path):
+        with writing(self._db.conn, self._path):
             self._db.execute("INSERT OR REPLACE INTO heartbeat VALUES (1, ?, ?, ?, ?)", row)
             if keep_flow:
                 flow = Flow(now, activity.crawl_rate, activity.train_rate, activity.queue)
@@ -375,14 +375,14 @@ class HeartbeatWriter:
 
     def event(self, level: str, message: str) -> None:
         """Add a line to the session's log."""
-        with writing(self._db, self._path):
+        with writing(self._db.conn, self._path):
             self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
             self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
 
     def end(self, run: int, reason: str, articles: int) -> None:
         """Note the regular end of a run after so many ``articles``; a resumed one that has trained on none
         is forgotten, as when a finished session is opened again."""
-        with writing(self._db, self._path):
+        with writing(self._db.conn, self._path):
             self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
             idle = "id = ? AND first_article = ? AND first_article > 0"
             self._db.execute(f"DELETE FROM runs WHERE {idle}", [run, articles])
@@ -408,20 +408,20 @@ def upgrade(path: Path) -> None:
     The caller holds the session's lock. From 1.0.0 it takes some ten seconds for a million articles.
     """
     with contextlib.closing(connect(path)) as db, session_errors(path):
-        session = SessionReader(path, db.conn)
+        session = SessionReader(path, db)
         models, n_words = session.settings().models, len(session.vocabulary())
         largest = max(state_room(spec.topics, n_words) for spec in models)
-        db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
-        db.conn.create_function("big_endian", 1, _swapped, deterministic=True)
-        before = db.conn.execute("PRAGMA user_version").fetchone()[0]
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
+        db.create_function("big_endian", 1, _swapped, deterministic=True)
+        before = db.execute("PRAGMA user_version").fetchone()[0]
         statements = [one for step in range(before, VERSION) for one in script(f"upgrade-{step}").split(";")]
         if before == FIRST_RELEASED:
             statements += map(order_by_topic, range(len(models)))
         with writing(db, path):
             for statement in statements:
-                db.conn.execute(statement)
-            db.conn.execute(f"PRAGMA user_version = {VERSION}")
-        db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _swapped(topics: Any) -> Any:
