@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -105,18 +105,22 @@ class Changes:
     """The article counts whose snapshots are dropped."""
 
 
-def create(
-    path: Path,
-    settings: Settings,
-    words: Sequence[str] = (),
-    models: Sequence[Mapping[str, object]] = (),
-    names: Sequence[str] = (),
-) -> None:
+class Beginning(NamedTuple):
+    """What a session has before its first article, once it has a vocabulary."""
+
+    words: Sequence[str]
+    models: Sequence[Mapping[str, object]]
+    """Their rows."""
+    names: Sequence[str] = ()
+    """Those of the models' first topics."""
+
+
+def create(path: Path, settings: Settings, beginning: Beginning | None = None) -> None:
     """Create the session file, whole or not at all, readable only by its owner; an existing file is never
     replaced.
 
-    It has no words and models if these will be built (`build`). ``names``: those of the models' first topics.
-    The caller holds the session's lock.
+    Without ``beginning`` it has no words and models, which will be built (`build`). The caller holds the
+    session's lock.
     """
     with os_error_as(f"cannot create {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,8 +137,8 @@ def create(
                     db.table("settings").insert_all(
                         {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
                     )
-                    if not settings.building:
-                        _insert_words(db, settings, words, models, names)
+                    if beginning is not None:
+                        _insert_words(db, settings, beginning)
                     db.table("progress").insert(_progress_row(Progress(), 1))
                     db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0})
                     db.execute(f"PRAGMA user_version = {VERSION}")
@@ -149,14 +153,9 @@ def _check_free(path: Path) -> None:
         raise SessionError(f"cannot create {path}: {os.strerror(errno.EEXIST)}")
 
 
-def _insert_words(
-    db: "Database",
-    settings: Settings,
-    words: Sequence[str],
-    models: Sequence[Mapping[str, object]],
-    names: Sequence[str],
-) -> None:
+def _insert_words(db: "Database", settings: Settings, beginning: Beginning) -> None:
     """Insert the vocabulary, and the models over it before their first article."""
+    words, models, names = beginning
     db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
     for number, row in enumerate(models):
         db.table("models").insert({"id": number, **row})
@@ -186,14 +185,12 @@ class SessionWriter(SessionReader):
             self._db.close()
             raise
 
-    def build(
-        self, settings: Settings, words: Sequence[str], models: Sequence[Row], names: Sequence[str]
-    ) -> None:
+    def build(self, settings: Settings, beginning: Beginning) -> None:
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
         with writing(self._db.conn, self.path):
-            _insert_words(self._db, settings, words, models, names)
+            _insert_words(self._db, settings, beginning)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
             self._put("progress", 1, _progress_row(progress, self.next_seq))
 

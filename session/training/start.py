@@ -50,10 +50,10 @@ from wikitopics.session.storage.database import released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import model_row
-from wikitopics.session.storage.writer import SessionWriter, request_control, upgrade
+from wikitopics.session.storage.writer import Beginning, SessionWriter, request_control, upgrade
 from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
-from wikitopics.session.training.monitor import BEAT_SECONDS, Monitor, Reporter
+from wikitopics.session.training.monitor import Monitor, Reporter
 from wikitopics.session.training.opening import Opened, open_source
 from wikitopics.session.training.run import FINISHED, Limits, Run
 from wikitopics.session.training.stream import Stream
@@ -147,25 +147,21 @@ def chosen_by_size(before: Settings, after: Settings) -> str:
     return f"Small collection: {', '.join(chosen.values())}; {' and '.join(chosen)} {verb} that"
 
 
-def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
-    """Create the session's file, with untrained models; if there is only a rule, without words."""
-    if isinstance(vocabulary, Vocabulary):
-        create_session(path, settings, *_beginning(settings, vocabulary))
-    else:
-        create_session(path, settings)
-
-
-def _beginning(
-    settings: Settings, vocabulary: Vocabulary
-) -> tuple[tuple[str, ...], list[dict[str, object]], list[str]]:
-    """The words, the rows of the untrained models, and the names of their first topics.
+def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:
+    """The words, the untrained models, and the names of their first topics.
 
     Raises `BadUsage` for seeds that no model can have.
     """
     seeds = stored_seeds(settings)
     sizes, ids = (len(vocabulary), settings[DOCUMENTS], settings[SEED]), ids_of(seeds, vocabulary)
     models = [model_row(new_model(spec, *sizes, ids), None) for spec in settings.models]
-    return vocabulary.words, models, list(seeds)
+    return Beginning(vocabulary.words, models, list(seeds))
+
+
+def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
+    """Create the session's file, with untrained models; if there is only a rule, without words."""
+    begun = beginning(settings, vocabulary) if isinstance(vocabulary, Vocabulary) else None
+    create_session(path, settings, begun)
 
 
 def other_language(settings: Settings, language: str) -> str:
@@ -196,7 +192,7 @@ def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
 def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
     """Give the session its vocabulary and its models."""
     settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
-    store.build(settings, *_beginning(settings, vocabulary))
+    store.build(settings, beginning(settings, vocabulary))
 
 
 def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
@@ -285,27 +281,16 @@ async def _train(path: Path, request: TrainRequest, report: Reporter, say: Say, 
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
     make_folder(path.parent)
-    with TrainerLock(path) as lock:
+    with TrainerLock(path):
         if not plan.is_new:
             await asyncio.to_thread(check_alone, path)
             request_control(path, paused=False, save=False, stop=False)
-        keeping = asyncio.create_task(_keep(lock))
-        try:
-            limits = Limits(request.get(HOURS) or math.inf, request.get(MAX_MB) or math.inf)
-            reason, limits = await run(plan, limits, report, say, signals)
-            if reason == FINISHED and isinstance(plan.vocabulary, Rule):
-                plan = await asyncio.to_thread(resolve, path, request)
-                reason, _ = await run(plan, limits, report, say, signals)
-            return reason
-        finally:
-            keeping.cancel()
-
-
-async def _keep(lock: TrainerLock) -> None:
-    """Keep holding the session even if the lock's file is deleted."""
-    while True:
-        await asyncio.sleep(BEAT_SECONDS)
-        lock.renew()
+        limits = Limits(request.get(HOURS) or math.inf, request.get(MAX_MB) or math.inf)
+        reason, limits = await run(plan, limits, report, say, signals)
+        if reason == FINISHED and isinstance(plan.vocabulary, Rule):
+            plan = await asyncio.to_thread(resolve, path, request)
+            reason, _ = await run(plan, limits, report, say, signals)
+        return reason
 
 
 def resolve(path: Path, request: TrainRequest) -> Plan:

@@ -90,7 +90,7 @@ def test_a_folder_whose_names_cannot_be_synced_holds_the_file_all_the_same(tmp_p
         with replacing(tmp_path / "out") as file:
             file.write(b"whole")
     else:
-        stores.create(tmp_path / "out", settings(), WORDS, [row()])
+        stores.create(tmp_path / "out", settings(), stores.Beginning(WORDS, [row()]))
     assert refused
     assert os.listdir(tmp_path) == ["out"]
 
