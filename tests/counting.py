@@ -13,11 +13,10 @@ from wikitopics.session.training.blocks import start_worker
 class _Here(Executor):
     """The workers of one pool, played by this process."""
 
+    jobs = 1
+
     def __init__(self, words: Sequence[str], info: Any) -> None:
         start_worker(words, info)
-
-    def jobs(self) -> int:
-        return 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         done: Future[Any] = Future()

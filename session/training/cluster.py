@@ -215,16 +215,13 @@ class Cluster(Pool):
         self._address, self._activity, self._n_words = address, activity, len(vocabulary)
         self._versions = versions_in_use(vocabulary)
         self._initial = pickle.dumps((vocabulary.lines, info))
-        self._threads = 0
+        self.jobs = 0
         self._end: asyncio.Future[SessionError]
         self._client: Any = None
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(lambda *_: None)  # complaints about tasks that Dask leaves behind
         self._receiving = asyncio.Semaphore(_AT_ONCE)
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
-
-    def jobs(self) -> int:
-        return self._threads
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Have a worker call ``fn`` with a job."""
@@ -303,7 +300,7 @@ class Cluster(Pool):
                 threads = [int(each["nthreads"]) for each in reply.values() if each["status"] != "closed"]
             except Exception as error:  # noqa: BLE001 (as in _connect)
                 raise self._lost(error) from None
-            self.workers, self._threads = len(threads), sum(threads)
+            self.workers, self.jobs = len(threads), sum(threads)
             if self.workers:
                 if self._activity.trouble == NO_WORKER:
                     self._activity.trouble = None

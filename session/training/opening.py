@@ -144,7 +144,7 @@ async def far_pool(address: str, vocabulary: Vocabulary, info: SourceInfo, sourc
         raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
     cluster = Cluster(address, vocabulary, info, source.activity)
     await asyncio.to_thread(cluster.connect)
-    say(f"counting on a cluster: {cluster.jobs()} threads on {cluster.workers} workers")
+    say(f"counting on a cluster: {cluster.jobs} threads on {cluster.workers} workers")
     return cluster
 
 

@@ -41,7 +41,9 @@ def file_documents(
     for path in paths:
         if path not in texts:
             if ".xml" in Path(path).name:
-                yield from _dump_documents(path, say)
+                files = DumpFiles([path], say)
+                pages = (page for page, _ in files.read() if isinstance(page, Page))
+                yield from (_prose(page, say, files.info) for page in pages)
             else:
                 yield from _plain_documents(path, say, markup, lines)
 
@@ -63,13 +65,6 @@ def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterat
 
         for page in noticing(pages(), lambda page: page.text if markup == "text" else "", say):
             yield _prose(page, say)
-
-
-def _dump_documents(path: str, say: Say) -> Iterator[str]:
-    files = DumpFiles([path], say)
-    for page, _ in files.read():
-        if isinstance(page, Page):
-            yield _prose(page, say, files.info)
 
 
 def _prose(page: Page, say: Say, info: SourceInfo = UNKNOWN) -> str:

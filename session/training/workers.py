@@ -14,7 +14,6 @@ import subprocess
 import sys
 import threading
 import traceback
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar, cast
@@ -33,12 +32,11 @@ class JobFailed(Exception):
     """A job raised an exception; the message is its ``repr``."""
 
 
-class Pool(Executor, ABC):
+class Pool(Executor):
     """Workers that know a vocabulary and a source."""
 
-    @abstractmethod
-    def jobs(self) -> int:
-        """The number of jobs done at a time; it may change."""
+    jobs: int
+    """The number of jobs done at a time; it may change."""
 
 
 class Workers(Pool):
@@ -49,7 +47,7 @@ class Workers(Pool):
     """
 
     def __init__(self, number: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> None:
-        self._number = number
+        self.jobs = number
         self._first = (initializer, initargs)
         # One thread waits for each worker, so that the job that killed it is known.
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
@@ -70,14 +68,6 @@ class Workers(Pool):
             workers, self._workers = self._workers, set()
         for worker in workers:
             worker.end()
-
-    def jobs(self) -> int:
-        return self._number
-
-    def pids(self) -> list[int]:
-        """The process ids of the running workers."""
-        with self._changing:
-            return [worker.pid for worker in self._workers]
 
     def _compute(self, fn: Callable[P, T], args: Any, kwargs: Any) -> T:
         worker: _Worker | None = getattr(self._of_thread, "worker", None)
@@ -116,10 +106,6 @@ class _Worker:
             )
         except OSError as error:
             raise WorkerDied(f"could not be started: {error.strerror}") from None
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def tell(self, fn: Callable[..., object], args: Any, kwargs: Any = None) -> None:
         """Make it call ``fn``."""
