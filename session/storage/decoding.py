@@ -159,18 +159,11 @@ class OnDisk:
 Column = OnDisk | NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class NpzArrays:
-    """Some arrays of an .npz file."""
+def open_npz(file: BinaryIO, names: Sequence[str]) -> tuple[dict[str, Column], str]:
+    """The arrays ``names`` of an .npz, none of them unpickled, a single number as a row of one, and a text
+    that changes when an array does: their sizes and CRC-32 from the file's directory.
 
-    arrays: dict[str, Column]
-    """The arrays by name, a single number as a row of one; compressed ones are in memory."""
-    crc: str
-    """Sizes and CRC-32 of these arrays, from the file's directory: they change when an array does."""
-
-
-def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
-    """The arrays ``names`` of an .npz, none of them unpickled; ``file`` has to stay open.
+    ``file`` has to stay open; compressed arrays are in memory.
 
     Nothing is unpacked before its size is known. Raises KeyError with the missing name, `TooLarge`, OSError,
     and whatever zipfile, zlib and numpy raise on hostile bytes.
@@ -192,13 +185,7 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
                 f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, uncompressed"
             )
         arrays = {name: _open(file, archive, member) for name, member in zip(names, members, strict=True)}
-    return NpzArrays(arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members))
-
-
-def is_undamaged(file: BinaryIO) -> bool:
-    """Whether an .npz accepted by `open_npz` is undamaged, by its CRCs."""
-    with zipfile.ZipFile(file) as archive:
-        return archive.testzip() is None
+    return arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members)
 
 
 def check_directory(file: BinaryIO) -> None:

@@ -73,12 +73,10 @@ def _like(spec: ModelSpec) -> OnlineModel:
 
 
 def _documents() -> Minibatch:
-    rng = np.random.default_rng(0)
-    counts = rng.integers(0, 3, (WARM_UP_DOCUMENTS, WARM_UP_WORDS)).astype(np.int32)
-    counts[:, 0] = 1
-    documents, words = np.nonzero(counts)
-    indptr = np.searchsorted(documents, np.arange(WARM_UP_DOCUMENTS + 1)).astype(np.int64)
-    return Minibatch(indptr, words.astype(np.int32), counts[documents, words])
+    """Each has every word once."""
+    W, D = WARM_UP_WORDS, WARM_UP_DOCUMENTS
+    word_ids = np.tile(np.arange(W, dtype=np.int32), D)
+    return Minibatch(np.arange(0, W * D + 1, W), word_ids, np.ones(W * D, np.int32))
 
 
 MOST_WORKERS = 16
