@@ -63,8 +63,6 @@ from wikitopics.vocab.rules import BY_DICTIONARY, Rule
 from wikitopics.vocab.vocabulary import Built
 
 T = TypeVar("T")
-OUTGROWN = 4
-"""Warn if a run is this many times larger than its models' D, which is weighed against their priors."""
 
 
 # A new session: its settings, as the source determines them, its vocabulary, its models and its file.
@@ -487,17 +485,8 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
             f"{source.info.name} is in {language!r}, but the session counts the words of the "
             f"vocabulary {plan.settings.vocabulary!r}: start a new --session with --lang {language}"
         )
-    if plan.is_new:
-        if download := plan.kind.download(source.identity):
-            yield f"this downloads {download}"
-    elif DOCUMENTS not in plan.request and source.info.articles is not None:
-        size = corpus_size(plan.request, source.info, plan.settings[HELD_OUT])
-        made_for = plan.settings[DOCUMENTS]
-        if size > OUTGROWN * made_for:
-            yield (
-                f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
-                f"for {size:,}, a new --session gives better topics"
-            )
+    if plan.is_new and (download := plan.kind.download(source.identity)):
+        yield f"this downloads {download}"
 
 
 def _builds(build: VocabularyBuild, source: Opened) -> str:
