@@ -8,12 +8,10 @@ import contextlib
 import io
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
 import threading
-import traceback
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar, cast
@@ -102,7 +100,11 @@ class _Worker:
         self._said = ""
         try:
             self._process = start_python(
-                __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                __name__,
+                [str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
             )
         except OSError as error:
             raise WorkerDied(f"could not be started: {error.strerror}") from None
@@ -155,43 +157,26 @@ class _Worker:
 def main() -> None:
     """Run as a worker: do the jobs that arrive, in order, until standard input ends."""
     end_with_parent()
+    if os.getppid() != int(sys.argv[1]):  # it has ended already
+        return
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
     os.set_blocking(2, False)  # it is read only at the end, and a full pipe must not block
     # Unbuffered: what the pipe cannot take is dropped; a buffer would raise BlockingIOError in the job.
     unbuffered = open(2, "wb", buffering=0, closefd=False)  # noqa: SIM115 (stays open)
     sys.stdout = sys.stderr = io.TextIOWrapper(unbuffered, "utf-8", "backslashreplace", write_through=True)
-    jobs: queue.SimpleQueue[tuple[Callable[..., object], Any, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(jobs,), daemon=True).start()
-    with answers:
-        initializer, args, kwargs = jobs.get()
-        try:
-            initializer(*args, **kwargs)
-        except Exception:  # noqa: BLE001 (the parent reads the last line)
-            traceback.print_exc()
-            os._exit(1)  # an orderly exit would fail, since the thread has locked standard input
+    jobs = sys.stdin.buffer
+    with answers, contextlib.suppress(EOFError):  # the parent has ended
+        initializer, args, kwargs = pickle.load(jobs)  # noqa: S301 (from our own parent, like all of them)
+        initializer(*args, **kwargs)
         while True:
-            fn, args, kwargs = jobs.get()
+            fn, args, kwargs = pickle.load(jobs)  # noqa: S301
             try:
                 answer = pickle.dumps((fn(*args, **kwargs), None))
             except Exception as error:  # noqa: BLE001 (it is told to whoever asked)
                 answer = pickle.dumps((None, repr(error)))
             answers.write(answer)
             answers.flush()
-
-
-def _receive(jobs: "queue.SimpleQueue[Any]") -> None:
-    """Read jobs while others are computed, so that the parent's end is noticed even during a long job."""
-    code = 1
-    try:
-        while True:
-            jobs.put(pickle.load(sys.stdin.buffer))  # noqa: S301 (from our own parent)
-    except EOFError:
-        code = 0
-    except Exception:  # noqa: BLE001 (imports fail here too; the parent reads the last line)
-        traceback.print_exc()
-    finally:  # if the parent was killed, the traceback cannot be printed either
-        os._exit(code)
 
 
 if __name__ == "__main__":
