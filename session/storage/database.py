@@ -307,9 +307,7 @@ def fold_log(path: Path) -> None:
 
     The last reader after a killed trainer calls this, so that a session is one file.
     """
-    uri = path.absolute().as_uri() + "?mode=rw"
-    with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as session:
-        session.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    _pragma(path, "wal_checkpoint(TRUNCATE)", "mode=rw")
 
 
 def remove_database(path: Path) -> None:
@@ -346,7 +344,10 @@ def is_sqlite(path: Path) -> bool:
 def _pragma(path: Path, name: str, how: str) -> object:
     """The value of a pragma; None if SQLite cannot open the file."""
     uri = f"{path.absolute().as_uri()}?{how}"
-    with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as connection:
+    with (
+        contextlib.suppress(sqlite3.Error),
+        closing(sqlite3.connect(uri, timeout=1.0, uri=True)) as connection,
+    ):
         return connection.execute(f"PRAGMA {name}").fetchone()[0]
     return None
 

@@ -23,7 +23,6 @@ from wikitopics.session.records import JSON, PositiveCount, Progress, Scored, Te
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
 from wikitopics.session.storage.database import (
     FIRST_RELEASED,
-    VERSION,
     check_file,
     connect,
     fold_log,
@@ -147,8 +146,6 @@ class OpenedSession:
         """Identifies the file, even if another one replaces it at ``path``."""
         self._connection = connection or _connect(path)
         self._settings: Settings | None = None
-        self._version = 0
-        """That of its format; 0: not asked yet."""
         self._words: tuple[str, ...] = ()
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
@@ -183,9 +180,7 @@ class OpenedSession:
 
     def _format(self) -> int:
         """The version of its format: a trainer may bring an earlier one to today's meanwhile."""
-        if self._version != VERSION:
-            self._version = int(self._rows("PRAGMA user_version")[0][0])
-        return self._version
+        return int(self._rows("PRAGMA user_version")[0][0])
 
     def _is_of_1_0(self) -> bool:
         """Whether this is still a file of 1.0.0."""
