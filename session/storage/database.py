@@ -13,16 +13,17 @@ import re
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from wikitopics.session.paths import BESIDE, LOCK
 from wikitopics.session.records import Role
-from wikitopics.session.storage.decoding import convert_rows
+from wikitopics.session.storage.decoding import Rows, Types, convert_rows
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -118,7 +119,7 @@ _DAMAGE = re.compile(
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
 
-def connect(path: Path, *, timeout: float | None = None) -> sqlite3.Connection:
+def connect(path: Path, *, timeout: float | None = None) -> Connection:
     """A writing connection to an existing session; refuses files that are not sessions."""
     check_file(path)
     connection = open_session(path, "mode=rw", timeout or BUSY_SECONDS)
@@ -135,7 +136,7 @@ def connect(path: Path, *, timeout: float | None = None) -> sqlite3.Connection:
     return connection
 
 
-def database(connection: sqlite3.Connection) -> "Database":
+def database(connection: Connection) -> "Database":
     """This connection as sqlite-utils writes rows to it, which only a trainer does.
 
     If pandas is installed, sqlite-utils imports it to support one more type of column, which no session has.
@@ -150,7 +151,7 @@ def database(connection: sqlite3.Connection) -> "Database":
     return Database(connection)
 
 
-def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
+def open_session(path: Path, how: str, timeout: float) -> Connection:
     """A connection to a session that may be read; ``how``: parameters of SQLite's URI. Raises
     `SessionError`, for example if the file has just been deleted."""
     with session_errors(path):
@@ -167,7 +168,7 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def writing(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+def writing(connection: Connection, path: Path) -> Iterator[None]:
     """A transaction that may write from its first statement on. Raises `SessionError` about ``path``.
 
     A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another
@@ -210,7 +211,7 @@ def session_errors(path: Path) -> Iterator[None]:
         raise as_session_error(error, path) from None
 
 
-def check_session(connection: sqlite3.Connection, path: Path) -> None:
+def check_session(connection: Connection, path: Path) -> None:
     """Check that this is a session that can be read, with plain tables only, so that nothing in it runs.
 
     Raises `NotASession` for another program's file and another format, `Damaged` for anything in it that
@@ -233,49 +234,35 @@ def check_session(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def read_rows(
-    connection: sqlite3.Connection,
-    sql: str,
-    parameters: Sequence[object] = (),
-    *,
-    largest: int = SMALL,
-    most: int = MOST_ROWS,
-) -> list[tuple[Any, ...]]:
+    db: Connection, sql: str, values: Sequence[object] = (), *, largest: int = SMALL, most: int = MOST_ROWS
+) -> Rows:
     """All rows of an answer. Values leave a session file only through this function.
 
     Raises `Damaged` if there are over ``most``, and sqlite3.DataError if a value takes over ``largest``
     bytes, before it is loaded.
     """
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, _MOST_BYTES))
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, _MOST_BYTES))
     try:
-        with closing(connection.execute(sql, parameters)) as cursor:
+        with closing(db.execute(sql, values)) as cursor:
             rows = cursor.fetchmany(most + 1)
     finally:
         # Not the previous limit: that may be another thread's, if abandoned work is still reading.
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     if len(rows) > most:
         raise Damaged(f"it holds over {most:,} rows instead of a few")
     return rows
 
 
-def select(
-    connection: sqlite3.Connection,
-    table: str,
-    columns: Mapping[str, Any],
-    clause: str = "",
-    parameters: Sequence[object] = (),
-    *,
-    largest: int = SMALL,
-    most: int = MOST_ROWS,
-) -> list[tuple[Any, ...]]:
-    """These columns of a table, each value checked by the type of its column. Raises as `read_rows` does."""
-    sql = f"SELECT {', '.join(columns)} FROM {table} {clause}"
-    rows = read_rows(connection, sql, parameters, largest=largest, most=most)
+def select(db: Connection, table: str, columns: Types, clause: str = "", *rest: Any, **limits: Any) -> Rows:
+    """These columns of a table, each value checked by the type of its column; ``rest``: parameters. Raises as
+    `read_rows` does."""
+    rows = read_rows(db, f"SELECT {', '.join(columns)} FROM {table} {clause}", *rest, **limits)
     return convert_rows(rows, table.split()[-1], columns)
 
 
-def only_row(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+def only_row(db: Connection, table: str, columns: Types) -> dict[str, Any]:
     """The same of the only row of a table, by column. Raises `Damaged` if there is none."""
-    for row in select(connection, table, columns, "WHERE id = 1"):
+    for row in select(db, table, columns, "WHERE id = 1"):
         return dict(zip(columns, row, strict=True))
     raise Damaged(f"{table} has no row")
 

@@ -30,6 +30,9 @@ MOST_WORD_BYTES = 64 * 2**20
 LONGEST_NAME = 60
 """The most characters of a given name."""
 _FLAGS: dict[object, bool] = {0: False, 1: True}
+Types = Mapping[str, Any]
+"""The type of each column of a table."""
+Rows = list[tuple[Any, ...]]
 _CELL = re.compile(r"^\[\d+\]\[(\d+)\]")
 """The row and the column that msgspec names."""
 
@@ -52,9 +55,7 @@ def from_json(value: object, kind: Any, place: str, longest: int = 2**20) -> Any
         raise Damaged(f"{place} is not JSON") from None
 
 
-def convert_rows(
-    rows: Sequence[Sequence[object]], table: str, columns: Mapping[str, Any]
-) -> list[tuple[Any, ...]]:
+def convert_rows(rows: Sequence[Sequence[object]], table: str, columns: Types) -> Rows:
     """Rows of a table, each value as the type of its column; a flag is stored as 0 or 1."""
     names, kinds = [name.rpartition(" AS ")[2] for name in columns], tuple(columns.values())
     packed = [number for number, kind in enumerate(kinds) if kind is bool or JSON in get_args(kind)]
@@ -65,12 +66,12 @@ def convert_rows(
                 row[number] = _FLAGS.get(row[number], row[number])
             elif row[number] is not None:
                 row[number] = from_json(row[number], Any, f"{table}.{names[number]}")
-    values: list[tuple[Any, ...]] = convert(cells, list[tuple[kinds]], table, names)  # type: ignore[valid-type]
+    values: Rows = convert(cells, list[tuple[kinds]], table, names)  # type: ignore[valid-type]
     return values
 
 
 @cache
-def columns_of(record: type) -> Mapping[str, Any]:
+def columns_of(record: type) -> Types:
     """The type of each column of a table whose rows are such records."""
     return get_type_hints(record, include_extras=True)
 

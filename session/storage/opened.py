@@ -32,7 +32,7 @@ from wikitopics.session.storage.database import (
     select,
     session_errors,
 )
-from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, convert, from_json, whole
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, Rows, columns_of, convert, from_json, whole
 from wikitopics.session.system import owner
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import FORM, is_printable
@@ -148,13 +148,11 @@ class OpenedSession:
         self._settings: Settings | None = None
         self._words: tuple[str, ...] = ()
 
-    def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> Rows:
         with session_errors(self.path):
             return read_rows(self._connection, sql, parameters, **limits)
 
-    def select(
-        self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any
-    ) -> list[tuple[Any, ...]]:
+    def select(self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any) -> Rows:
         """These columns of a table, each value checked by the type of its column."""
         with session_errors(self.path):
             return select(self._connection, table, columns, *rest, **limits)
