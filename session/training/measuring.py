@@ -354,11 +354,6 @@ def event_message(events: Sequence[TopicEvent], noun: str) -> str:
 
 # The points of a session's curves until they are saved: measurements of its models, and their topics.
 
-OVERFITTED = 0.01
-"""The loss in nats per held-out word that counts as overfitting: a hundredth of the perplexity."""
-CHANCE = 0.5
-"""Divided by the root of the number of held-out documents, a loss that may be chance: two standard errors."""
-
 
 class Curves:
     """Measures the models of a session and stores their topics: two kinds of points, each by its own rule."""
@@ -369,12 +364,8 @@ class Curves:
         self.half_life = half_life = min(half_lives, default=None)
         """The shortest half-life of the models; None if none forgets."""
         settings = store.settings()
-        self._noun = sources.noun(settings.source)
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._names = [spec.name for spec in settings.models]
-        curves = [store.curve(name, "log_likelihood") for name in self._names]
-        self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
-        """Each model's log-likelihoods, each with the number of articles at that time."""
         self.measured_at = max(store.points("metrics"), default=0)
         """Articles at the last measurement, 0 before the first."""
         self._kept_at = store.points("snapshots")
@@ -390,7 +381,8 @@ class Curves:
         """How often each model's topics meet."""
         self._areas = [store.areas(name) for name in self._names]
         self._topics_measured = store.snapshots_at(self.measured_at)
-        self.measured = self._last_measured()
+        scores = {one.name: one.perplexity for one in store.model_statuses() if one.perplexity is not None}
+        self.measured = Measured(self.measured_at, scores)
         """Always replaced as a whole, since another thread reports it."""
 
     @property
@@ -432,38 +424,13 @@ class Curves:
 
     def measure(self, held_out: HeldOut, progress: Progress, seconds: float, changes: Changes) -> None:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""
-        articles, tokens = progress.articles, progress.tokens
+        articles, tokens, scores = progress.articles, progress.tokens, dict(self.measured.perplexities)
         for number, model in enumerate(self._models):
             before, now = self._topics_measured.get(number), self._topics[number]
             values = held_out.measure(model, before, now, progress.predicted(number))
             if (score := values.get("log_likelihood")) is not None:
-                self._course[number].append((score, articles))
+                scores[self._names[number]] = float(np.exp(-score))
             changes.metrics += [(number, articles, tokens, seconds, *value) for value in values.items()]
         self._topics_measured = self._topics
         self.measured_at = articles
-        self.measured = self._last_measured()
-
-    def overfitting(self, documents: int, held_out: int) -> str:
-        """A line about the models that predicted best some passes ago; "" if there are none.
-
-        ``documents``: how many each pass reads; ``held_out``: on how many the models are measured.
-        """
-        models, loss = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
-        for name, course in zip(self._names, self._course, strict=True):
-            best, articles = max(course, default=(0.0, 0))
-            if not course or best - course[-1][0] < loss:
-                continue
-            passes = max(1, round(articles / documents))
-            models.append(
-                f"{name} was best after {passes:,} pass{'' if passes == 1 else 'es'} "
-                f"(perplexity {np.exp(-best):,.1f}, now {np.exp(-course[-1][0]):,.1f})"
-            )
-        if not models:
-            return ""
-        return f"on held-out {self._noun} {', '.join(models)}: start a new --session with fewer --passes"
-
-    def _last_measured(self) -> Measured:
-        scores = {
-            name: course[-1][0] for name, course in zip(self._names, self._course, strict=True) if course
-        }
-        return Measured(self.measured_at, {name: float(np.exp(-score)) for name, score in scores.items()})
+        self.measured = Measured(articles, scores)

@@ -365,8 +365,6 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
             else:
                 read = progress.documents + progress.held_out + progress.skipped
                 lack = too_few(stream.settings, plan.kind, read, progress.held_out, progress.skips)
-            if stream.overfitting:
-                say(stream.overfitting)
     seconds = time.monotonic() - began
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)

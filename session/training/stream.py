@@ -443,20 +443,11 @@ class Stream:
             self._curves.keep_topics(articles, self._changes)
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
-        if self.overfitting:
-            self._changes.log.append(self.overfitting)
         if described(self.settings.source).own and len(self._held_out):
             batch = _minibatch(self._held_out)
             topics = self._topics([model.infer(batch) for model in self.models])
             self._changes.held_out = self._held_out, topics
         self.dirty = self._learnt = True
-
-    @property
-    def overfitting(self) -> str:
-        """A line about models that more passes have made worse; "" if there are none."""
-        if self.passes == 1:
-            return ""
-        return self._curves.overfitting(self.progress.documents, len(self._held_out))
 
     @property
     def measured(self) -> measuring.Measured:

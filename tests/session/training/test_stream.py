@@ -300,20 +300,6 @@ def test_the_pass_of_an_article():
     assert found == [1, 1, 1, 2, 2, 3]
 
 
-def test_the_end_says_which_models_more_passes_made_worse(sessions, corpus):
-    path = sessions("s", passes=3, model=(MODELS["lda"],))
-    driver = Driver(path, corpus)
-    curves = driver.trainer._curves
-    curves._course[0] = [(-4.0, 600), (-3.0, 1314), (-3.5, 1971)]
-    said = curves.overfitting(657, 40)
-    assert said.startswith("on held-out documents lda was best after 2 passes (perplexity 20.1, now 33.1): ")
-    curves._course[0][-1] = (-3.005, 1971)
-    assert curves.overfitting(657, 10_000_000) == ""
-    curves._course[0][-1] = (-3.05, 1971)
-    assert (curves.overfitting(657, 40), curves.overfitting(657, 400) != "") == ("", True)
-    driver.close()
-
-
 @pytest.fixture
 def committed(monkeypatch):
     """The changes of each commit, the newest last."""
