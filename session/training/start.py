@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
-from wikitopics.crawler.source import PageKind, SourceInfo, SourceKind, default_held_out
+from wikitopics.crawler.source import PageKind, SourceKind, default_held_out
 from wikitopics.crawler.texts.source import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import flag
@@ -76,12 +76,6 @@ DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
 
 
-def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
-    """The number of articles that a run like this can train on."""
-    size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
-    return min(size, request.get(ARTICLES) or size)
-
-
 def too_few(
     settings: Settings, kind: SourceKind, read: int, held_out: int, skips: Mapping[str, int]
 ) -> BadUsage:
@@ -109,7 +103,8 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     """The settings of a new session, completed with what its source has reported."""
     values, size = dict(settings.values), opened.info.articles
     held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
-    values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
+    most = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
+    values.setdefault(DOCUMENTS.name, min(most, request.get(ARTICLES) or most))
     kind, models = sources.load(settings.source), settings.models
     if size is not None:
         documents = max(1, size - held_out)
