@@ -97,7 +97,6 @@ class _Worker:
 
     def __init__(self) -> None:
         self._ending = threading.Lock()
-        self._said = ""
         try:
             self._process = start_python(
                 __name__,
@@ -133,18 +132,10 @@ class _Worker:
     def end(self) -> str:
         """Kill it; returns the last line that it wrote to standard error. May be called from any thread, more
         than once."""
-        process = self._process
         with self._ending:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):  # for data still to be written to it
-                        pipe.close()
-            if process.stderr is not None and not process.stderr.closed:
-                self._said = process.stderr.read().decode(errors="replace")
-                process.stderr.close()
-        return next((line for line in reversed(self._said.splitlines()) if line.strip()), "")
+            self._process.kill()
+            said = self._process.communicate()[1].decode(errors="replace")
+        return next((line for line in reversed(said.splitlines()) if line.strip()), "")
 
     def _died(self) -> WorkerDied:
         with contextlib.suppress(subprocess.TimeoutExpired):  # for one that hangs
