@@ -10,7 +10,7 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -213,7 +213,7 @@ class TopicReader(OpenedSession):
         ascending, key = "WHERE model = ? AND metric = ? ORDER BY articles", [self._number(model), stored]
         rows = self.select("metrics", columns, ascending, key)
         articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
-        return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
+        return Curve(articles, tokens, seconds, np.exp(-values) if metric == "perplexity" else values)
 
     def newest(self) -> tuple[int, int]:
         """A number each for the measurements and the snapshots, which changes whenever one is added."""
@@ -226,7 +226,7 @@ class TopicReader(OpenedSession):
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
         rows = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
         rows += [
-            (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
+            (model, articles, "perplexity", tokens, seconds, float(np.exp(-value)))
             for model, articles, metric, tokens, seconds, value in rows
             if metric == "log_likelihood"
         ]
@@ -481,18 +481,7 @@ def replace_areas(db: sqlite3.Connection, areas: Mapping[int, Areas]) -> None:
         db.execute("INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)", row)
 
 
-def insert_events(db: sqlite3.Connection, events: Iterable[tuple[int, TopicEvent]]) -> None:
-    """Add events of topics, each of the model of this number."""
-    rows = [(model, *astuple(event)[1:]) for model, event in events]
-    db.executemany("INSERT INTO topic_events VALUES (NULL, ?, ?, ?, ?, ?, ?)", rows)
-
-
 # The models: the table `models`.
-
-
-def _perplexity(log_likelihood: Any) -> Any:
-    """As numpy computes it, in the last digit too: 1.0.0 stored these numbers."""
-    return np.exp(-log_likelihood)
 
 
 def state_room(topics: int, n_words: int) -> int:

@@ -256,7 +256,8 @@ class SessionWriter(SessionReader):
             for model, known in changes.topic_names.items():
                 topics.replace_names(db, model, known)
             topics.replace_areas(db, changes.areas)
-            topics.insert_events(db, changes.topic_events)
+            events = ({**row_of(event), "model": model} for model, event in changes.topic_events)
+            self._db.table("topic_events").insert_all(events)
             now = time.time()
             self._db.table("events").insert_all(
                 {"at": now, "level": "info", "message": message} for message in changes.log

@@ -395,7 +395,7 @@ class Intake(Blocks):
     async def _count(self, job: Job) -> CountedJob:
         """The counts of a job. If its worker fails, count by page and leave out only the page at fault."""
         with contextlib.suppress(JobFailed, WorkerDied):
-            return await self._result(count_job, job)
+            return await asyncio.wrap_future(self._pool.submit(count_job, job))
         try:
             rest = (
                 CountedJob(EMPTY, pages=job.fetched)
@@ -419,13 +419,10 @@ class Intake(Blocks):
         block = replace(Block.concatenate(blocks), skips=rest.block.skips, warnings=tuple(warnings))
         return replace(rest, block=block, pages=())
 
-    async def _result(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
-        return await asyncio.wrap_future(self._pool.submit(fn, job))
-
     async def _result_alone(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
         """The result of a job that may kill its worker. Raises SessionError if several in a row do."""
         try:
-            return await self._result(fn, job)
+            return await asyncio.wrap_future(self._pool.submit(fn, job))
         except WorkerDied as death:
             self._deaths += 1
             if self._deaths > MOST_DEATHS:

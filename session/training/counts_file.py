@@ -128,14 +128,9 @@ class CountsFile:
         with os_error_as(str(self.path), BadUsage):
             part = self._columns[name][start:stop]
         numbers = _whole_numbers(self.path, name, part, np.int32)
-        if name == "counts" and numbers.size and int(numbers.min()) < 1:
-            raise BadUsage(f"{self.path}: counts must be 1 or more")
-        if (
-            name == "word_ids"
-            and numbers.size
-            and not 0 <= int(numbers.min()) <= int(numbers.max()) < self._n_words
-        ):
-            raise BadUsage(f"{self.path}: word_ids must be from 0 to {self._n_words - 1}")
+        low, high = (1, 2**31 - 1) if name == "counts" else (0, self._n_words - 1)
+        if numbers.size and not low <= int(numbers.min()) <= int(numbers.max()) <= high:
+            raise BadUsage(f"{self.path}: {name} must be from {low} to {high}")
         return numbers
 
 

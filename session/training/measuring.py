@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -66,20 +67,11 @@ class HeldOut:
         self._batch = batch
         self._completion = CompletionSet(batch, seed)
 
-    def measure(
-        self,
-        model: OnlineModel,
-        before: TopWords | None = None,
-        now: TopWords | None = None,
-        prequential: float | None = None,
-    ) -> dict[str, float]:
-        """Every metric of the model, by name; the model does not change.
-
-        ``before``, ``now``: its topics at the last measurement and at this one. ``prequential``: its score on
-        the newest articles, if there is one.
-        """
+    def measure(self, model: OnlineModel, *more: Any) -> dict[str, float]:
+        """Every metric of the model, by name; the model does not change. ``more``: what else an `Evaluation`
+        has, in order."""
         own = model.own_metrics(self._batch)  # first: this shortens compiling, as explained there
-        evaluation = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
+        evaluation = Evaluation(model, self._batch, self._completion.score(model), *more)
         values = {**own, **{one.name: one.measure(evaluation) for one in METRICS}}
         return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}
 

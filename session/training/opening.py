@@ -164,8 +164,7 @@ async def open_with_retries(source: Source, say: Say) -> SourceInfo:
 
 def _for_how_long(activity: Activity) -> str:
     """How long a wait will last, if that is known."""
-    if activity.trying_until is not None:
-        return f"; trying for another {max(0.0, activity.trying_until - time.time()):.0f} s"
-    if activity.waiting_until is not None:
-        return f"; next request at {time.strftime('%H:%M:%S', time.localtime(activity.waiting_until))}"
+    for what, until in (("trying until", activity.trying_until), ("next request at", activity.waiting_until)):
+        if until is not None:
+            return f"; {what} {time.strftime('%H:%M:%S', time.localtime(until))}"
     return ""

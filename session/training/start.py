@@ -350,9 +350,9 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
             say(line)
         this = Run(store, stream, source.feed, limits)
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
-        options = [option for option in sources.run_options(plan.kind) if option in plan.request]
-        values = {option.name: plan.request[option] for option in options}
-        reason = await Monitor(plan.path, this, report, say, values).follow()
+        options = (option for option in sources.run_options(plan.kind) if option in plan.request)
+        given = {option.name: plan.request[option] for option in options}
+        reason = await Monitor(plan.path, this, report, say, given).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
             limit, progress = stream.article_limit, stream.progress
             if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):

@@ -108,7 +108,7 @@ def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line
         ({"n_words": np.array("x")}, "n_words"),
         ({"n_words": np.array(5.5)}, "n_words must be whole"),
         ({"counts": None}, "lacks the array 'counts'"),
-        ({"counts": np.array([1, 0, 3])}, "counts must be 1 or more"),
+        ({"counts": np.array([1, 0, 3])}, "counts must be from 1"),
         ({"counts": np.array([1.5, 2, 3])}, "counts must be whole"),
         *(({"counts": np.array([1, value, 3])}, "out of range") for value in (np.nan, 2**31)),
         ({"counts": np.array([1, 2**64 - 1, 3], np.uint64)}, "out of range"),

@@ -27,7 +27,7 @@ from wikitopics.vocab import Vocabulary
 @pytest.mark.parametrize(
     ("end", "seconds", "says"),
     [
-        ("trying_until", 30, "no address; trying for another "),
+        ("trying_until", 30, "no address; trying until "),
         ("waiting_until", 3600, "no address; next request at "),
         (None, 0, "no address"),
     ],
