@@ -471,7 +471,7 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
     if plan.is_new:
-        yield from _derived(plan, stream.settings, source)
+        yield from _derived(plan, stream.settings)
     language = other_language(plan.settings, source.info.language)
     if plan.is_new and VOCAB not in plan.request and language:
         yield (
@@ -513,23 +513,13 @@ def _begins(stream: Stream) -> str:
     return f"{settings.source_name}: training {names}{passes}; {start}"
 
 
-def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
-    """What was chosen for a new session because its source is small, and two more facts.
-
-    For the user's own texts: which words are counted, unless the user chose them. For words that were counted
-    elsewhere: how many of them can never occur in a text.
-    """
+def _derived(plan: Plan, settings: Settings) -> Iterator[str]:
+    """What was chosen for a new session because its source is small; and for the user's own texts, which words
+    are counted, unless the user chose them."""
     if chosen := chosen_by_size(plan.settings, settings):
         yield chosen
-    if not plan.kind.own or isinstance(plan.vocabulary, Rule):
-        return
-    if not isinstance(plan.kind, PageKind):
-        if never := plan.vocabulary.unmatched():
-            yield (
-                f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are not words "
-                f"by rule {plan.vocabulary.rule}: topics contain them, but `infer` never finds them in a text"
-            )
-    elif VOCAB not in plan.request:
+    is_texts = plan.kind.own and isinstance(plan.kind, PageKind)
+    if is_texts and isinstance(plan.vocabulary, Vocabulary) and VOCAB not in plan.request:
         yield (
             f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which come from "
             "Wikipedia; `wikitopics vocab build` makes one from your own texts"

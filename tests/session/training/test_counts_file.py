@@ -158,8 +158,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     sizes = np.arange(81) * 6
     np.savez(counts, indptr=sizes, word_ids=ids.ravel(), counts=np.ones(480, np.int64), n_words=8)
     train = "train", "--counts", counts, "--topics", 2, "--passes", 1, "--keep-counts", "--vocab", words
-    outcome = cli.ok(*train, "--articles", 40)
-    assert "6 of the 8 words, such as 'covid19', are not words by rule 1" in outcome.err
+    assert cli(*train, "--articles", 40).code == 0
     assert cli(*train).code == 0
     assert cli("vocab", "show", "--session", "default").out == words.read_text()
     exported = list(csv.DictReader(io.StringIO(cli("export", "topics").out)))
