@@ -113,7 +113,11 @@ class Answer(msgspec.Struct):
 
     def result(self, fn: Callable[..., Any], job: Job, n_words: int) -> Any:
         """The result of ``fn(job)``. Raises `Damaged` if ``fn`` cannot have returned it."""
-        block = _checked(Block.from_bytes(self.counts, _PLACE, n_words))
+        block = Block.from_bytes(self.counts, _PLACE, n_words)
+        if not ascends(block.word_ids, block.indptr):
+            raise Damaged(f"{_PLACE} counts a word twice")
+        if any(utf8_size(title) > LONGEST_TITLE for title in block.titles):
+            raise Damaged(f"{_PLACE} has a title that is too long")
         if isinstance(job, FetchedPages):
             ids = block.ids or ("",) * len(block)
             rows = zip(block.page_ids.tolist(), block.revision_ids.tolist(), block.titles, ids, strict=True)
@@ -128,14 +132,6 @@ class Answer(msgspec.Struct):
         ):
             raise Damaged(f"{_PLACE} has a page whose number is out of range")
         return CountedJob(block, visible(self.fault), self.lack, pages)
-
-
-def _checked(block: Block) -> Block:
-    if not ascends(block.word_ids, block.indptr):
-        raise Damaged(f"{_PLACE} counts a word twice")
-    if any(utf8_size(title) > LONGEST_TITLE for title in block.titles):
-        raise Damaged(f"{_PLACE} has a title that is too long")
-    return block
 
 
 # On a worker of the cluster --------------------------------------------------------------------------------

@@ -470,15 +470,20 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
             )
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
-    if plan.is_new:
-        yield from _derived(plan, stream.settings)
-    language = other_language(plan.settings, source.info.language)
-    if plan.is_new and VOCAB not in plan.request and language:
-        yield (
-            f"{source.info.name} is in {language!r}, but the session counts the words of the "
-            f"vocabulary {plan.settings.vocabulary!r}: start a new --session with --lang {language}"
-        )
-    if plan.is_new and (download := plan.kind.download(source.identity)):
+    if not plan.is_new:
+        return
+    if chosen := chosen_by_size(plan.settings, stream.settings):
+        yield chosen
+    if VOCAB not in plan.request:
+        words = f"the words of the vocabulary {plan.settings.vocabulary!r}"
+        own_texts = plan.kind.own and isinstance(plan.kind, PageKind)
+        if own_texts and isinstance(plan.vocabulary, Vocabulary):
+            how = "`wikitopics vocab build` makes one from your own texts"
+            yield f"counting {words}, which come from Wikipedia; {how}"
+        if language := other_language(plan.settings, source.info.language):
+            how = f"start a new --session with --lang {language}"
+            yield f"{source.info.name} is in {language!r}, but the session counts {words}: {how}"
+    if download := plan.kind.download(source.identity):
         yield f"this downloads {download}"
 
 
@@ -511,19 +516,6 @@ def _begins(stream: Stream) -> str:
         start = f"{settings[HELD_OUT]:,} {sources.noun(settings.source)} are held out first"
     passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
     return f"{settings.source_name}: training {names}{passes}; {start}"
-
-
-def _derived(plan: Plan, settings: Settings) -> Iterator[str]:
-    """What was chosen for a new session because its source is small; and for the user's own texts, which words
-    are counted, unless the user chose them."""
-    if chosen := chosen_by_size(plan.settings, settings):
-        yield chosen
-    is_texts = plan.kind.own and isinstance(plan.kind, PageKind)
-    if is_texts and isinstance(plan.vocabulary, Vocabulary) and VOCAB not in plan.request:
-        yield (
-            f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which come from "
-            "Wikipedia; `wikitopics vocab build` makes one from your own texts"
-        )
 
 
 def _ended(stream: Stream) -> str:
