@@ -162,11 +162,6 @@ def doubled(before: int, after: int) -> bool:
     return after >= FIRST and _steps(before, 1) != _steps(after, 1)
 
 
-def last_doubling(articles: int) -> int:
-    """The largest power of two that is not greater."""
-    return 1 << articles.bit_length() - 1
-
-
 def look_due(before: int, after: int, half_life: float | None = None) -> bool:
     """Whether the changes of topics are examined at a snapshot, given its articles and those at the previous
     one.

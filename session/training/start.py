@@ -464,10 +464,7 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
             yield plan.remark
         yield _begins(stream)
         if plan.adds:
-            yield (
-                f"adding the documents of {source.info.name}; those whose id the session already "
-                "has are skipped"
-            )
+            yield f"adding the documents of {source.info.name}; those whose id the session has are skipped"
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
     if not plan.is_new:
