@@ -28,21 +28,19 @@ def load() -> dict[str, Any]:
     return _parsed(_read())
 
 
-def _read() -> str:
+def _read() -> bytes:
     path = config_file()
     try:
-        return read_input(path, _MOST_BYTES).decode("utf-8")
+        return read_input(path, _MOST_BYTES)
     except FileNotFoundError:
-        return ""
+        return b""
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise BadUsage(f"{path} is not valid TOML: {error}") from None
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parsed(data: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(data.decode())
     except ValueError as error:
         raise BadUsage(f"{config_file()} is not valid TOML: {error}") from None
     except RecursionError:
@@ -113,7 +111,7 @@ def save_contact(text: str) -> Path:
     line = f"contact = {quoted}"
     before = _read()
     _parsed(before)  # a file that cannot be read is not written either
-    lines = before.splitlines()
+    lines = before.decode().splitlines()
     tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
     others = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
     after = "\n".join([line, *others]) + "\n"

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import re
 import signal
 import subprocess
 import tempfile
@@ -32,8 +31,6 @@ from wikitopics.session.system import Process, Signals, TrainerLock, kill_group,
 # Trainers in processes of their own: started here, and either left running or ended by whoever started
 # them.
 
-TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
-"""Matches the seconds left in the message of a trainer that cannot reach its wiki."""
 UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
 MESSAGE = "wikitopics: "
@@ -135,14 +132,8 @@ def _of_last_run(path: Path) -> Iterator[str]:
 
 
 def last_words(path: Path) -> str:
-    """The last message in the trainer's log. If it names seconds left, they are counted down to now."""
-    log = log_file(path)
-    try:
-        age = max(0.0, time.time() - log.stat().st_mtime)
-    except OSError:
-        return ""
-    message = last_line(log).removeprefix(MESSAGE)
-    return TRYING.sub(lambda seconds: f"{max(0, int(seconds[0]) - int(age))}", message)
+    """The last message in the trainer's log."""
+    return last_line(log_file(path)).removeprefix(MESSAGE)
 
 
 def question(path: Path) -> str:

@@ -25,9 +25,9 @@ class Evaluation:
     held_out: "Minibatch"
     log_likelihood: float
     """The log-likelihood of the held-out articles, by document completion."""
-    before: "TopWords | None"
+    before: "TopWords | None" = None
     """The topics at the last measurement, if there was one."""
-    now: "TopWords | None"
+    now: "TopWords | None" = None
     prequential: float | None = None
     """Log-likelihood of the newest articles of the stream before they were trained, if it is measured."""
 

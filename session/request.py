@@ -1,9 +1,9 @@
 """What a user asks of a trainer, and whether an existing session can provide it."""
 
 import json
+import re
 from dataclasses import replace
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from wikitopics.crawler.errors import BadSource, CrawlerError
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
@@ -48,6 +48,10 @@ pace."""
 
 CLUSTER_PORT = 8786
 """The port on which `dask scheduler` listens by default."""
+_SCHEDULER = re.compile(
+    rf"((?P<scheme>{'|'.join((*ENCRYPTED, *UNENCRYPTED))})://)?"
+    r"(?P<host>[a-z0-9_.-]+|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,5}))?/*"
+)
 
 
 class TrainRequest(OptionValues):
@@ -146,24 +150,18 @@ class TrainRequest(OptionValues):
             if CLUSTER_UNENCRYPTED in self:
                 raise BadUsage(f"{CLUSTER_UNENCRYPTED.flag} needs {CLUSTER.flag} {CLUSTER.metavar}")
             return None
-        wrong = BadUsage(
-            f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write tls://HOST:{CLUSTER_PORT}"
-        )
+        parts = _SCHEDULER.fullmatch(text.lower())
+        if parts is None or int(parts["port"] or 0) > 65_535:
+            raise BadUsage(
+                f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write tls://HOST:{CLUSTER_PORT}"
+            )
+        scheme, host = parts["scheme"] or "tcp", parts["host"]
+        address = f"{scheme}://{host}:{parts['port'] or CLUSTER_PORT}"
         try:
-            parts = urlsplit(text if "://" in text else f"tcp://{text}")
-            host, port = parts.hostname, parts.port or CLUSTER_PORT
-        except ValueError:
-            raise wrong from None
-        clean = text.isascii() and text.isprintable() and " " not in text
-        beyond = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None
-        if not clean or not host or beyond or parts.scheme not in (*ENCRYPTED, *UNENCRYPTED):
-            raise wrong
-        try:
-            is_here = ip_address(host).is_loopback
+            is_here = ip_address(host.strip("[]")).is_loopback
         except ValueError:
             is_here = host == "localhost"  # other names may lead anywhere
-        address = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-        if parts.scheme in UNENCRYPTED and not is_here and CLUSTER_UNENCRYPTED not in self:
+        if scheme in UNENCRYPTED and not is_here and CLUSTER_UNENCRYPTED not in self:
             raise BadUsage(
                 f"{CLUSTER.flag} {address} is not encrypted: anyone on the network can read the articles and "
                 "run programs here and on the workers. Use tls:// (docs/scaling.md), or "

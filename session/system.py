@@ -234,23 +234,12 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
                 descriptor, pid = try_lock(lock_path(path))
             if descriptor is not None:
                 self._descriptor = descriptor
-                self._sign()
+                with contextlib.suppress(OSError):  # such as a full disk: it holds even without a pid in it
+                    os.ftruncate(descriptor, 0)
+                    os.pwrite(descriptor, Process.own().as_text().encode(), 0)
                 return
             time.sleep(0.02)
         raise in_use(path, pid)
-
-    def renew(self) -> None:
-        """Take the lock again if its file was deleted, so that others see who holds the session."""
-        if is_at(lock_path(self._path), os.fstat(self._descriptor)):
-            return
-        try:
-            descriptor, _ = try_lock(lock_path(self._path))
-        except OSError:
-            return
-        if descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = descriptor
-            self._sign()
 
     def __exit__(self, *_: object) -> None:
         """Release the lock; leaves no lock file behind if no session was created."""
@@ -261,11 +250,6 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
                 file.unlink(missing_ok=True)
         finally:
             os.close(self._descriptor)
-
-    def _sign(self) -> None:
-        with contextlib.suppress(OSError):  # such as a full disk: the lock holds even without a pid in it
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, Process.own().as_text().encode(), 0)
 
 
 def in_use(path: Path, pid: int) -> SessionInUse:

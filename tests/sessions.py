@@ -76,7 +76,7 @@ def path(tmp_path: Path) -> Path:
     from wikitopics.session.storage import writer as stores
 
     path = tmp_path / "home" / "s.db"
-    stores.create(path, settings(), WORDS, [row()])
+    stores.create(path, settings(), stores.Beginning(WORDS, [row()]))
     return path
 
 

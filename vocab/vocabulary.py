@@ -170,10 +170,6 @@ class Vocabulary:
         numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
         return numbers - np.int32(1), counts.astype(np.int32)
 
-    def unmatched(self) -> list[str]:
-        """The words that no text can match; there are none unless ``strict`` was false."""
-        return [word for word in self.words if not self.rule.is_phrase(word)]
-
     def _read(self, text: str) -> Iterable[bytes]:
         words = self.rule.words(text)
         return _joined(words, self._lengths, self._numbers) if self._lengths else words

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from benchmarks.harness import Points, compared, table
 from benchmarks.scaling import cluster, learning
 from benchmarks.scaling.disk import KEPT, MODELS
+from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.settings import Settings, parse_specs
-from wikitopics.session.storage.writer import file_bytes
+from wikitopics.session.storage.articles import DROPPED_EVERY
+from wikitopics.session.storage.writer import LARGEST_LOG, TOP_ARTICLES
 
 WIKIPEDIAS = {"English": 7_300_000, "all": 65_000_000}
 """Articles."""
@@ -61,8 +63,40 @@ def wikipedias(points: Points) -> str:
     return table(head, rows)
 
 
+# A session file's size, estimated from measured sizes in bytes, which `scale.disk` measures again.
+
+ARTICLE = 50
+"""For each stored trained article: its title, its numbers, and its place in a block."""
+LARGEST_TOPIC = 20
+"""For its largest topic in one model, with the order by topic."""
+PROPORTIONS = 21
+"""For its topic proportions in one model."""
+COUNTS = 800
+"""For its word counts."""
+NEWEST = 15_000_000
+"""For the word counts of the newest and the held-out articles, in total."""
+TOPIC = 40_000
+"""For each topic: its words over time."""
+NUMBER = 4
+"""For each entry of a model's (topics, words) array."""
+
+
+def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
+    """The size of a session with this many articles, including its log."""
+    models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
+    state = NUMBER * n_words * topics
+    counts = COUNTS * articles if settings.keeps_counts else 0
+    listed = ARTICLE + models * LARGEST_TOPIC
+    kept = {
+        "all": articles * (listed + models * PROPORTIONS),
+        "top": min(articles, TOP_ARTICLES * topics + DROPPED_EVERY) * listed,
+        "none": 0,
+    }[settings[KEEP_ARTICLES]]
+    return NEWEST + TOPIC * topics + state + max(LARGEST_LOG, state) + counts + kept
+
+
 def disk(points: Points) -> str:
-    """Gigabytes by what is kept: as a run announces them, and as measured."""
+    """Gigabytes by what is kept: as estimated, and as measured."""
     specs = parse_specs(MODELS, {})
     found = points["disk"]
 

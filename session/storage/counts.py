@@ -165,16 +165,16 @@ class Block:
         if ids is not None and len(ids) != len(titles):
             raise Damaged(f"{place} has ids of another number of articles")
         n, limits = len(titles), np.iinfo(np.int64)
-        lengths = whole_numbers(arrays, "lengths", place, (n,), 0, 2**31 - 1, np.int64)
+        lengths = whole_numbers(arrays, "lengths", place, n, 0, 2**31 - 1)
         indptr = from_zero(lengths)
         total = int(indptr[-1])
         return Block(
-            whole_numbers(arrays, "page_ids", place, (n,), limits.min, limits.max, np.int64),
-            whole_numbers(arrays, "revision_ids", place, (n,), limits.min, limits.max, np.int64),
+            whole_numbers(arrays, "page_ids", place, n, limits.min, limits.max),
+            whole_numbers(arrays, "revision_ids", place, n, limits.min, limits.max),
             titles,
             indptr,
-            whole_numbers(arrays, "word_ids", place, (total,), 0, n_words - 1, np.int32),
-            whole_numbers(arrays, "counts", place, (total,), 1, np.iinfo(np.int32).max, np.int32),
+            whole_numbers(arrays, "word_ids", place, total, 0, n_words - 1).astype(np.int32),
+            whole_numbers(arrays, "counts", place, total, 1, 2**31 - 1).astype(np.int32),
             ids,
             lexicon,
         )
@@ -263,21 +263,15 @@ def _texts(arrays: Mapping[str, NDArray[Any]], name: str, place: str) -> tuple[s
 
 
 def whole_numbers(
-    arrays: Mapping[str, NDArray[Any]],
-    name: str,
-    place: str,
-    shape: tuple[int, ...],
-    low: int,
-    high: int,
-    dtype: type[np.signedinteger[Any]],
-) -> NDArray[Any]:
-    """The array of this name and shape, its whole numbers from ``low`` to ``high``."""
+    arrays: Mapping[str, NDArray[Any]], name: str, place: str, size: int, low: int, high: int
+) -> NDArray[np.int64]:
+    """The array of this name: a row of ``size`` whole numbers from ``low`` to ``high``."""
     array = arrays.get(name)
-    if array is None or array.shape != shape or array.dtype.kind not in "iu":
+    if array is None or array.shape != (size,) or array.dtype.kind not in "iu":
         raise Damaged(f"{place} lacks {name}, or has unexpected ones")
-    if array.size and not low <= int(array.min()) <= int(array.max()) <= high:
+    if size and not low <= int(array.min()) <= int(array.max()) <= high:
         raise Damaged(f"{place} has {name} that are out of range")
-    return array.astype(dtype)
+    return array.astype(np.int64)
 
 
 def narrow(values: NDArray[Any]) -> NDArray[Any]:
@@ -392,11 +386,10 @@ class WordCounts:
         ``again``: whether ``tokens`` include those of articles that were read again.
         """
         place, arrays = "word_counts.arrays", unpack_arrays(data, "word_counts.arrays")
-
-        def get(name: str, most: int) -> NDArray[Any]:
-            return whole_numbers(arrays, name, place, (n_words,), 0, most, np.int64)
-
-        result = WordCounts(get("counts", tokens), get("articles", articles))
+        result = WordCounts(
+            whole_numbers(arrays, "counts", place, n_words, 0, tokens),
+            whole_numbers(arrays, "articles", place, n_words, 0, articles),
+        )
         total = int(result.counts.sum())
         if total > tokens or (total < tokens and not again) or (result.articles > result.counts).any():
             raise Damaged(f"{place} and progress do not match")

@@ -13,17 +13,17 @@ import re
 import sqlite3
 import stat
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from wikitopics.session.paths import BESIDE, LOCK
 from wikitopics.session.records import Role
-from wikitopics.session.storage.decoding import convert_rows
+from wikitopics.session.storage.decoding import Rows, Types, convert_rows
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -102,33 +102,6 @@ def _strange(name: object) -> Damaged:
     return Damaged(f"{name!r:.80} does not belong in a session, which has only its own plain tables")
 
 
-# sqlite-utils, loaded without pandas.
-#
-# If pandas is installed, sqlite-utils imports it to support one more type of column, `pandas.Timestamp`,
-# which no session has. That would add a third of a second to the start of every trainer. A program that reads
-# sessions and wants such columns in databases of its own has to import pandas or sqlite-utils first.
-
-
-class Without:
-    """Makes imports of this package fail within the block, unless it is already loaded.
-
-    Other threads, such as a notebook's, find it as usual.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name, self._thread = name, threading.get_ident()
-
-    def __enter__(self) -> None:
-        sys.meta_path.insert(0, self)
-
-    def __exit__(self, *_: object) -> None:
-        sys.meta_path.remove(self)
-
-    def find_spec(self, fullname: str, *_: object) -> None:
-        if fullname == self._name and threading.get_ident() == self._thread:
-            raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
-
-
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
 """Seconds that a write waits for another program's, short enough for a trainer to stop within seconds."""
@@ -146,9 +119,8 @@ _DAMAGE = re.compile(
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
 
-def connect(path: Path, *, timeout: float | None = None) -> "Database":
+def connect(path: Path, *, timeout: float | None = None) -> Connection:
     """A writing connection to an existing session; refuses files that are not sessions."""
-
     check_file(path)
     connection = open_session(path, "mode=rw", timeout or BUSY_SECONDS)
     try:
@@ -161,17 +133,25 @@ def connect(path: Path, *, timeout: float | None = None) -> "Database":
     except BaseException:
         connection.close()
         raise
-    return database(connection)
+    return connection
 
 
-def database(connection: sqlite3.Connection) -> "Database":
-    """This connection as sqlite-utils writes to it; whoever only reads does without."""
-    with Without("pandas"):
-        from sqlite_utils import Database
+def database(connection: Connection) -> "Database":
+    """This connection as sqlite-utils writes rows to it, which only a trainer does.
+
+    If pandas is installed, sqlite-utils imports it to support one more type of column, which no session has.
+    That would add a third of a second to the start of every trainer.
+    """
+    if hidden := "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]  # as if it were not installed
+    from sqlite_utils import Database
+
+    if hidden:
+        del sys.modules["pandas"]
     return Database(connection)
 
 
-def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
+def open_session(path: Path, how: str, timeout: float) -> Connection:
     """A connection to a session that may be read; ``how``: parameters of SQLite's URI. Raises
     `SessionError`, for example if the file has just been deleted."""
     with session_errors(path):
@@ -188,19 +168,19 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def writing(db: "Database", path: Path) -> Iterator[None]:
+def writing(connection: Connection, path: Path) -> Iterator[None]:
     """A transaction that may write from its first statement on. Raises `SessionError` about ``path``.
 
     A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another
     program writes in between, whatever its timeout, because what it has read is outdated.
     """
     with session_errors(path):
-        db.conn.execute("BEGIN IMMEDIATE")
+        connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            db.conn.execute("COMMIT")
+            connection.execute("COMMIT")
         except BaseException:
-            db.conn.rollback()
+            connection.rollback()
             raise
 
 
@@ -231,7 +211,7 @@ def session_errors(path: Path) -> Iterator[None]:
         raise as_session_error(error, path) from None
 
 
-def check_session(connection: sqlite3.Connection, path: Path) -> None:
+def check_session(connection: Connection, path: Path) -> None:
     """Check that this is a session that can be read, with plain tables only, so that nothing in it runs.
 
     Raises `NotASession` for another program's file and another format, `Damaged` for anything in it that
@@ -254,49 +234,35 @@ def check_session(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def read_rows(
-    connection: sqlite3.Connection,
-    sql: str,
-    parameters: Sequence[object] = (),
-    *,
-    largest: int = SMALL,
-    most: int = MOST_ROWS,
-) -> list[tuple[Any, ...]]:
+    db: Connection, sql: str, values: Sequence[object] = (), *, largest: int = SMALL, most: int = MOST_ROWS
+) -> Rows:
     """All rows of an answer. Values leave a session file only through this function.
 
     Raises `Damaged` if there are over ``most``, and sqlite3.DataError if a value takes over ``largest``
     bytes, before it is loaded.
     """
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, _MOST_BYTES))
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, _MOST_BYTES))
     try:
-        with closing(connection.execute(sql, parameters)) as cursor:
+        with closing(db.execute(sql, values)) as cursor:
             rows = cursor.fetchmany(most + 1)
     finally:
         # Not the previous limit: that may be another thread's, if abandoned work is still reading.
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     if len(rows) > most:
         raise Damaged(f"it holds over {most:,} rows instead of a few")
     return rows
 
 
-def select(
-    connection: sqlite3.Connection,
-    table: str,
-    columns: Mapping[str, Any],
-    clause: str = "",
-    parameters: Sequence[object] = (),
-    *,
-    largest: int = SMALL,
-    most: int = MOST_ROWS,
-) -> list[tuple[Any, ...]]:
-    """These columns of a table, each value checked by the type of its column. Raises as `read_rows` does."""
-    sql = f"SELECT {', '.join(columns)} FROM {table} {clause}"
-    rows = read_rows(connection, sql, parameters, largest=largest, most=most)
+def select(db: Connection, table: str, columns: Types, clause: str = "", *rest: Any, **limits: Any) -> Rows:
+    """These columns of a table, each value checked by the type of its column; ``rest``: parameters. Raises as
+    `read_rows` does."""
+    rows = read_rows(db, f"SELECT {', '.join(columns)} FROM {table} {clause}", *rest, **limits)
     return convert_rows(rows, table.split()[-1], columns)
 
 
-def only_row(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+def only_row(db: Connection, table: str, columns: Types) -> dict[str, Any]:
     """The same of the only row of a table, by column. Raises `Damaged` if there is none."""
-    for row in select(connection, table, columns, "WHERE id = 1"):
+    for row in select(db, table, columns, "WHERE id = 1"):
         return dict(zip(columns, row, strict=True))
     raise Damaged(f"{table} has no row")
 
@@ -328,10 +294,7 @@ def fold_log(path: Path) -> None:
 
     The last reader after a killed trainer calls this, so that a session is one file.
     """
-    at = path.absolute().as_uri() + "?mode=rw"
-    # A screen in a browser may not write: PermissionError.
-    with contextlib.suppress(sqlite3.Error, OSError), closing(sqlite3.connect(at, uri=True, timeout=1)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    _pragma(path, "wal_checkpoint(TRUNCATE)", "mode=rw")
 
 
 def remove_database(path: Path) -> None:
@@ -368,7 +331,10 @@ def is_sqlite(path: Path) -> bool:
 def _pragma(path: Path, name: str, how: str) -> object:
     """The value of a pragma; None if SQLite cannot open the file."""
     uri = f"{path.absolute().as_uri()}?{how}"
-    with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as connection:
+    with (
+        contextlib.suppress(sqlite3.Error, OSError),  # OSError: a screen in a browser may not write
+        closing(sqlite3.connect(uri, timeout=1.0, uri=True)) as connection,
+    ):
         return connection.execute(f"PRAGMA {name}").fetchone()[0]
     return None
 

@@ -30,6 +30,9 @@ MOST_WORD_BYTES = 64 * 2**20
 LONGEST_NAME = 60
 """The most characters of a given name."""
 _FLAGS: dict[object, bool] = {0: False, 1: True}
+Types = Mapping[str, Any]
+"""The type of each column of a table."""
+Rows = list[tuple[Any, ...]]
 _CELL = re.compile(r"^\[\d+\]\[(\d+)\]")
 """The row and the column that msgspec names."""
 
@@ -52,9 +55,7 @@ def from_json(value: object, kind: Any, place: str, longest: int = 2**20) -> Any
         raise Damaged(f"{place} is not JSON") from None
 
 
-def convert_rows(
-    rows: Sequence[Sequence[object]], table: str, columns: Mapping[str, Any]
-) -> list[tuple[Any, ...]]:
+def convert_rows(rows: Sequence[Sequence[object]], table: str, columns: Types) -> Rows:
     """Rows of a table, each value as the type of its column; a flag is stored as 0 or 1."""
     names, kinds = [name.rpartition(" AS ")[2] for name in columns], tuple(columns.values())
     packed = [number for number, kind in enumerate(kinds) if kind is bool or JSON in get_args(kind)]
@@ -65,12 +66,12 @@ def convert_rows(
                 row[number] = _FLAGS.get(row[number], row[number])
             elif row[number] is not None:
                 row[number] = from_json(row[number], Any, f"{table}.{names[number]}")
-    values: list[tuple[Any, ...]] = convert(cells, list[tuple[kinds]], table, names)  # type: ignore[valid-type]
+    values: Rows = convert(cells, list[tuple[kinds]], table, names)  # type: ignore[valid-type]
     return values
 
 
 @cache
-def columns_of(record: type) -> Mapping[str, Any]:
+def columns_of(record: type) -> Types:
     """The type of each column of a table whose rows are such records."""
     return get_type_hints(record, include_extras=True)
 
@@ -159,18 +160,11 @@ class OnDisk:
 Column = OnDisk | NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class NpzArrays:
-    """Some arrays of an .npz file."""
+def open_npz(file: BinaryIO, names: Sequence[str]) -> tuple[dict[str, Column], str]:
+    """The arrays ``names`` of an .npz, none of them unpickled, a single number as a row of one, and a text
+    that changes when an array does: their sizes and CRC-32 from the file's directory.
 
-    arrays: dict[str, Column]
-    """The arrays by name, a single number as a row of one; compressed ones are in memory."""
-    crc: str
-    """Sizes and CRC-32 of these arrays, from the file's directory: they change when an array does."""
-
-
-def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
-    """The arrays ``names`` of an .npz, none of them unpickled; ``file`` has to stay open.
+    ``file`` has to stay open; compressed arrays are in memory.
 
     Nothing is unpacked before its size is known. Raises KeyError with the missing name, `TooLarge`, OSError,
     and whatever zipfile, zlib and numpy raise on hostile bytes.
@@ -192,13 +186,7 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
                 f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, uncompressed"
             )
         arrays = {name: _open(file, archive, member) for name, member in zip(names, members, strict=True)}
-    return NpzArrays(arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members))
-
-
-def is_undamaged(file: BinaryIO) -> bool:
-    """Whether an .npz accepted by `open_npz` is undamaged, by its CRCs."""
-    with zipfile.ZipFile(file) as archive:
-        return archive.testzip() is None
+    return arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members)
 
 
 def check_directory(file: BinaryIO) -> None:

@@ -20,7 +20,7 @@ from wikitopics.session.storage.database import keep_sessions, remove_database, 
 
 _DRAFT = ".wikitopics-"
 """How the name of a file or folder begins that replaces another one once it is whole."""
-_NAMES = (f"{_DRAFT}*.new", f"{_DRAFT}*.old", ".*.db.new")
+_NAMES = (f"{_DRAFT}*.new", ".*.db.new")
 
 
 def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
@@ -127,7 +127,9 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
             yield draft
             for path in (*draft.iterdir(), draft):
                 sync(path)
-            _swap(draft, target)
+            if os.path.lexists(target):
+                _remove(target)
+            draft.rename(target)
             with contextlib.suppress(OSError):
                 sync(target.parent)
 
@@ -141,7 +143,7 @@ def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
     deletes the draft. Raises OSError.
     """
     for old in left_behind(folder):
-        if old.name.startswith(f"{_DRAFT}{_machine()}-") and old.suffix == ".new":
+        if old.name.startswith(f"{_DRAFT}{_machine()}-"):
             with contextlib.suppress(OSError):
                 _remove(old)
     while True:
@@ -200,20 +202,6 @@ def _check_folder(path: Path, stem: str) -> None:
         raise OSError(errno.ENOTDIR, "not a folder", str(path))
     if any(one.name.partition(".")[0] != stem or one.is_dir() for one in path.iterdir()):
         raise OSError(errno.ENOTEMPTY, "this folder holds other files; name a new one", str(path))
-
-
-def _swap(draft: Path, target: Path) -> None:
-    """Move a new folder into place; if that fails, an old one is restored."""
-    old = draft.with_suffix(".old")
-    if os.path.lexists(target):
-        target.rename(old)
-    try:
-        draft.rename(target)
-    except BaseException:
-        if os.path.lexists(old):
-            old.rename(target)
-        raise
-    _remove(old)
 
 
 def _remove(path: Path) -> None:

@@ -23,7 +23,6 @@ from wikitopics.session.records import JSON, PositiveCount, Progress, Scored, Te
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
 from wikitopics.session.storage.database import (
     FIRST_RELEASED,
-    VERSION,
     check_file,
     connect,
     fold_log,
@@ -33,7 +32,7 @@ from wikitopics.session.storage.database import (
     select,
     session_errors,
 )
-from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, convert, from_json, whole
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, Rows, columns_of, convert, from_json, whole
 from wikitopics.session.system import owner
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import FORM, is_printable
@@ -147,17 +146,13 @@ class OpenedSession:
         """Identifies the file, even if another one replaces it at ``path``."""
         self._connection = connection or _connect(path)
         self._settings: Settings | None = None
-        self._version = 0
-        """That of its format; 0: not asked yet."""
         self._words: tuple[str, ...] = ()
 
-    def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> Rows:
         with session_errors(self.path):
             return read_rows(self._connection, sql, parameters, **limits)
 
-    def select(
-        self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any
-    ) -> list[tuple[Any, ...]]:
+    def select(self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any) -> Rows:
         """These columns of a table, each value checked by the type of its column."""
         with session_errors(self.path):
             return select(self._connection, table, columns, *rest, **limits)
@@ -183,9 +178,7 @@ class OpenedSession:
 
     def _format(self) -> int:
         """The version of its format: a trainer may bring an earlier one to today's meanwhile."""
-        if self._version != VERSION:
-            self._version = int(self._rows("PRAGMA user_version")[0][0])
-        return self._version
+        return int(self._rows("PRAGMA user_version")[0][0])
 
     def _is_of_1_0(self) -> bool:
         """Whether this is still a file of 1.0.0."""

@@ -10,7 +10,7 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -73,7 +73,7 @@ LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
 MOST_SCORE = 700.0
 """No log-likelihood is further from 0, so that its exponential is a number."""
-MOST_MEASUREMENTS = 500_000
+MOST_MEASUREMENTS = 1_000_000
 _MEASUREMENT = {
     "model": Count,
     "articles": Count,
@@ -213,7 +213,7 @@ class TopicReader(OpenedSession):
         ascending, key = "WHERE model = ? AND metric = ? ORDER BY articles", [self._number(model), stored]
         rows = self.select("metrics", columns, ascending, key)
         articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
-        return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
+        return Curve(articles, tokens, seconds, np.exp(-values) if metric == "perplexity" else values)
 
     def newest(self) -> tuple[int, int]:
         """A number each for the measurements and the snapshots, which changes whenever one is added."""
@@ -226,7 +226,7 @@ class TopicReader(OpenedSession):
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
         rows = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
         rows += [
-            (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
+            (model, articles, "perplexity", tokens, seconds, float(np.exp(-value)))
             for model, articles, metric, tokens, seconds, value in rows
             if metric == "log_likelihood"
         ]
@@ -453,7 +453,7 @@ def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
     """Have lists leave out topics of a model, all by number, or list them again. Works while a trainer runs.
     Raises `SessionError`."""
     with closing(connect(path)) as db, writing(db, path):
-        before, these = TopicReader(path, db.conn).hidden_topics(), {(model, topic) for topic in topics}
+        before, these = TopicReader(path, db).hidden_topics(), {(model, topic) for topic in topics}
         after = json.dumps(sorted(before | these if hidden else before - these))
         db.execute("INSERT OR REPLACE INTO settings VALUES ('hidden', ?)", [after])
 
@@ -481,18 +481,7 @@ def replace_areas(db: sqlite3.Connection, areas: Mapping[int, Areas]) -> None:
         db.execute("INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)", row)
 
 
-def insert_events(db: sqlite3.Connection, events: Iterable[tuple[int, TopicEvent]]) -> None:
-    """Add events of topics, each of the model of this number."""
-    rows = [(model, *astuple(event)[1:]) for model, event in events]
-    db.executemany("INSERT INTO topic_events VALUES (NULL, ?, ?, ?, ?, ?, ?)", rows)
-
-
 # The models: the table `models`.
-
-
-def _perplexity(log_likelihood: Any) -> Any:
-    """As numpy computes it, in the last digit too: 1.0.0 stored these numbers."""
-    return np.exp(-log_likelihood)
 
 
 def state_room(topics: int, n_words: int) -> int:

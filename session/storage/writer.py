@@ -11,10 +11,10 @@ import os
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from wikitopics.session.records import (
 )
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage import articles, proportions, topics
-from wikitopics.session.storage.articles import DROPPED_EVERY, LARGEST_RELEASED, ArticleTopics
+from wikitopics.session.storage.articles import LARGEST_RELEASED, ArticleTopics
 from wikitopics.session.storage.counts import Block, WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
@@ -101,24 +101,26 @@ class Changes:
     """Whether all of them are saved with this commit."""
     word_counts: WordCounts | None = None
     """For everything trained; None if nothing was trained."""
-    thinned_metrics: set[int] = field(default_factory=set)
-    """The article counts whose measurements are dropped."""
     thinned_snapshots: set[int] = field(default_factory=set)
     """The article counts whose snapshots are dropped."""
 
 
-def create(
-    path: Path,
-    settings: Settings,
-    words: Sequence[str] = (),
-    models: Sequence[Mapping[str, object]] = (),
-    names: Sequence[str] = (),
-) -> None:
+class Beginning(NamedTuple):
+    """What a session has before its first article, once it has a vocabulary."""
+
+    words: Sequence[str]
+    models: Sequence[Mapping[str, object]]
+    """Their rows."""
+    names: Sequence[str] = ()
+    """Those of the models' first topics."""
+
+
+def create(path: Path, settings: Settings, beginning: Beginning | None = None) -> None:
     """Create the session file, whole or not at all, readable only by its owner; an existing file is never
     replaced.
 
-    It has no words and models if these will be built (`build`). ``names``: those of the models' first topics.
-    The caller holds the session's lock.
+    Without ``beginning`` it has no words and models, which will be built (`build`). The caller holds the
+    session's lock.
     """
     with os_error_as(f"cannot create {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,12 +133,12 @@ def create(
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 orders = "; ".join(map(order_by_topic, range(len(settings.models))))
                 connection.executescript(f"BEGIN; {script(f'schema-{VERSION}')} {orders}; COMMIT;")
-                with writing(db, path):
+                with writing(connection, path):
                     db.table("settings").insert_all(
                         {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
                     )
-                    if not settings.building:
-                        _insert_words(db, settings, words, models, names)
+                    if beginning is not None:
+                        _insert_words(db, settings, beginning)
                     db.table("progress").insert(_progress_row(Progress(), 1))
                     db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0})
                     db.execute(f"PRAGMA user_version = {VERSION}")
@@ -151,14 +153,9 @@ def _check_free(path: Path) -> None:
         raise SessionError(f"cannot create {path}: {os.strerror(errno.EEXIST)}")
 
 
-def _insert_words(
-    db: "Database",
-    settings: Settings,
-    words: Sequence[str],
-    models: Sequence[Mapping[str, object]],
-    names: Sequence[str],
-) -> None:
+def _insert_words(db: "Database", settings: Settings, beginning: Beginning) -> None:
     """Insert the vocabulary, and the models over it before their first article."""
+    words, models, names = beginning
     db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
     for number, row in enumerate(models):
         db.table("models").insert({"id": number, **row})
@@ -177,7 +174,7 @@ class SessionWriter(SessionReader):
     """An existing session, open for its only trainer, who also reads it."""
 
     def __init__(self, path: Path) -> None:
-        self._db = connect(path)
+        self._db = database(connect(path))
         try:
             super().__init__(path, self._db.conn)
             for read in (self.settings, self.vocabulary, self.model_statuses):
@@ -188,21 +185,19 @@ class SessionWriter(SessionReader):
             self._db.close()
             raise
 
-    def build(
-        self, settings: Settings, words: Sequence[str], models: Sequence[Row], names: Sequence[str]
-    ) -> None:
+    def build(self, settings: Settings, beginning: Beginning) -> None:
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
-        with writing(self._db, self.path):
-            _insert_words(self._db, settings, words, models, names)
+        with writing(self._db.conn, self.path):
+            _insert_words(self._db, settings, beginning)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
             self._put("progress", 1, _progress_row(progress, self.next_seq))
 
     def add_source(self, identity: Identity) -> None:
         """Have a finished session go on with another source, from its start."""
         progress = replace(self.progress(), position=None, lap=None, finished=False)
-        with writing(self._db, self.path):
+        with writing(self._db.conn, self.path):
             self._db.table("settings").update("source_options", {"value": json.dumps(dict(identity))})
             articles.drop_held_out_topics(self._db.conn)
             self._put("progress", 1, _progress_row(progress, self.next_seq))
@@ -227,7 +222,7 @@ class SessionWriter(SessionReader):
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         next_seq, db = self.next_seq, self._db.conn
-        with writing(self._db, self.path):
+        with writing(self._db.conn, self.path):
             if changes.drops_held_out:
                 articles.drop_held_out_topics(db)
             for block, role, present in changes.articles:
@@ -255,13 +250,14 @@ class SessionWriter(SessionReader):
             if changes.reads_first_articles:
                 db.execute("DELETE FROM first_articles")
             db.executemany("INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics)
-            self._delete("metrics", changes.thinned_metrics)
             topics.insert_snapshots(db, changes.snapshots)
-            self._delete("snapshots", changes.thinned_snapshots)
+            thinned = [(articles,) for articles in changes.thinned_snapshots]
+            db.executemany("DELETE FROM snapshots WHERE articles = ?", thinned)
             for model, known in changes.topic_names.items():
                 topics.replace_names(db, model, known)
             topics.replace_areas(db, changes.areas)
-            topics.insert_events(db, changes.topic_events)
+            events = ({**row_of(event), "model": model} for model, event in changes.topic_events)
+            self._db.table("topic_events").insert_all(events)
             now = time.time()
             self._db.table("events").insert_all(
                 {"at": now, "level": "info", "message": message} for message in changes.log
@@ -304,10 +300,6 @@ class SessionWriter(SessionReader):
         if row.rowcount != 1:
             raise Damaged(f"{table} lacks a row that it had")
 
-    def _delete(self, table: str, points: Iterable[int]) -> None:
-        """Delete what was stored at these article counts."""
-        self._db.conn.executemany(f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points])
-
     def _trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
         with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and reports the error
@@ -317,40 +309,6 @@ class SessionWriter(SessionReader):
         """Leave everything in one file, even if others have it open; safe to call twice."""
         self._trim_log()
         self._db.close()
-
-
-# Estimates a session file's size from measured sizes in bytes, to warn before a disk is full.
-#
-# docs/scaling.md shows the totals, and `python -m benchmarks scale.disk` measures them again.
-
-ARTICLE = 50
-"""For each stored trained article: its title, its numbers, and its place in a block."""
-LARGEST_TOPIC = 20
-"""For its largest topic in one model, with the order by topic."""
-PROPORTIONS = 21
-"""For its topic proportions in one model."""
-COUNTS = 800
-"""For its word counts."""
-NEWEST = 15_000_000
-"""For the word counts of the newest and the held-out articles, in total."""
-TOPIC = 40_000
-"""For each topic: its words over time."""
-NUMBER = 4
-"""For each entry of a model's (topics, words) array."""
-
-
-def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
-    """The size of a session with this many articles, including its log."""
-    models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
-    state = NUMBER * n_words * topics
-    counts = COUNTS * articles if settings.keeps_counts else 0
-    listed = ARTICLE + models * LARGEST_TOPIC
-    kept = {
-        "all": articles * (listed + models * PROPORTIONS),
-        "top": min(articles, TOP_ARTICLES * topics + DROPPED_EVERY) * listed,
-        "none": 0,
-    }[settings[KEEP_ARTICLES]]
-    return NEWEST + TOPIC * topics + state + max(LARGEST_LOG, state) + counts + kept
 
 
 # What a trainer reports about itself, and what others ask of it, apart from what is learnt: the tables
@@ -381,12 +339,12 @@ class HeartbeatWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._process = Process.own()
-        self._db = connect(path)
+        self._db = database(connect(path))
 
     def begin(self, first_article: int) -> int:
         """Note the start of a run; returns its number."""
         now = time.time()
-        with writing(self._db, self._path):
+        with writing(self._db.conn, self._path):
             self._db.execute(
                 "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
             )
@@ -402,7 +360,7 @@ class HeartbeatWriter:
         now, process = time.time(), self._process
         text = json.dumps({**row_of(activity), "process": process.as_text()}, default=dict)
         row = [now, process.pid, state, text]
-        with writing(self._db, self._path):
+        with writing(self._db.conn, self._path):
             self._db.execute("INSERT OR REPLACE INTO heartbeat VALUES (1, ?, ?, ?, ?)", row)
             if keep_flow:
                 flow = Flow(now, activity.crawl_rate, activity.train_rate, activity.queue)
@@ -415,14 +373,14 @@ class HeartbeatWriter:
 
     def event(self, level: str, message: str) -> None:
         """Add a line to the session's log."""
-        with writing(self._db, self._path):
+        with writing(self._db.conn, self._path):
             self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
             self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
 
     def end(self, run: int, reason: str, articles: int) -> None:
         """Note the regular end of a run after so many ``articles``; a resumed one that has trained on none
         is forgotten, as when a finished session is opened again."""
-        with writing(self._db, self._path):
+        with writing(self._db.conn, self._path):
             self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
             idle = "id = ? AND first_article = ? AND first_article > 0"
             self._db.execute(f"DELETE FROM runs WHERE {idle}", [run, articles])
@@ -448,20 +406,20 @@ def upgrade(path: Path) -> None:
     The caller holds the session's lock. From 1.0.0 it takes some ten seconds for a million articles.
     """
     with contextlib.closing(connect(path)) as db, session_errors(path):
-        session = SessionReader(path, db.conn)
+        session = SessionReader(path, db)
         models, n_words = session.settings().models, len(session.vocabulary())
         largest = max(state_room(spec.topics, n_words) for spec in models)
-        db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
-        db.conn.create_function("big_endian", 1, _swapped, deterministic=True)
-        before = db.conn.execute("PRAGMA user_version").fetchone()[0]
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
+        db.create_function("big_endian", 1, _swapped, deterministic=True)
+        before = db.execute("PRAGMA user_version").fetchone()[0]
         statements = [one for step in range(before, VERSION) for one in script(f"upgrade-{step}").split(";")]
         if before == FIRST_RELEASED:
             statements += map(order_by_topic, range(len(models)))
         with writing(db, path):
             for statement in statements:
-                db.conn.execute(statement)
-            db.conn.execute(f"PRAGMA user_version = {VERSION}")
-        db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _swapped(topics: Any) -> Any:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import median
 from typing import Any, Literal
 
@@ -64,17 +65,11 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule, info
 
 
-def count_job(job: Job) -> CountedJob:
-    """The word counts of a job's articles, in order; runs in a worker prepared by `start_worker`."""
-    return _read(job, counts=True)
+def count_job(job: Job, *, counts: bool = True) -> CountedJob:
+    """The word counts of a job's articles, in order; runs in a worker prepared by `start_worker`.
 
-
-def pages_of_job(job: Job) -> CountedJob:
-    """A job's articles themselves, uncounted, and everything else about the job."""
-    return _read(job, counts=False)
-
-
-def _read(job: Job, *, counts: bool) -> CountedJob:
+    Without ``counts``: the articles themselves, and everything else about the job.
+    """
     assert _worker is not None
     vocabulary, info = _worker
     blocks: list[Block] = []
@@ -109,6 +104,9 @@ def _read(job: Job, *, counts: bool) -> CountedJob:
         count()
     block = replace(Block.concatenate(blocks), skips=skips, warnings=warnings)
     return CountedJob(block, fault, lack, tuple(pages))
+
+
+pages_of_job = partial(count_job, counts=False)
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Block:
@@ -310,7 +308,7 @@ class Intake(Blocks):
 
     async def _room(self, jobs: Callable[[], int]) -> None:
         """Wait until there is room for another job beside the number that ``jobs`` returns."""
-        while jobs() >= max(JOBS_AHEAD, 2 * self._pool.jobs()) or self._bytes >= MOST_AHEAD:
+        while jobs() >= max(JOBS_AHEAD, 2 * self._pool.jobs) or self._bytes >= MOST_AHEAD:
             await self._move()
 
     async def _move(self) -> None:
@@ -384,7 +382,7 @@ class Intake(Blocks):
     async def _count(self, job: Job) -> CountedJob:
         """The counts of a job. If its worker fails, count by page and leave out only the page at fault."""
         with contextlib.suppress(JobFailed, WorkerDied):
-            return await self._result(count_job, job)
+            return await asyncio.wrap_future(self._pool.submit(count_job, job))
         try:
             rest = (
                 CountedJob(EMPTY, pages=job.fetched)
@@ -408,13 +406,10 @@ class Intake(Blocks):
         block = replace(Block.concatenate(blocks), skips=rest.block.skips, warnings=tuple(warnings))
         return replace(rest, block=block, pages=())
 
-    async def _result(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
-        return await asyncio.wrap_future(self._pool.submit(fn, job))
-
     async def _result_alone(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
         """The result of a job that may kill its worker. Raises SessionError if several in a row do."""
         try:
-            return await self._result(fn, job)
+            return await asyncio.wrap_future(self._pool.submit(fn, job))
         except WorkerDied as death:
             self._deaths += 1
             if self._deaths > MOST_DEATHS:

@@ -103,7 +103,11 @@ class Answer(msgspec.Struct):
 
     def result(self, fn: Callable[..., Any], job: Job, n_words: int) -> Any:
         """The result of ``fn(job)``. Raises `Damaged` if ``fn`` cannot have returned it."""
-        block = _checked(Block.from_bytes(self.counts, _PLACE, n_words))
+        block = Block.from_bytes(self.counts, _PLACE, n_words)
+        if not ascends(block.word_ids, block.indptr):
+            raise Damaged(f"{_PLACE} counts a word twice")
+        if any(utf8_size(title) > LONGEST_TITLE for title in block.titles):
+            raise Damaged(f"{_PLACE} has a title that is too long")
         if isinstance(job, FetchedPages):
             ids = block.ids or ("",) * len(block)
             rows = zip(block.page_ids.tolist(), block.revision_ids.tolist(), block.titles, ids, strict=True)
@@ -118,14 +122,6 @@ class Answer(msgspec.Struct):
         ):
             raise Damaged(f"{_PLACE} has a page whose number is out of range")
         return CountedJob(block, visible(self.fault), self.lack, pages)
-
-
-def _checked(block: Block) -> Block:
-    if not ascends(block.word_ids, block.indptr):
-        raise Damaged(f"{_PLACE} counts a word twice")
-    if any(utf8_size(title) > LONGEST_TITLE for title in block.titles):
-        raise Damaged(f"{_PLACE} has a title that is too long")
-    return block
 
 
 # On a worker of the cluster --------------------------------------------------------------------------------
@@ -205,16 +201,13 @@ class Cluster(Pool):
         self._address, self._activity, self._n_words = address, activity, len(vocabulary)
         self._versions = versions_in_use(vocabulary)
         self._initial = pickle.dumps((vocabulary.lines, info))
-        self._threads = 0
+        self.jobs = 0
         self._end: asyncio.Future[SessionError]
         self._client: Any = None
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(lambda *_: None)  # complaints about tasks that Dask leaves behind
         self._receiving = asyncio.Semaphore(_AT_ONCE)
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
-
-    def jobs(self) -> int:
-        return self._threads
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Have a worker call ``fn`` with a job."""
@@ -293,7 +286,7 @@ class Cluster(Pool):
                 threads = [int(each["nthreads"]) for each in reply.values() if each["status"] != "closed"]
             except Exception as error:  # noqa: BLE001 (as in _connect)
                 raise self._lost(error) from None
-            self.workers, self._threads = len(threads), sum(threads)
+            self.workers, self.jobs = len(threads), sum(threads)
             if self.workers:
                 if self._activity.trouble == NO_WORKER:
                     self._activity.trouble = None

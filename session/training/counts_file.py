@@ -5,6 +5,7 @@ Documents whose counts another session kept are handled in the same way.
 
 import contextlib
 import hashlib
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from wikitopics.crawler.source import Activity, Position
 from wikitopics.session.errors import BadUsage, os_error_as
 from wikitopics.session.storage.counts import Block, KeptCounts
-from wikitopics.session.storage.decoding import Column, NpzArrays, TooLarge, is_undamaged, open_npz, whole
+from wikitopics.session.storage.decoding import Column, TooLarge, open_npz, whole
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.blocks import Blocks
 
@@ -45,21 +46,21 @@ class CountsFile:
             self._file = open_input(path)
         self._n_words = n_words
         try:
-            npz = _open_counts(path, self._file)
-            self._check_words(npz)
-            if len(npz.arrays["indptr"]) > MOST_DOCUMENTS + 1:
+            arrays, crc = _open_counts(path, self._file)
+            self._check_words(arrays["n_words"])
+            if len(arrays["indptr"]) > MOST_DOCUMENTS + 1:
                 raise BadUsage(f"{path}: over {MOST_DOCUMENTS:,} documents: split it")
-            self._indptr = _whole_numbers(path, "indptr", npz.arrays["indptr"], np.int64)
-            self._columns = {name: npz.arrays[name] for name in ("word_ids", "counts")}
+            self._indptr = _whole_numbers(path, "indptr", arrays["indptr"], np.int64)
+            self._columns = {name: arrays[name] for name in ("word_ids", "counts")}
             self._check_shape()
-            if known is not None and known.get("crc") == npz.crc:
+            if known is not None and known.get("crc") == crc:
                 checksum = str(known["checksum"])
             else:
                 checksum = self._read_through()
         except BadUsage:
             self.close()
             raise
-        self.identity = {"checksum": checksum, "crc": npz.crc}
+        self.identity = {"checksum": checksum, "crc": crc}
         """``checksum`` identifies the content, wherever the file is and however wide its numbers are."""
 
     def __len__(self) -> int:
@@ -88,8 +89,8 @@ class CountsFile:
         """Safe to call twice."""
         self._file.close()
 
-    def _check_words(self, npz: NpzArrays) -> None:
-        sizes = _whole_numbers(self.path, "n_words", npz.arrays["n_words"][:3], np.int64)
+    def _check_words(self, n_words: Column) -> None:
+        sizes = _whole_numbers(self.path, "n_words", n_words[:3], np.int64)
         if len(sizes) != 1:
             raise BadUsage(f"{self.path}: n_words must be one number, that of the words in its vocabulary")
         if sizes[0] != self._n_words:
@@ -114,8 +115,8 @@ class CountsFile:
 
     def _read_through(self) -> str:
         """Check the whole file; returns its checksum."""
-        with _hostile(self.path):
-            if not is_undamaged(self._file):
+        with _hostile(self.path), zipfile.ZipFile(self._file) as archive:
+            if archive.testzip() is not None:
                 raise ValueError("it is damaged")
         digest = hashlib.blake2b(self._indptr.data, digest_size=16)
         for name, column in self._columns.items():
@@ -127,24 +128,19 @@ class CountsFile:
         with os_error_as(str(self.path), BadUsage):
             part = self._columns[name][start:stop]
         numbers = _whole_numbers(self.path, name, part, np.int32)
-        if name == "counts" and numbers.size and int(numbers.min()) < 1:
-            raise BadUsage(f"{self.path}: counts must be 1 or more")
-        if (
-            name == "word_ids"
-            and numbers.size
-            and not 0 <= int(numbers.min()) <= int(numbers.max()) < self._n_words
-        ):
-            raise BadUsage(f"{self.path}: word_ids must be from 0 to {self._n_words - 1}")
+        low, high = (1, 2**31 - 1) if name == "counts" else (0, self._n_words - 1)
+        if numbers.size and not low <= int(numbers.min()) <= int(numbers.max()) <= high:
+            raise BadUsage(f"{self.path}: {name} must be from {low} to {high}")
         return numbers
 
 
-def _open_counts(path: Path, file: BinaryIO) -> NpzArrays:
+def _open_counts(path: Path, file: BinaryIO) -> tuple[dict[str, Column], str]:
     with _hostile(path):
-        npz = open_npz(file, COUNTS_ARRAYS)
-    for name, column in npz.arrays.items():
+        arrays, crc = open_npz(file, COUNTS_ARRAYS)
+    for name, column in arrays.items():
         if column.ndim != 1 or column.dtype.kind not in "iuf":
             raise BadUsage(f"{path}: {name} must be one row of whole numbers")
-    return npz
+    return arrays, crc
 
 
 @contextlib.contextmanager

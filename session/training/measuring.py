@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite
-from typing import get_args
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, ho
 from wikitopics.session import sources
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicChange, TopicEvent, TopWords
+from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicEvent, TopWords
 from wikitopics.session.storage.articles import DROPPED_EVERY
 from wikitopics.session.storage.topics import TopicNames, joined, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -67,20 +67,11 @@ class HeldOut:
         self._batch = batch
         self._completion = CompletionSet(batch, seed)
 
-    def measure(
-        self,
-        model: OnlineModel,
-        before: TopWords | None = None,
-        now: TopWords | None = None,
-        prequential: float | None = None,
-    ) -> dict[str, float]:
-        """Every metric of the model, by name; the model does not change.
-
-        ``before``, ``now``: its topics at the last measurement and at this one. ``prequential``: its score on
-        the newest articles, if there is one.
-        """
+    def measure(self, model: OnlineModel, *more: Any) -> dict[str, float]:
+        """Every metric of the model, by name; the model does not change. ``more``: what else an `Evaluation`
+        has, in order."""
         own = model.own_metrics(self._batch)  # first: this shortens compiling, as explained there
-        evaluation = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
+        evaluation = Evaluation(model, self._batch, self._completion.score(model), *more)
         values = {**own, **{one.name: one.measure(evaluation) for one in METRICS}}
         return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}
 
@@ -171,11 +162,6 @@ def doubled(before: int, after: int) -> bool:
     return after >= FIRST and _steps(before, 1) != _steps(after, 1)
 
 
-def last_doubling(articles: int) -> int:
-    """The largest power of two that is not greater."""
-    return 1 << articles.bit_length() - 1
-
-
 def look_due(before: int, after: int, half_life: float | None = None) -> bool:
     """Whether the changes of topics are examined at a snapshot, given its articles and those at the previous
     one.
@@ -204,19 +190,6 @@ def drop_due(before: int, after: int) -> bool:
     """
     half = DROPPED_EVERY // 2
     return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY
-
-
-def thinned(articles: list[int], most: int) -> set[int]:
-    """The points of a curve to drop once there are more than ``most``: every second one of the older half.
-
-    The first point, the newer half, and the first point at or after each power of two are kept, so that the
-    curve keeps its shape on a logarithmic axis.
-    """
-    if len(articles) <= most:
-        return set()
-    stay = {a for before, a in pairwise([0, *articles]) if _steps(before, 1) != _steps(a, 1)}
-    older = [a for a in articles[: len(articles) // 2] if a not in stay]
-    return set(older[::2])
 
 
 def thinned_snapshots(articles: list[int], half_life: float | None = None) -> set[int]:
@@ -250,17 +223,8 @@ def _steps(articles: int, parts: int) -> int:
 
 # The history of one model's topics: their names, their changes between looks, and a line about each.
 
-NAMED = 3
-"""The most topics of one kind of change named in a line; more are only counted."""
-_TOGETHER: dict[TopicChange, str] = {
-    "born": "were born",
-    "died": "died",
-    "split": "split",
-    "merged": "merged into others",
-    "renamed": "have new names",
-    "area_born": "lead new areas",
-    "area_merged": "led areas that joined others",
-}
+NAMED = 5
+"""The most changes of topics named in a line; more are only counted."""
 
 
 class Chronicle:
@@ -369,36 +333,13 @@ def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> li
 
 
 def event_message(events: Sequence[TopicEvent], noun: str) -> str:
-    """Events of one model and one snapshot: "lda at 4,096 articles, born: #84 slavic, languages"."""
-    lines = []
-    for kind in get_args(TopicChange):
-        changed = [_short(event) for event in events if event.event == kind]
-        listed = " · ".join(changed[:NAMED])
-        if len(changed) > NAMED:
-            lines.append(f"{len(changed)} topics {_TOGETHER[kind]}: {listed} …")
-        elif changed:
-            lines.append(f"{kind.replace('_', ' ')}: {listed}")
-    return f"{events[0].model} at {events[0].articles:,} {noun}, {'; '.join(lines)}"
-
-
-def _short(event: TopicEvent) -> str:
-    match event.event:
-        case "split":
-            return f"#{event.topic} → #{event.other} {event.name}"
-        case "merged" | "area_merged":
-            return f"#{event.topic} {event.name} → #{event.other}"
-        case _:
-            return f"#{event.topic} {event.name}"
+    """Events of one model and one snapshot: "lda at 4,096 articles: #84 slavic, languages is born"."""
+    named = " · ".join(event.told() for event in events[:NAMED])
+    more = f" · and {len(events) - NAMED:,} more" if len(events) > NAMED else ""
+    return f"{events[0].model} at {events[0].articles:,} {noun}: {named}{more}"
 
 
 # The points of a session's curves until they are saved: measurements of its models, and their topics.
-
-MOST_POINTS = 1000
-"""The most points of a curve; beyond that, its older half is thinned."""
-OVERFITTED = 0.01
-"""The loss in nats per held-out word that counts as overfitting: a hundredth of the perplexity."""
-CHANCE = 0.5
-"""Divided by the root of the number of held-out documents, a loss that may be chance: two standard errors."""
 
 
 class Curves:
@@ -410,13 +351,10 @@ class Curves:
         self.half_life = half_life = min(half_lives, default=None)
         """The shortest half-life of the models; None if none forgets."""
         settings = store.settings()
-        self._noun = sources.noun(settings.source)
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._names = [spec.name for spec in settings.models]
-        curves = [store.curve(name, "log_likelihood") for name in self._names]
-        self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
-        """Each model's log-likelihoods, each with the number of articles at that time."""
-        self._measured_at = store.points("metrics")
+        self.measured_at = max(store.points("metrics"), default=0)
+        """Articles at the last measurement, 0 before the first."""
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots_at(self.kept_at)
         last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
@@ -430,13 +368,9 @@ class Curves:
         """How often each model's topics meet."""
         self._areas = [store.areas(name) for name in self._names]
         self._topics_measured = store.snapshots_at(self.measured_at)
-        self.measured = self._last_measured()
+        scores = {one.name: one.perplexity for one in store.model_statuses() if one.perplexity is not None}
+        self.measured = Measured(self.measured_at, scores)
         """Always replaced as a whole, since another thread reports it."""
-
-    @property
-    def measured_at(self) -> int:
-        """Articles at the last measurement, 0 before the first."""
-        return self._measured_at[-1] if self._measured_at else 0
 
     @property
     def kept_at(self) -> int:
@@ -477,41 +411,13 @@ class Curves:
 
     def measure(self, held_out: HeldOut, progress: Progress, seconds: float, changes: Changes) -> None:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""
-        articles, tokens = progress.articles, progress.tokens
+        articles, tokens, scores = progress.articles, progress.tokens, dict(self.measured.perplexities)
         for number, model in enumerate(self._models):
             before, now = self._topics_measured.get(number), self._topics[number]
             values = held_out.measure(model, before, now, progress.predicted(number))
             if (score := values.get("log_likelihood")) is not None:
-                self._course[number].append((score, articles))
+                scores[self._names[number]] = float(np.exp(-score))
             changes.metrics += [(number, articles, tokens, seconds, *value) for value in values.items()]
         self._topics_measured = self._topics
-        self._measured_at.append(articles)
-        gone = thinned(self._measured_at, MOST_POINTS)
-        self._measured_at = [point for point in self._measured_at if point not in gone]
-        changes.thinned_metrics |= gone
-        self.measured = self._last_measured()
-
-    def overfitting(self, documents: int, held_out: int) -> str:
-        """A line about the models that predicted best some passes ago; "" if there are none.
-
-        ``documents``: how many each pass reads; ``held_out``: on how many the models are measured.
-        """
-        models, loss = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
-        for name, course in zip(self._names, self._course, strict=True):
-            best, articles = max(course, default=(0.0, 0))
-            if not course or best - course[-1][0] < loss:
-                continue
-            passes = max(1, round(articles / documents))
-            models.append(
-                f"{name} was best after {passes:,} pass{'' if passes == 1 else 'es'} "
-                f"(perplexity {np.exp(-best):,.1f}, now {np.exp(-course[-1][0]):,.1f})"
-            )
-        if not models:
-            return ""
-        return f"on held-out {self._noun} {', '.join(models)}: start a new --session with fewer --passes"
-
-    def _last_measured(self) -> Measured:
-        scores = {
-            name: course[-1][0] for name, course in zip(self._names, self._course, strict=True) if course
-        }
-        return Measured(self.measured_at, {name: float(np.exp(-score)) for name, score in scores.items()})
+        self.measured_at = articles
+        self.measured = Measured(articles, scores)

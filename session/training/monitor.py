@@ -94,7 +94,7 @@ class Monitor:
 
         Raises the errors of the run and of the heartbeat, and `SessionError` if the start cannot be written.
         """
-        run, ticking = self._run, asyncio.create_task(self._tick())
+        run = self._run
         try:
             with ThreadPoolExecutor(1, thread_name_prefix="heartbeat") as self._thread:
                 await self._call(self._open)
@@ -106,17 +106,10 @@ class Monitor:
                 finally:
                     await self._end(beating)
         finally:
-            ticking.cancel()
             await run.close()
         if (death := _death(beating)) is not None:
             raise death
         return run.reason
-
-    async def _tick(self) -> None:
-        """Keep track of the running time, until cancelled."""
-        while True:
-            self._run.ran()
-            await asyncio.sleep(1.0)
 
     def _open(self) -> None:
         self._writer = HeartbeatWriter(self._path)

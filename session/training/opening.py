@@ -74,12 +74,10 @@ def _like(spec: ModelSpec) -> OnlineModel:
 
 
 def _documents() -> Minibatch:
-    rng = np.random.default_rng(0)
-    counts = rng.integers(0, 3, (WARM_UP_DOCUMENTS, WARM_UP_WORDS)).astype(np.int32)
-    counts[:, 0] = 1
-    documents, words = np.nonzero(counts)
-    indptr = np.searchsorted(documents, np.arange(WARM_UP_DOCUMENTS + 1)).astype(np.int64)
-    return Minibatch(indptr, words.astype(np.int32), counts[documents, words])
+    """Each has every word once."""
+    W, D = WARM_UP_WORDS, WARM_UP_DOCUMENTS
+    word_ids = np.tile(np.arange(W, dtype=np.int32), D)
+    return Minibatch(np.arange(0, W * D + 1, W), word_ids, np.ones(W * D, np.int32))
 
 
 MOST_WORKERS = 16
@@ -145,7 +143,7 @@ async def far_pool(address: str, vocabulary: Vocabulary, info: SourceInfo, sourc
         raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
     cluster = Cluster(address, vocabulary, info, source.activity)
     await asyncio.to_thread(cluster.connect)
-    say(f"counting on a cluster: {cluster.jobs()} threads on {cluster.workers} workers")
+    say(f"counting on a cluster: {cluster.jobs} threads on {cluster.workers} workers")
     return cluster
 
 
@@ -167,8 +165,7 @@ async def open_with_retries(source: Source, say: Say) -> SourceInfo:
 
 def _for_how_long(activity: Activity) -> str:
     """How long a wait will last, if that is known."""
-    if activity.trying_until is not None:
-        return f"; trying for another {max(0.0, activity.trying_until - time.time()):.0f} s"
-    if activity.waiting_until is not None:
-        return f"; next request at {time.strftime('%H:%M:%S', time.localtime(activity.waiting_until))}"
+    for what, until in (("trying until", activity.trying_until), ("next request at", activity.waiting_until)):
+        if until is not None:
+            return f"; {what} {time.strftime('%H:%M:%S', time.localtime(until))}"
     return ""

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import math
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,9 +28,6 @@ RETRY_SECONDS = 5.0
 """Seconds between two attempts to save while the disk is full or another program writes."""
 PATIENCE = 2.0
 """Seconds that a minibatch in progress may take after a stop before it is abandoned."""
-SUSPENDED_SECONDS = 5.0
-"""Seconds between two looks at the clock in which the process stood still; a monitor looks every second."""
-
 T = TypeVar("T")
 
 
@@ -109,8 +105,7 @@ class Run:
         self._save_requested = False
         self._saved_at, self._saves_since = time.monotonic(), math.inf
         self._before = stream.progress.elapsed_seconds, stream.progress.bytes_read
-        self._clock = threading.Lock()
-        self._looked_at, self._ran = time.monotonic(), 0.0
+        self._began = time.monotonic()
 
     @property
     def state(self) -> State:
@@ -129,12 +124,8 @@ class Run:
         return max(0.0, time.monotonic() - self._saves_since)
 
     def ran(self) -> float:
-        """The seconds of this run, except those in which the process was suspended, as by Ctrl+Z."""
-        with self._clock:
-            now = time.monotonic()
-            passed, self._looked_at = now - self._looked_at, now
-            self._ran += passed if passed < SUSPENDED_SECONDS else 0.0
-            return self._ran
+        """The seconds of this run."""
+        return time.monotonic() - self._began
 
     def elapsed(self) -> float:
         """Seconds of running time over all runs."""

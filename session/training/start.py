@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import math
 import os
-import shutil
 import signal
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
-from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import PageKind, SourceKind, default_held_out
 from wikitopics.crawler.texts.source import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
@@ -52,10 +50,10 @@ from wikitopics.session.storage.database import released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import model_row
-from wikitopics.session.storage.writer import SessionWriter, file_bytes, request_control, upgrade
+from wikitopics.session.storage.writer import Beginning, SessionWriter, request_control, upgrade
 from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
-from wikitopics.session.training.monitor import BEAT_SECONDS, Monitor, Reporter
+from wikitopics.session.training.monitor import Monitor, Reporter
 from wikitopics.session.training.opening import Opened, open_source
 from wikitopics.session.training.run import FINISHED, Limits, Run
 from wikitopics.session.training.stream import Stream
@@ -65,8 +63,6 @@ from wikitopics.vocab.rules import BY_DICTIONARY, Rule
 from wikitopics.vocab.vocabulary import BadDocuments, Built
 
 T = TypeVar("T")
-OUTGROWN = 4
-"""Warn if a run is this many times larger than its models' D, which is weighed against their priors."""
 
 
 # A new session: its settings, as the source determines them, its vocabulary, its models and its file.
@@ -78,12 +74,6 @@ MOST_PASSES = 5
 ENOUGH_READINGS = 20_000
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
-
-
-def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
-    """The number of articles that a run like this can train on."""
-    size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
-    return min(size, request.get(ARTICLES) or size)
 
 
 def too_few(
@@ -113,7 +103,8 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     """The settings of a new session, completed with what its source has reported."""
     values, size = dict(settings.values), opened.info.articles
     held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
-    values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
+    most = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
+    values.setdefault(DOCUMENTS.name, min(most, request.get(ARTICLES) or most))
     kind, models = sources.load(settings.source), settings.models
     if size is not None:
         documents = max(1, size - held_out)
@@ -149,25 +140,21 @@ def chosen_by_size(before: Settings, after: Settings) -> str:
     return f"Small collection: {', '.join(chosen.values())}; {' and '.join(chosen)} {verb} that"
 
 
-def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
-    """Create the session's file, with untrained models; if there is only a rule, without words."""
-    if isinstance(vocabulary, Vocabulary):
-        create_session(path, settings, *_beginning(settings, vocabulary))
-    else:
-        create_session(path, settings)
-
-
-def _beginning(
-    settings: Settings, vocabulary: Vocabulary
-) -> tuple[tuple[str, ...], list[dict[str, object]], list[str]]:
-    """The words, the rows of the untrained models, and the names of their first topics.
+def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:
+    """The words, the untrained models, and the names of their first topics.
 
     Raises `BadUsage` for seeds that no model can have.
     """
     seeds = stored_seeds(settings)
     sizes, ids = (len(vocabulary), settings[DOCUMENTS], settings[SEED]), ids_of(seeds, vocabulary)
     models = [model_row(new_model(spec, *sizes, ids), None) for spec in settings.models]
-    return vocabulary.words, models, list(seeds)
+    return Beginning(vocabulary.words, models, list(seeds))
+
+
+def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
+    """Create the session's file, with untrained models; if there is only a rule, without words."""
+    begun = beginning(settings, vocabulary) if isinstance(vocabulary, Vocabulary) else None
+    create_session(path, settings, begun)
 
 
 def other_language(settings: Settings, language: str) -> str:
@@ -198,7 +185,7 @@ def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
 def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
     """Give the session its vocabulary and its models."""
     settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
-    store.build(settings, *_beginning(settings, vocabulary))
+    store.build(settings, beginning(settings, vocabulary))
 
 
 def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
@@ -287,11 +274,10 @@ async def _train(path: Path, request: TrainRequest, report: Reporter, say: Say, 
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
     make_folder(path.parent)
-    with TrainerLock(path) as lock:
+    with TrainerLock(path):
         if not plan.is_new:
             await asyncio.to_thread(check_alone, path)
             request_control(path, paused=False, save=False, stop=False)
-        keeping = asyncio.create_task(_keep(lock))
         try:
             limits = Limits(request.get(HOURS) or math.inf, request.get(MAX_MB) or math.inf)
             reason, limits = await run(plan, limits, report, say, signals)
@@ -303,15 +289,6 @@ async def _train(path: Path, request: TrainRequest, report: Reporter, say: Say, 
             if plan.is_new:
                 await asyncio.to_thread(remove_database, path)
             raise
-        finally:
-            keeping.cancel()
-
-
-async def _keep(lock: TrainerLock) -> None:
-    """Keep holding the session even if the lock's file is deleted."""
-    while True:
-        await asyncio.sleep(BEAT_SECONDS)
-        lock.renew()
 
 
 def resolve(path: Path, request: TrainRequest) -> Plan:
@@ -378,9 +355,9 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
             say(line)
         this = Run(store, stream, source.feed, limits)
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
-        options = [option for option in sources.run_options(plan.kind) if option in plan.request]
-        values = {option.name: plan.request[option] for option in options}
-        reason = await Monitor(plan.path, this, report, say, values).follow()
+        options = (option for option in sources.run_options(plan.kind) if option in plan.request)
+        given = {option.name: plan.request[option] for option in options}
+        reason = await Monitor(plan.path, this, report, say, given).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
             limit, progress = stream.article_limit, stream.progress
             if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
@@ -388,8 +365,6 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
             else:
                 read = progress.documents + progress.held_out + progress.skipped
                 lack = too_few(stream.settings, plan.kind, read, progress.held_out, progress.skips)
-            if stream.overfitting:
-                say(stream.overfitting)
     seconds = time.monotonic() - began
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)
@@ -494,33 +469,24 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
             yield plan.remark
         yield _begins(stream)
         if plan.adds:
-            yield (
-                f"adding the documents of {source.info.name}; those whose id the session already "
-                "has are skipped"
-            )
+            yield f"adding the documents of {source.info.name}; those whose id the session has are skipped"
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
-    if plan.is_new:
-        yield from _derived(plan, stream.settings, source)
-    language = other_language(plan.settings, source.info.language)
-    if plan.is_new and VOCAB not in plan.request and language:
-        yield (
-            f"{source.info.name} is in {language!r}, but the session counts the words of the "
-            f"vocabulary {plan.settings.vocabulary!r}: start a new --session with --lang {language}"
-        )
-    if plan.is_new:
-        if download := plan.kind.download(source.identity):
-            yield f"this downloads {download}"
-    elif DOCUMENTS not in plan.request and source.info.articles is not None:
-        size = corpus_size(plan.request, source.info, plan.settings[HELD_OUT])
-        made_for = plan.settings[DOCUMENTS]
-        if size > OUTGROWN * made_for:
-            yield (
-                f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
-                f"for {size:,}, a new --session gives better topics"
-            )
-    if isinstance(stream, Stream):
-        yield from _room(plan, store, source)
+    if not plan.is_new:
+        return
+    if chosen := chosen_by_size(plan.settings, stream.settings):
+        yield chosen
+    if VOCAB not in plan.request:
+        words = f"the words of the vocabulary {plan.settings.vocabulary!r}"
+        own_texts = plan.kind.own and isinstance(plan.kind, PageKind)
+        if own_texts and isinstance(plan.vocabulary, Vocabulary):
+            how = "`wikitopics vocab build` makes one from your own texts"
+            yield f"counting {words}, which come from Wikipedia; {how}"
+        if language := other_language(plan.settings, source.info.language):
+            how = f"start a new --session with --lang {language}"
+            yield f"{source.info.name} is in {language!r}, but the session counts {words}: {how}"
+    if download := plan.kind.download(source.identity):
+        yield f"this downloads {download}"
 
 
 def _builds(build: VocabularyBuild, source: Opened) -> str:
@@ -552,49 +518,6 @@ def _begins(stream: Stream) -> str:
         start = f"{settings[HELD_OUT]:,} {sources.noun(settings.source)} are held out first"
     passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
     return f"{settings.source_name}: training {names}{passes}; {start}"
-
-
-def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
-    """What was chosen for a new session because its source is small, and two more facts.
-
-    For the user's own texts: which words are counted, unless the user chose them. For words that were counted
-    elsewhere: how many of them can never occur in a text.
-    """
-    if chosen := chosen_by_size(plan.settings, settings):
-        yield chosen
-    if not plan.kind.own or isinstance(plan.vocabulary, Rule):
-        return
-    if not isinstance(plan.kind, PageKind):
-        if never := plan.vocabulary.unmatched():
-            yield (
-                f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are not words "
-                f"by rule {plan.vocabulary.rule}: topics contain them, but `infer` never finds them in a text"
-            )
-    elif VOCAB not in plan.request:
-        yield (
-            f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which come from "
-            "Wikipedia; `wikitopics vocab build` makes one from your own texts"
-        )
-
-
-def _room(plan: Plan, store: SessionWriter, source: Opened) -> Iterator[str]:
-    """The space that the file will need, if more than is free, and if the length of the stream is known."""
-    if source.info.articles is None and ARTICLES not in plan.request:
-        return
-    settings = store.settings()
-    articles = corpus_size(plan.request, source.info, settings[HELD_OUT])
-    try:
-        needed = file_bytes(settings, len(store.vocabulary()), articles) - plan.path.stat().st_size
-        free = shutil.disk_usage(plan.path.parent).free
-    except OSError:  # only this message is lost
-        return
-    if needed > free:
-        keeps = settings[KEEP_ARTICLES] != "none"
-        other = ", or start a new --session with --keep-articles none" if keeps else ""
-        yield (
-            f"{articles:,} {sources.noun(settings.source)} need about {needed / 1e9:,.1f} GB more in "
-            f"{plan.path.parent}, but only {free / 1e9:,.1f} GB is free: make room{other}"
-        )
 
 
 def _ended(stream: Stream) -> str:

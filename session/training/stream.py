@@ -56,24 +56,21 @@ class Passes:
         self._rows = rows[starts.index(held_out) :]
         if len(rest):
             self._rows.append((store.next_seq, len(rest)))
-        self._documents = sum(articles for _, articles in self._rows)
-        self._together = max(1, WORDS * self._documents // max(1, words))
+        self.documents = sum(articles for _, articles in self._rows)
+        """The number of documents in each pass."""
+        self._together = max(1, WORDS * self.documents // max(1, words))
         # The open round: its pass, the number of documents before it, its rows, their documents with their
         # numbers as in the session, and the order in which they are read.
         self._pass, self._start, self._open = 0, 0, list[int]()
         self._block, self._seqs = rest[:0], np.empty(0, np.int64)
         self._order = np.empty(0, np.int64)
 
-    def __len__(self) -> int:
-        """The number of documents in each pass."""
-        return self._documents
-
     def take(self, start: int, number: int) -> tuple[NDArray[np.int64], Block]:
         """The next documents after the first ``start`` reread ones, and their numbers in the session."""
         seqs: list[NDArray[np.int64]] = []
         parts: list[Block] = []
         while number:
-            before, offset = divmod(start, self._documents)
+            before, offset = divmod(start, self.documents)
             self._turn_to(before + 2, offset)
             chosen = self._order[offset - self._start :][:number]
             seqs.append(self._seqs[chosen])
@@ -417,9 +414,8 @@ class Stream:
         """
         progress = self.progress
         assert progress.renew_from is not None
-        seqs, documents = self._store.recent(
-            progress.renew_from, most, measuring.last_doubling(progress.articles)
-        )
+        doubled_at = 1 << progress.articles.bit_length() - 1
+        seqs, documents = self._store.recent(progress.renew_from, most, doubled_at)
         return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
 
     def replace_topics(self, seqs: Sequence[int], documents: Block, go_on_from: int | None) -> None:
@@ -443,20 +439,11 @@ class Stream:
             self._curves.keep_topics(articles, self._changes)
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
-        if self.overfitting:
-            self._changes.log.append(self.overfitting)
         if described(self.settings.source).own and len(self._held_out):
             batch = _minibatch(self._held_out)
             topics = self._topics([model.infer(batch) for model in self.models])
             self._changes.held_out = self._held_out, topics
         self.dirty = self._learnt = True
-
-    @property
-    def overfitting(self) -> str:
-        """A line about models that more passes have made worse; "" if there are none."""
-        if self.passes == 1:
-            return ""
-        return self._curves.overfitting(self.progress.documents, len(self._held_out))
 
     @property
     def measured(self) -> measuring.Measured:
@@ -501,7 +488,7 @@ class Stream:
         if self._passes is None:
             words = int(self._word_counts.counts.sum() + rest.counts.sum())
             self._passes = Passes(self._store, self.settings[SEED], progress.held_out, rest, words)
-        if len(self._passes) != progress.documents + len(rest):
+        if self._passes.documents != progress.documents + len(rest):
             raise Damaged("kept_counts holds another number of articles than progress.documents")
         return self._passes.take(progress.again, number)
 

@@ -1,6 +1,7 @@
 """Building a vocabulary from the prose of files, dumps or a wiki, or from a session's first articles."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
@@ -42,7 +43,9 @@ def file_documents(
     for path in paths:
         if path not in texts:
             if ".xml" in Path(path).name:
-                yield from _dump_documents(path, say)
+                files = DumpFiles([path], say)
+                pages = (page for page, _ in files.read() if isinstance(page, Page))
+                yield from (_prose(page, say, files.info) for page in pages)
             else:
                 yield from _plain_documents(path, say, markup, lines)
 
@@ -66,13 +69,6 @@ def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterat
             yield _prose(page, say)
 
 
-def _dump_documents(path: str, say: Say) -> Iterator[str]:
-    files = DumpFiles([path], say)
-    for page, _ in files.read():
-        if isinstance(page, Page):
-            yield _prose(page, say, files.info)
-
-
 def _prose(page: Page, say: Say, info: SourceInfo = UNKNOWN) -> str:
     try:
         return prose(page, info)
@@ -85,24 +81,16 @@ def crawled_documents(
     source: Source, articles: int, progress: Callable[[int], None], say: Say
 ) -> Iterator[str]:
     """The prose of (at most) the next ``articles`` articles of a source."""
-    with asyncio.Runner() as runner:
-        try:
-            info = runner.run(source.open())
-            batches = source.batches(None)
-            done = 0
-            try:
-                while done < articles:
-                    pages = runner.run(_next(batches, info))
-                    if pages is None:
-                        return
-                    for page in pages[: articles - done]:
-                        yield _prose(page, say, info)
-                    done += min(len(pages), articles - done)
-                    progress(done)
-            finally:
-                runner.run(batches.aclose())
-        finally:
-            runner.run(source.close())
+    with asyncio.Runner() as runner, contextlib.ExitStack() as opened:
+        opened.callback(lambda: runner.run(source.close()))
+        info = runner.run(source.open())
+        batches, done = source.batches(None), 0
+        opened.callback(lambda: runner.run(batches.aclose()))
+        while done < articles and (pages := runner.run(_next(batches, info))) is not None:
+            for page in pages[: articles - done]:
+                yield _prose(page, say, info)
+            done += min(len(pages), articles - done)
+            progress(done)
 
 
 async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence[Page] | None:

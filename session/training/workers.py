@@ -8,13 +8,10 @@ import contextlib
 import io
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
 import threading
-import traceback
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar, cast
@@ -33,12 +30,11 @@ class JobFailed(Exception):
     """A job raised an exception; the message is its ``repr``."""
 
 
-class Pool(Executor, ABC):
+class Pool(Executor):
     """Workers that know a vocabulary and a source."""
 
-    @abstractmethod
-    def jobs(self) -> int:
-        """The number of jobs done at a time; it may change."""
+    jobs: int
+    """The number of jobs done at a time; it may change."""
 
 
 class Workers(Pool):
@@ -49,7 +45,7 @@ class Workers(Pool):
     """
 
     def __init__(self, number: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> None:
-        self._number = number
+        self.jobs = number
         self._first = (initializer, initargs)
         # One thread waits for each worker, so that the job that killed it is known.
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
@@ -70,14 +66,6 @@ class Workers(Pool):
             workers, self._workers = self._workers, set()
         for worker in workers:
             worker.end()
-
-    def jobs(self) -> int:
-        return self._number
-
-    def pids(self) -> list[int]:
-        """The process ids of the running workers."""
-        with self._changing:
-            return [worker.pid for worker in self._workers]
 
     def _compute(self, fn: Callable[P, T], args: Any, kwargs: Any) -> T:
         worker: _Worker | None = getattr(self._of_thread, "worker", None)
@@ -109,17 +97,16 @@ class _Worker:
 
     def __init__(self) -> None:
         self._ending = threading.Lock()
-        self._said = ""
         try:
             self._process = start_python(
-                __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                __name__,
+                [str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
             )
         except OSError as error:
             raise WorkerDied(f"could not be started: {error.strerror}") from None
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def tell(self, fn: Callable[..., object], args: Any, kwargs: Any = None) -> None:
         """Make it call ``fn``."""
@@ -145,18 +132,10 @@ class _Worker:
     def end(self) -> str:
         """Kill it; returns the last line that it wrote to standard error. May be called from any thread, more
         than once."""
-        process = self._process
         with self._ending:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):  # for data still to be written to it
-                        pipe.close()
-            if process.stderr is not None and not process.stderr.closed:
-                self._said = process.stderr.read().decode(errors="replace")
-                process.stderr.close()
-        return next((line for line in reversed(self._said.splitlines()) if line.strip()), "")
+            self._process.kill()
+            said = self._process.communicate()[1].decode(errors="replace")
+        return next((line for line in reversed(said.splitlines()) if line.strip()), "")
 
     def _died(self) -> WorkerDied:
         with contextlib.suppress(subprocess.TimeoutExpired):  # for one that hangs
@@ -169,43 +148,26 @@ class _Worker:
 def main() -> None:
     """Run as a worker: do the jobs that arrive, in order, until standard input ends."""
     end_with_parent()
+    if os.getppid() != int(sys.argv[1]):  # it has ended already
+        return
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
     os.set_blocking(2, False)  # it is read only at the end, and a full pipe must not block
     # Unbuffered: what the pipe cannot take is dropped; a buffer would raise BlockingIOError in the job.
     unbuffered = open(2, "wb", buffering=0, closefd=False)  # noqa: SIM115 (stays open)
     sys.stdout = sys.stderr = io.TextIOWrapper(unbuffered, "utf-8", "backslashreplace", write_through=True)
-    jobs: queue.SimpleQueue[tuple[Callable[..., object], Any, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(jobs,), daemon=True).start()
-    with answers:
-        initializer, args, kwargs = jobs.get()
-        try:
-            initializer(*args, **kwargs)
-        except Exception:  # noqa: BLE001 (the parent reads the last line)
-            traceback.print_exc()
-            os._exit(1)  # an orderly exit would fail, since the thread has locked standard input
+    jobs = sys.stdin.buffer
+    with answers, contextlib.suppress(EOFError):  # the parent has ended
+        initializer, args, kwargs = pickle.load(jobs)  # noqa: S301 (from our own parent, like all of them)
+        initializer(*args, **kwargs)
         while True:
-            fn, args, kwargs = jobs.get()
+            fn, args, kwargs = pickle.load(jobs)  # noqa: S301
             try:
                 answer = pickle.dumps((fn(*args, **kwargs), None))
             except Exception as error:  # noqa: BLE001 (it is told to whoever asked)
                 answer = pickle.dumps((None, repr(error)))
             answers.write(answer)
             answers.flush()
-
-
-def _receive(jobs: "queue.SimpleQueue[Any]") -> None:
-    """Read jobs while others are computed, so that the parent's end is noticed even during a long job."""
-    code = 1
-    try:
-        while True:
-            jobs.put(pickle.load(sys.stdin.buffer))  # noqa: S301 (from our own parent)
-    except EOFError:
-        code = 0
-    except Exception:  # noqa: BLE001 (imports fail here too; the parent reads the last line)
-        traceback.print_exc()
-    finally:  # if the parent was killed, the traceback cannot be printed either
-        os._exit(code)
 
 
 if __name__ == "__main__":

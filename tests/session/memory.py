@@ -18,7 +18,7 @@ class Pool(Executor):
     """Workers that do with each job what ``submit`` does."""
 
     def __init__(self, submit, jobs=1):
-        self.submit, self.jobs = submit, lambda: jobs
+        self.submit, self.jobs = submit, jobs
 
 
 class Memory:

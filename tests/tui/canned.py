@@ -21,7 +21,7 @@ from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.topics import TopicNames, names
-from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter, create
+from wikitopics.session.storage.writer import Beginning, Changes, HeartbeatWriter, SessionWriter, create
 from wikitopics.session.system import TrainerLock
 
 
@@ -85,7 +85,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         models=specs,
         batch_sizes=(1024,) * len(specs),
     )
-    create(path, settings, words, [row(0, 0, 1.0)] * len(specs))
+    create(path, settings, Beginning(words, [row(0, 0, 1.0)] * len(specs)))
     store = SessionWriter(path)
     if recipe.state not in {"new", "starting"}:
         points = measured_at(recipe.articles)

@@ -95,7 +95,7 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, mon
 
 async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_over_it(tmp_path):
     path, words = tmp_path / "s.db", Vocabulary.from_words(["aa", "bb", "cc"])
-    stores.create(path, replace(settings(), fingerprint=""), (), ())
+    stores.create(path, replace(settings(), fingerprint=""))
     store, feed = SessionWriter(path), Follower(path)
     read = {"word_ids": np.tile(np.arange(3, dtype=np.int32), 10), "counts": np.ones(30, np.int32)}
     found = replace(documents(*range(1, 11)), indptr=np.arange(0, 33, 3), lexicon=words.words, **read)

@@ -51,9 +51,9 @@ async def test_a_trainer_is_asked_for_elsewhere_too(shown, live, tmp_path):
 async def test_before_there_is_a_session_its_trainer_is_quoted(shown, home):
     home.mkdir()
     path, trainer = home / "night.db", Process()
-    Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying for another 299 s\n")
+    Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying until 10:23:45\n")
     async with shown(path, trainer=trainer) as (app, pilot):
-        seen = await seeing.until(pilot, "no address found for en.wikipedia.org; trying for another 2")
+        seen = await seeing.until(pilot, "no address found for en.wikipedia.org; trying until 10:23:45")
         assert "Try the embedded sample instead" in seen
         trainer.code = 3
         Path(f"{path}.log").write_text("wikitopics: en.wikipedia.org cannot be reached\n")

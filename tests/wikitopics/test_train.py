@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import shutil
 import signal
 import sys
 from dataclasses import replace
@@ -128,25 +127,6 @@ def test_a_file_that_has_moved_is_named_again(cli, trained, corpus, tmp_path):
     moved = tmp_path / "moved.npz"
     moved.write_bytes(corpus.counts.read_bytes())
     assert cli("train", "--counts", moved).code == 0
-
-
-def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus, home, monkeypatch):
-    free = shutil.disk_usage(home.parent)._replace(free=50_000_000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
-    few = ("train", *corpus.options(), *SMALL)
-    said = cli.ok(*few)
-    assert "660 documents need about 0.1 GB more" in said.err
-    assert "0.1 GB is free: make room" in said.err
-    free = free._replace(free=500_000_000)
-    assert "need about" not in cli.ok(*few, "--session", "roomy").err
-
-
-def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus):
-    assert "a corpus of" not in cli("train", *corpus.options(), *SMALL, "--articles", 100).err
-    assert "a corpus of" not in cli("train", "--articles", 300).err
-    grown = cli.ok("train")
-    assert "made for a corpus of 100 documents" in grown.err
-    assert "for 660, a new --session gives better topics" in grown.err
 
 
 def test_a_session_knows_the_limits_of_its_last_run_only(cli, corpus, home):

@@ -8,7 +8,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,7 +197,7 @@ def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int,
     sea = math.ceil(3 * SMOOTH)  # around the sheet, so that every outline is closed
     for area in areas:
         own = gaussian_filter(np.pad(land == area, sea).astype(np.float64), SMOOTH)
-        lines, _ = contour_generator(z=own, name="mpl2014").lines(0.5)
+        lines: Any = contour_generator(z=own, name="mpl2014").lines(0.5)[0]
         places = ((line[:-1] - sea + 0.5) * CELL for line in lines if len(line) >= SHORTEST)
         yield area, "".join(map(_curve, places))
 

@@ -1,20 +1,18 @@
 """Whose file it is, and who else has it open."""
 
 import contextlib
-import importlib
 import random
 import shutil
 import sqlite3
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.session.rows import sql
 from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.records import Progress
-from wikitopics.session.storage.database import Without, connect, is_sqlite
+from wikitopics.session.storage.database import connect, is_sqlite
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
 from wikitopics.tui.follow import Follower
@@ -172,16 +170,3 @@ def test_whoever_may_not_write_leaves_the_log_as_it_is(path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", read_only)
     with SessionReader(path) as reader:
         assert reader.status().articles == 0
-
-
-# sqlite-utils, loaded without a package that it would load needlessly.
-
-
-def test_a_package_is_hidden_from_this_thread_alone(tmp_path, monkeypatch):
-    (tmp_path / "some_guest.py").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-    with Without("some_guest"), ThreadPoolExecutor(1) as other:
-        with pytest.raises(ImportError):
-            importlib.import_module("some_guest")
-        assert other.submit(importlib.import_module, "some_guest").result(60)
-        assert importlib.import_module("some_guest"), "it is loaded now"

@@ -201,7 +201,7 @@ def noted(sql):
 
 def watched(path):
     db = connect(path)
-    db.conn.set_trace_callback(noted)
+    db.set_trace_callback(noted)
     return db
 
 writer.connect = watched
@@ -228,8 +228,8 @@ def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
 
     def small(path):
         db = connect(path)
-        pages = db.conn.execute("PRAGMA page_count").fetchone()[0]
-        db.conn.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+        pages = db.execute("PRAGMA page_count").fetchone()[0]
+        db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
         return db
 
     with monkeypatch.context() as full:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.scaling.tables import file_bytes
 from tests.session.rows import WORDS, changes, documents, row, settings, sql
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
 from wikitopics.session.records import Progress
@@ -16,7 +17,7 @@ from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.database import SMALL, VERSION, connect, read_rows
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import check_size
-from wikitopics.session.storage.writer import Changes, SessionWriter, file_bytes
+from wikitopics.session.storage.writer import Changes, SessionWriter
 
 # The store: sessions are made whole or not at all, and so is every commit.
 
@@ -65,18 +66,18 @@ def test_a_file_that_came_while_the_session_was_made_is_not_overwritten(tmp_path
 
     monkeypatch.setattr(stores, "database", database)
     with pytest.raises(SessionError, match="exists"):
-        stores.create(path, settings(), WORDS, [row()])
+        stores.create(path, settings(), stores.Beginning(WORDS, [row()]))
     assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["s.db"]
 
 
 def test_a_session_or_folder_that_cannot_be_made_is_one_line_and_leaves_nothing(tmp_path):
     with pytest.raises(SessionError):
-        stores.create(tmp_path / "s.db", settings(), WORDS, [row() | {"arrays": object()}])
+        stores.create(tmp_path / "s.db", settings(), stores.Beginning(WORDS, [row() | {"arrays": object()}]))
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_text("")
     with pytest.raises(SessionError, match=r"cannot create .*: (Not a directory|File exists)"):
-        stores.create(tmp_path / "file" / "s.db", settings(), WORDS, [row()])
+        stores.create(tmp_path / "file" / "s.db", settings(), stores.Beginning(WORDS, [row()]))
 
 
 def test_what_is_committed_is_there_for_the_next_trainer(path):

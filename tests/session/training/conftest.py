@@ -37,8 +37,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     )
 
     class Threads(ThreadPoolExecutor):
-        def jobs(self):
-            return 2
+        jobs = 2
 
     async def run(source, limits=None, meanwhile=None, report=lambda _: None, say=lambda _: None):
         limits = limits or Limits()

@@ -22,7 +22,7 @@ from wikitopics.vocab.vocabulary import UnknownVocabulary
 def store(tmp_path):
     path = tmp_path / "s.db"
     wanted = {**settings().values, "vocab_articles": 6}
-    stores.create(path, replace(settings(), values=wanted, fingerprint=""), (), ())
+    stores.create(path, replace(settings(), values=wanted, fingerprint=""))
     writer = SessionWriter(path)
     yield writer
     writer.close()

@@ -44,8 +44,8 @@ async def test_a_killed_worker_loses_no_page(corpus, memory):
     memory.slow = 0.02
     feed.start(None)
     seen = (await feed.next()).page_ids.tolist()
-    (worker,) = workers.pids()
-    os.kill(worker, signal.SIGKILL)
+    (worker,) = workers._workers
+    os.kill(worker._process.pid, signal.SIGKILL)
     memory.slow = 0.0
     while (found := await feed.next()) is not None:
         seen += found.page_ids.tolist()

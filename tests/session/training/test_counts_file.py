@@ -103,7 +103,7 @@ def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line
         ({"n_words": np.array("x")}, "n_words"),
         ({"n_words": np.array(5.5)}, "n_words must be whole"),
         ({"counts": None}, "lacks the array 'counts'"),
-        ({"counts": np.array([1, 0, 3])}, "counts must be 1 or more"),
+        ({"counts": np.array([1, 0, 3])}, "counts must be from 1"),
         ({"counts": np.array([1.5, 2, 3])}, "counts must be whole"),
         *(({"counts": np.array([1, value, 3])}, "out of range") for value in (np.nan, 2**31)),
         ({"counts": np.array([1, 2**64 - 1, 3], np.uint64)}, "out of range"),
@@ -153,8 +153,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     sizes = np.arange(81) * 6
     np.savez(counts, indptr=sizes, word_ids=ids.ravel(), counts=np.ones(480, np.int64), n_words=8)
     train = "train", "--counts", counts, "--topics", 2, "--passes", 1, "--keep-counts", "--vocab", words
-    outcome = cli.ok(*train, "--articles", 40)
-    assert "6 of the 8 words, such as 'covid19', are not words by rule 1" in outcome.err
+    assert cli(*train, "--articles", 40).code == 0
     assert cli(*train).code == 0
     assert cli("vocab", "show", "--session", "default").out == words.read_text()
     exported = list(csv.DictReader(io.StringIO(cli("export", "topics").out)))

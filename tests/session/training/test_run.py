@@ -8,7 +8,6 @@ import os
 import signal
 import sqlite3
 import threading
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import numpy as np
@@ -17,12 +16,10 @@ import pytest
 from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
 from tests.waiting import until_true
 from wikitopics.crawler.errors import WikiRefused, WikiUnreachable
-from wikitopics.crawler.source import Activity
 from wikitopics.session import control
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.writer import HeartbeatWriter, SessionWriter
 from wikitopics.session.training import blocks as feed_module
-from wikitopics.session.training import run as runs
 from wikitopics.session.training.run import Limits, Run, commit_due
 from wikitopics.session.training.stream import Stream
 
@@ -455,18 +452,6 @@ async def test_a_heartbeat_outlives_a_disk_that_is_full_awhile(trainer_of, memor
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=fill) == "enough"
-
-
-def test_time_in_which_the_process_was_suspended_is_no_running_time(monkeypatch):
-    clock = [100.0]
-    monkeypatch.setattr(runs, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    progress = SimpleNamespace(elapsed_seconds=0.0, bytes_read=0)
-    stream, feed = SimpleNamespace(progress=progress), SimpleNamespace(activity=Activity())
-    run, ran = Run(None, stream, feed, Limits()), []
-    for now in (101.0, 102.0, 702.0, 703.0):
-        clock[0] = now
-        ran.append(run.ran())
-    assert ran == [1.0, 2.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -27,7 +27,7 @@ from wikitopics.vocab import Vocabulary
 @pytest.mark.parametrize(
     ("end", "seconds", "says"),
     [
-        ("trying_until", 30, "no address; trying for another "),
+        ("trying_until", 30, "no address; trying until "),
         ("waiting_until", 3600, "no address; next request at "),
         (None, 0, "no address"),
     ],
@@ -182,29 +182,6 @@ async def test_a_session_that_cannot_go_on_is_closed(planned, monkeypatch):
         async with start.open_session(plan, print):
             pass
     assert os.listdir(plan.path.parent) == [plan.path.name]
-
-
-async def remarks(plan):
-    async with start.open_session(plan, print) as (store, _, source):
-        return list(start._room(plan, store, source))
-
-
-@pytest.mark.parametrize(("keep", "advised"), [("all", True), ("none", False)])
-async def test_a_disk_that_will_be_full_is_told_with_what_helps(planned, monkeypatch, keep, advised):
-    monkeypatch.setattr("wikitopics.session.training.start.file_bytes", lambda *_: 9_000_000_000)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000_000))
-    (line,) = await remarks(planned(keep_articles=keep))
-    for part in ("about 9.0 GB more", "2.5 GB is free", "make room"):
-        assert part in line
-    assert ("--keep-articles none" in line) == advised
-
-
-async def test_a_disk_that_does_not_say_what_is_free_is_no_obstacle(planned, monkeypatch):
-    def refused(_):
-        raise PermissionError
-
-    monkeypatch.setattr("shutil.disk_usage", refused)
-    assert await remarks(planned()) == []
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def workers():
     pool = Workers(2, int, ())
     yield pool
     pool.shutdown(wait=False, cancel_futures=True)
-    assert pool.pids() == []
+    assert not pool._workers
 
 
 def test_what_a_job_returns_raises_and_prints(workers, capfd):
@@ -53,7 +53,7 @@ def test_after_half_a_message_the_next_job_gets_a_new_worker():
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pool.submit(len, [b"x" * (1 << 20), lambda: None]).result(600)
     assert pool.submit(len, "four").result(600) == 4
-    assert len(pool.pids()) == 1
+    assert len(pool._workers) == 1
     pool.shutdown()
 
 
@@ -61,7 +61,7 @@ def test_a_worker_that_never_ends_is_killed_with_the_pool():
     pool = Workers(1, int, ())
     job = pool.submit(time.sleep, 600)
     until(job.running)
-    until(pool.pids)
+    until(lambda: pool._workers)
     pool.shutdown(wait=False, cancel_futures=True)
     with pytest.raises(WorkerDied):
         job.result(600)
@@ -83,8 +83,8 @@ def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
     script = (
         "import time; from wikitopics.session.training.workers import Workers\n"
         f"pool = Workers(2, int, ()); jobs = [pool.submit(exec, {job!r}) for _ in range(2)]\n"
-        "while len(pool.pids()) < 2: time.sleep(0.01)\n"
-        "print(*pool.pids(), flush=True); time.sleep(600)"
+        "while len(pool._workers) < 2: time.sleep(0.01)\n"
+        "print(*(one._process.pid for one in pool._workers), flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     pids = [int(pid) for pid in parent.stdout.readline().split()]
