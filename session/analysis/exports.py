@@ -33,12 +33,14 @@ Row = Sequence[object]
 Batch = Sequence[Sequence[object]]
 """Some rows, as one sequence per column: handling millions row by row would take minutes."""
 Batches = Callable[["ExportRequest"], Iterator[Batch]]
+WIDE_WORDS = tuple(f"word_{rank}" for rank in range(1, 11))
 TYPES: Mapping[str, type] = {
     **dict.fromkeys(("model", "word", "name", "event", "metric", "title", "role", "id", "area_name"), str),
     **dict.fromkeys(("topic", "rank", "parent", "area", "other", "articles", "tokens", "count"), int),
     **dict.fromkeys(("page_id", "revision_id", "words"), int),
     **dict.fromkeys(("probability", "share", "npmi", "seconds", "value", "proportion"), float),
     "in_use": bool,
+    **dict.fromkeys(WIDE_WORDS, str),
 }
 """The type of each column's values, besides None; a name has the same in every table."""
 _BATCH_ROWS = 500
@@ -143,6 +145,25 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
             area = topic.area, topic.area_name
             for rank, pair in enumerate(zip(topic.words, topic.probabilities, strict=True), start=1):
                 yield model, topic.number, rank, *pair, *more, *area
+
+
+@batched
+def _wide(request: ExportRequest) -> Iterator[Row]:
+    """The topics as they are now, one row per topic."""
+    from wikitopics.session.analysis.topics import described_topics
+
+    for model in request.models:
+        for topic in described_topics(request.reader, model):
+            words = (*topic.words, *(None for _ in WIDE_WORDS))[: len(WIDE_WORDS)]
+            yield model, topic.number, topic.name, topic.area, topic.area_name, topic.share, *words
+
+
+WIDE = replace(
+    TABLES["topics"],
+    columns=("model", "topic", "name", "area", "area_name", "share", *WIDE_WORDS),
+    batches=_wide,
+)
+"""The table of `export topics --wide`."""
 
 
 @table("history", "History: the topics at every snapshot", "model articles topic rank word probability")

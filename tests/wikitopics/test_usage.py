@@ -74,6 +74,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["topics", "name", "--command"], "requires an argument (see `wikitopics topics"),
         (["articles", "--topic", "-1"], "'--topic': must be a whole number from 0, not '-1'"),
         (["history", "first"], "must be a whole number from 0, not 'first'"),
+        (["vocab", "build", "pyproject.toml", "-o", "./pyproject.toml"], "is one of the files to read: name"),
         (["vocab", "build", "x", "-o", "y", "--min-df", "5%"], "'--min-df': must be a number of documents"),
         (["vocab", "build", "x", "-o", "y", "--stop-words", "none.txt"], "none.txt: no such file"),
         (["vocab", "build", "x", "-o", "y", "--stop-words", ""], "'': no such file"),

@@ -13,7 +13,15 @@ from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
-from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest, format_of, save, written_to
+from wikitopics.session.analysis.exports import (
+    FORMATS,
+    TABLES,
+    WIDE,
+    ExportRequest,
+    format_of,
+    save,
+    written_to,
+)
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
@@ -90,20 +98,31 @@ def _described(metric: Metric) -> str:
 @click.option(
     "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, which some spreadsheets need."
 )
+@click.option("--wide", is_flag=True, help="topics: one row per topic, with its name, area and ten words.")
 @session_option
 def export(
-    what: str, form: str | None, output: str | None, model: str | None, every: bool, bom: bool, session: str
+    what: str,
+    form: str | None,
+    output: str | None,
+    model: str | None,
+    every: bool,
+    bom: bool,
+    wide: bool,
+    session: str,
 ) -> None:
     """Write what a session holds in a form that other programs read.
 
     Examples:
       wikitopics export topics > topics.csv
+      wikitopics export topics --wide -o topics.tsv
       wikitopics export history --format json -o history.json
       wikitopics export model --model hdp -o hdp.npz
     """
     from wikitopics.session.analysis.proportions import licence_of
 
-    table = TABLES[what]
+    table = WIDE if wide else TABLES[what]
+    if table.name != what:
+        raise BadUsage("--wide is only for `export topics`")
     target = None if output is None or output == "-" else Path(output)
     written_as = format_of(table, form) if target is None else written_to(target, table, form)
     if bom and not written_as.bom:
@@ -275,6 +294,8 @@ def build(
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
+    if output.exists() and any(Path(name).exists() and output.samefile(name) for name in sources):
+        raise BadUsage(f"{output} is one of the files to read: name another one with -o")
     if is_packed(output.name):
         raise BadUsage(f"{output.name}: vocabularies are not compressed; leave out {output.suffix}")
     progress = ProgressLine("articles", articles) if crawl else ProgressLine("documents")

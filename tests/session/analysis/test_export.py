@@ -50,6 +50,18 @@ def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
     assert set(in_use.values()) == {True, False}
 
 
+def test_a_wide_export_has_a_row_for_each_topic_with_its_words_in_columns(cli, trained):
+    words = {}
+    for row in cli.rows("topics"):
+        words.setdefault(row["topic"], []).append(row["word"])
+    wide = json.loads(cli.ok("export", "topics", "--wide", "--format", "json").out)
+    assert {row["topic"]: [row[f"word_{rank}"] for rank in range(1, 11)] for row in wide} == {
+        topic: of_topic[:10] for topic, of_topic in words.items()
+    }
+    assert list(wide[0])[:6] == ["model", "topic", "name", "area", "area_name", "share"]
+    assert "--wide is only for `export topics`" in cli("export", "words", "--wide").err
+
+
 def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained):
     ranks = {}
     for row in cli.rows("history"):
