@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
-from wikitopics.session import control, escapes, sources
+from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.analysis.story import SCORE
 from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
@@ -29,7 +29,7 @@ from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, ru
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
-from wikitopics.tui.questions import Ask, Starting, agreement
+from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
 from wikitopics.tui.terminal import (
     Preferences,
     TerminalApp,
@@ -325,7 +325,16 @@ class Wikitopics(TerminalApp[Ending]):
             self.notify(why)
             return
 
-        self._start_again()
+        def answered(answer: str | None) -> None:
+            if answer == "saved":
+                self.action_restart()
+
+        with self.warning():
+            # A trainer that this screen started may have its contact from an option.
+            if self.path in self._trainers.paths() or not _lacks_contact(self.latest):
+                self._start_again()
+            else:
+                self.push_screen(AskContact(leave="Back", sample=False), answered)
 
     def idle(self, action: str) -> str:
         """Why this key has nothing to do now; "" if it has."""
@@ -498,6 +507,14 @@ class Wikitopics(TerminalApp[Ending]):
         for widget in self.main.query(Drawn):
             widget.redraw()
         self.main.hint()
+
+
+def _lacks_contact(look: SessionView) -> bool:
+    """Whether the server requires a contact, and there is none. Raises SessionError."""
+    kind, identity = sources.described(look.status.source), look.settings.get("source_options")
+    if not isinstance(identity, Mapping) or kind.fault(identity):
+        return False  # the trainer reports what is wrong
+    return kind.needs_contact(identity) and config.lacks_contact()
 
 
 def names() -> frozenset[str]:

@@ -227,10 +227,11 @@ class AskContact(Dialog[Answer]):
     AUTO_FOCUS = ""
     BINDINGS = [Binding("escape", "dismiss('quit')", "Quit")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(self, leave: str = "Quit") -> None:
-        """``leave``: the label for leaving without an answer."""
+    def __init__(self, *, leave: str = "Quit", sample: bool = True) -> None:
+        """``leave``: the label for leaving without an answer. ``sample``: whether the embedded sample is
+        offered."""
         super().__init__()
-        self._leave = leave
+        self._leave, self._offers_sample = leave, sample
         self._saved = config.contact() or ""
         """The contact saved so far, which is asked for again because it is not acceptable."""
 
@@ -246,7 +247,8 @@ class AskContact(Dialog[Answer]):
             yield Static(Content(f"What will be downloaded: {DOWNLOAD}."), classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Save and start", variant="primary", id="save", compact=True)
-                yield Button("Try the embedded sample", id="demo", compact=True)
+                if self._offers_sample:
+                    yield Button("Try the embedded sample", id="demo", compact=True)
                 yield Button(self._leave, id="quit", compact=True)
 
     def on_mount(self) -> None:
