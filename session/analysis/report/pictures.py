@@ -272,7 +272,7 @@ def topic_tree(model: "ReportModel") -> Markup:
         axes.yaxis.set_visible(False)
         axes.plot(xs, ys, color=series(model.place), linewidth=1.4, clip_on=False, solid_joinstyle="round")
         for row, topic in enumerate(topics):
-            name = f"{cut(topic.name, LONGEST_IN_TREE)}  {topic.share:.1%}"
+            name = f"{cut(topic.row.name, LONGEST_IN_TREE)}  {topic.row.share:.1%}"
             link = f"#{topic.anchor}"
             for right, text, ink, url in ((6, "●", f"area{topic.area}", None), (18, name, "ink", link)):
                 axes.annotate(
@@ -291,21 +291,20 @@ def topic_tree(model: "ReportModel") -> Markup:
 
 
 def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
-    """The line that joins the branches: the heights of two branches and of their join, and their rows."""
-    order = (topic.number for _, members in model.groups for topic in members)
-    rows = {topic: float(row) for row, topic in enumerate(order)}
-    heights = dict.fromkeys(rows, 0.0)
-    parts: dict[int | None, list[int]] = {}
+    """The lines from each branch to the one that it is part of: their heights and rows.
+
+    A branch is in the middle of its topics that are not hidden.
+    """
+    order = [topic.row.topic for _, members in model.groups for topic in members]
+    shown = (
+        (branch, [order.index(topic) for topic in branch.topics if topic in order]) for branch in model.tree
+    )
+    places = {branch.number: (branch.height, sum(rows) / len(rows)) for branch, rows in shown if rows}
     xs: list[float] = []
     ys: list[float] = []
-    for branch in model.tree:  # children come before their parents
-        if len(below := parts.get(branch.number, [])) > 1:
-            one, other = below
-            xs += [heights[one], branch.height, branch.height, heights[other], float("nan")]
-            ys += [rows[one], rows[one], rows[other], rows[other], float("nan")]
-            rows[branch.number], heights[branch.number] = (rows[one] + rows[other]) / 2, branch.height
-        elif below:  # all topics of the other branch are hidden
-            rows[branch.number], heights[branch.number] = rows[below[0]], heights[below[0]]
-        if branch.number in rows:
-            parts.setdefault(branch.parent, []).append(branch.number)
+    for branch in model.tree:
+        if branch.number in places and branch.parent in places:
+            (height, row), (above, middle) = places[branch.number], places[branch.parent]
+            xs += [height, above, above, float("nan")]
+            ys += [row, row, middle, float("nan")]
     return xs, ys

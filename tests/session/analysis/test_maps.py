@@ -42,7 +42,7 @@ def test_every_topic_is_named_and_nothing_overlaps(model, U, form):
     overlaps = (across > 0) & (down > 0)
     assert overlaps.sum() == len(drawn.marks), "each overlaps only itself"
     for topic, mark in zip(model.topics[2:], drawn.marks[2:], strict=False):
-        assert "".join(mark.lines).replace(",", "").replace(" ", "") == "".join(topic.name.split(", "))
+        assert "".join(mark.lines).replace(",", "").replace(" ", "") == "".join(topic.row.name.split(", "))
     assert len(drawn.marks) == U + (len(model.groups) if len(model.groups) > 1 else 0)
 
 
