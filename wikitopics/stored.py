@@ -217,8 +217,7 @@ class StoredSession:
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
         with self._reading(model) as (reader, name):
-            rows = TABLES["metrics"].rows(ExportRequest(reader, [name]))
-            return [Measurement(*row) for row in rows]
+            return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
 
     def infer(
         self, texts: Iterable[str], model: str | None = None, *, markup: Markup | None = None
@@ -267,13 +266,10 @@ class StoredSession:
             now = name, reader.progress().committed_at
             if recorded is None or (recorded.model, recorded.as_of.committed_at) != now:
                 recorded = self._recorded = Recorded(reader, name)
-            if theta is not None:
-                return recorded.nearest(reader, theta, limit)
-            assert title is not None
-            row = recorded.row_of(reader, title)
-            if row is None:
-                raise proportions.not_found(reader, title)
-            return recorded.like(reader, row, limit)
+            to = theta if title is None else recorded.row_of(reader, title)
+            if to is None:
+                raise proportions.not_found(reader, str(title))
+            return recorded.nearest(reader, to, limit)
 
     @overload
     def proportions(
