@@ -155,8 +155,5 @@ def _area(number: int, name: str, topics: Sequence[int], newest: TopWords, given
     shares = newest.shares.astype(np.float64)
     largest_first = sorted(topics, key=lambda topic: -shares[topic])
     share = float(shares[topics].sum())
-    for topic in largest_first:
-        if topic in given and shares[topic] >= NAMING * share:
-            name = given[topic]
-            break
-    return Area(number, name, share, tuple(largest_first))
+    theirs = (given[topic] for topic in largest_first if topic in given and shares[topic] >= NAMING * share)
+    return Area(number, next(theirs, name), share, tuple(largest_first))

@@ -443,11 +443,15 @@ def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
     batches, header = table.batches(request), table.header(request)
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema([(name, types[TYPES[name]]) for name in header])
-    file = io.BytesIO()
+    file, parts = io.BytesIO(), [schema.empty_table()]
     with ParquetWriter(file, schema, compression="zstd") as writer:
-        for columns in _together(batches, len(header)):
-            writer.write_table(pa.table(list(map(pa.array, columns, schema.types)), schema=schema))
-            yield _taken(file)
+        for columns in batches:
+            parts.append(pa.table(list(map(pa.array, columns, schema.types)), schema=schema))
+            if sum(map(len, parts)) >= GROUP:
+                writer.write_table(pa.concat_tables(parts))
+                yield _taken(file)
+                del parts[1:]
+        writer.write_table(pa.concat_tables(parts))
     yield _taken(file)
 
 
@@ -457,18 +461,6 @@ def _taken(file: io.BytesIO) -> bytes:
     file.seek(0)
     file.truncate()
     return piece
-
-
-def _together(batches: Iterator[Batch], width: int) -> Iterator[list[list[object]]]:
-    """The batches joined to groups of at least `GROUP` rows, but for the last."""
-    columns: list[list[object]] = [[] for _ in range(width)]
-    for batch in batches:
-        for column, more in zip(columns, batch, strict=True):
-            column += more
-        if len(columns[0]) >= GROUP:
-            yield columns
-            columns = [[] for _ in range(width)]
-    yield columns
 
 
 def _npz(table: Table, request: ExportRequest) -> Iterator[bytes]:

@@ -132,19 +132,13 @@ _SOUND = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%
 scheme."""
 
 
-def nowhere(article: ArticleRow) -> str | None:
-    """The address of an article that has none."""
-    return None
-
-
 def addresses(settings: Settings) -> Address:
     """The address of each article, as the kind of source gives it for a session with these settings."""
     kind, identity = sources.described(settings.source), settings.source_options
-    if kind.fault(identity):
-        return nowhere
+    is_sound = not kind.fault(identity)
 
     def address(article: ArticleRow) -> str | None:
-        link = kind.address(identity, article.title, article.revision_id)
+        link = kind.address(identity, article.title, article.revision_id) if is_sound else None
         return link if link is not None and _SOUND.fullmatch(link) else None
 
     return address

@@ -8,7 +8,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,6 +18,7 @@ from rich.cells import cell_len, set_cell_size
 
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.records import measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,7 +136,6 @@ def _short(value: str) -> str:
 
 # Tiny drawings, some for every topic: bare paths, since no library writes them as briefly.
 
-T = TypeVar("T")
 Course = Sequence[tuple[int, float, float]]
 """A topic's share over time: (articles, share, the topic's own part of it)."""
 
@@ -156,12 +156,11 @@ def bars(words: Sequence[tuple[str, float, float]]) -> Markup:
     """One bar per word, one below another: its probability, with the part that is the topic's own in dark."""
     most = max(probability for _, probability, _ in words)
     lengths = [100 * probability / (most or 1) for _, probability, _ in words]
-    every = "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(lengths))
-    own = "".join(
-        f"M0 {row}.5h{length * part:.0f}"
-        for row, (length, (_, _, part)) in enumerate(zip(lengths, words, strict=True))
+    own = [length * part for length, (_, _, part) in zip(lengths, words, strict=True)]
+    every, dark = (
+        "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(of)) for of in (lengths, own)
     )
-    return _tiny(100, len(words), all=every, own=own)
+    return _tiny(100, len(words), all=every, own=dark)
 
 
 def _tiny(width: int, height: int, **paths: str) -> Markup:
@@ -171,7 +170,7 @@ def _tiny(width: int, height: int, **paths: str) -> Markup:
     return picture.format(width, height, inside)
 
 
-def thin(items: Sequence[T], most: int) -> Sequence[T]:
+def thin(items: Sequence[Any], most: int) -> Sequence[Any]:
     """At most ``most`` of the items, evenly spaced; the first and the last stay."""
     if len(items) <= most:
         return items
@@ -220,9 +219,8 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
 
 def formatted(value: float) -> str:
     """The value with its significant digits: "1,187", "0.213"."""
-    size = abs(value)
-    text = f"{size:,.0f}" if value == int(value) or size >= 100 else f"{size:.{1 if size >= 10 else 3}f}"
-    return f"−{text}" if value < 0 else text
+    text = f"{value:,.0f}" if value == int(value) else measured(value)
+    return text.replace("-", "−")
 
 
 def _scales(axes: "Axes", metric: Metric, noun: str, values: np.ndarray) -> None:

@@ -101,5 +101,7 @@ def test_names_are_wrapped_where_they_may_be():
 def test_topics_of_a_damaged_or_very_young_session_can_be_drawn(model):
     from dataclasses import replace
 
-    topics = [replace(topic, share=0.0, place=(0.0, 0.0), name="") for topic in model.topics]
+    topics = [
+        replace(topic, row=replace(topic.row, share=0.0, name=""), place=(0.0, 0.0)) for topic in model.topics
+    ]
     assert np.isfinite(boxes(maps.layout(replace(model, topics=topics, groups=[]), maps.NARROW))).all()
