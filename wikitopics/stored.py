@@ -165,7 +165,6 @@ class StoredSession:
 
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
         self.path = path_of(session)
-        self._closed = False
         self._recorded: Recorded | None = None
         with _reader(self.path) as reader:
             reader.settings()  # a damaged file is refused at once
@@ -361,10 +360,6 @@ class StoredSession:
         with self._open() as reader:
             return reader.counter()
 
-    def close(self) -> None:
-        """Refuse further calls. Nothing is open between calls, so this frees nothing."""
-        self._closed = True
-
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_recorded": None}  # the receiver reads its own
 
@@ -372,7 +367,7 @@ class StoredSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """Nothing is open between calls."""
 
     def __repr__(self) -> str:
         try:
@@ -396,8 +391,6 @@ class StoredSession:
 
     @contextmanager
     def _open(self) -> Iterator[SessionReader]:
-        if self._closed:
-            raise SessionError(f"{self.path} was closed: open it again with wikitopics.open")
         with _reader(self.path) as reader:
             if not os.path.samestat(reader.file, self._file):
                 raise NoSession(f"{self.path} was replaced: open it again with wikitopics.open")
