@@ -432,8 +432,7 @@ def _nearest_pages(
         tried = min(2 * tried, len(distances))
         rows = np.argpartition(distances, tried - 1)[:tried]
         rows = rows[np.lexsort((-rows, distances[rows]))]
-        first = np.sort(np.unique(page_ids[rows], return_index=True)[1])
-        rows = rows[first]
+        rows = rows[np.sort(np.unique(page_ids[rows], return_index=True)[1])]
         rows = rows[page_ids[rows] != without] if without is not None else rows
         if len(rows) >= limit or tried == len(distances):
             return rows[:limit]
