@@ -82,6 +82,14 @@ def age(seconds: float) -> str:
     return f"{seconds / 86_400:.0f} d"
 
 
+def measured(value: float) -> str:
+    """A metric's value with its significant digits: 1187.3 -> "1,187", -7.0812 -> "-7.081"."""
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.3f}"
+
+
 def per_hour(articles: int, seconds: float) -> float:
     """Articles trained per hour of trainer running time; `articles_per_hour` everywhere means this."""
     return articles / seconds * 3600 if seconds > 0 else 0.0

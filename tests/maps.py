@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import Areas, tree
-from wikitopics.session.analysis.areas import Area, Atlas, Branch, in_drawing_order
+from wikitopics.session.analysis.areas import Area, Branch, in_drawing_order
 from wikitopics.session.analysis.report.contents import ReportModel, nearest
 
 WORDS = ["league", "season", "population", "republican", "of", "constitution", "bridges", "science", "art"]
@@ -29,14 +29,12 @@ def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> 
     shares = np.sort(random.pareto(1.5, U) + 0.3)[::-1]
     shares /= shares.sum()
     called = [*names, *(", ".join(random.choice(WORDS, 3, replace=False)) for _ in range(U))][:U]
-    near = nearest(Atlas([], areas, by_words=False))
+    near, row = nearest(areas), model.topics[0].row
     topics = [
         replace(
             model.topics[0],
             anchor=f"{model.anchor}-{number}",
-            number=number,
-            name=called[number],
-            share=float(shares[number]),
+            row=replace(row, topic=number, name=called[number], share=float(shares[number])),
             area=int(areas.of_topic[number]),
             place=tuple(areas.places[number].tolist()),
             near=near[number],

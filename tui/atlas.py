@@ -139,7 +139,7 @@ Centres = dict[tuple[int | None, int], tuple[float, float]]
 
 def _centres(found: Atlas, topics: Sequence[tuple[int, int]], size: tuple[int, int]) -> Centres:
     width, height = size
-    place = dict(zip(found.topics.tolist(), found.places, strict=True))
+    place = dict(zip(found.grouping.topics.tolist(), found.places, strict=True))
     margin = min(8, width // 4)
     spread = filled(np.array([place[topic] for topic, _ in topics]))
     rows, columns = spread[:, 1] * (height - 1) + 0.5, margin + spread[:, 0] * (width - 2 * margin)

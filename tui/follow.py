@@ -20,7 +20,7 @@ from textual.worker import WorkType
 
 from wikitopics.session.analysis.answers import Answers
 from wikitopics.session.analysis.areas import Area, Atlas, atlas
-from wikitopics.session.analysis.proportions import Address, addresses, nowhere
+from wikitopics.session.analysis.proportions import Address, addresses
 from wikitopics.session.analysis.story import times
 from wikitopics.session.analysis.topics import metrics_of
 from wikitopics.session.control import Trainers, last_words
@@ -88,7 +88,7 @@ class SessionView:
     at: float
     """When it was read, in seconds since the epoch."""
     settings: Mapping[str, object] = field(default_factory=dict)
-    address: Address = nowhere
+    address: Address = lambda article: None
     """The address at which an article can be read in a browser."""
     models: tuple[str, ...] = ()
     """At least one."""

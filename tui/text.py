@@ -10,6 +10,7 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 from wikitopics.session.escapes import visible as visible
 from wikitopics.session.records import age as age
+from wikitopics.session.records import measured as measured
 
 
 def in_ascii(text: str) -> str:
@@ -43,14 +44,6 @@ def short(number: float) -> str:
     if size >= 10 or number == int(number):
         return f"{number:.0f}"
     return f"{number:.1f}"
-
-
-def measured(value: float) -> str:
-    """A metric's value with its significant digits: 1187.3 -> "1,187", -7.0812 -> "-7.081"."""
-    size = abs(value)
-    if size >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if size >= 10 else f"{value:.3f}"
 
 
 def share(fraction: float) -> str:

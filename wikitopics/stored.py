@@ -165,7 +165,6 @@ class StoredSession:
 
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
         self.path = path_of(session)
-        self._closed = False
         self._recorded: Recorded | None = None
         with _reader(self.path) as reader:
             reader.settings()  # a damaged file is refused at once
@@ -217,8 +216,7 @@ class StoredSession:
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
         with self._reading(model) as (reader, name):
-            rows = TABLES["metrics"].rows(ExportRequest(reader, [name]))
-            return [Measurement(*row) for row in rows]
+            return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
 
     def infer(
         self, texts: Iterable[str], model: str | None = None, *, markup: Markup | None = None
@@ -267,13 +265,10 @@ class StoredSession:
             now = name, reader.progress().committed_at
             if recorded is None or (recorded.model, recorded.as_of.committed_at) != now:
                 recorded = self._recorded = Recorded(reader, name)
-            if theta is not None:
-                return recorded.nearest(reader, theta, limit)
-            assert title is not None
-            row = recorded.row_of(reader, title)
-            if row is None:
-                raise proportions.not_found(reader, title)
-            return recorded.like(reader, row, limit)
+            to = theta if title is None else recorded.row_of(reader, title)
+            if to is None:
+                raise proportions.not_found(reader, str(title))
+            return recorded.nearest(reader, to, limit)
 
     @overload
     def proportions(
@@ -365,10 +360,6 @@ class StoredSession:
         with self._open() as reader:
             return reader.counter()
 
-    def close(self) -> None:
-        """Refuse further calls. Nothing is open between calls, so this frees nothing."""
-        self._closed = True
-
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_recorded": None}  # the receiver reads its own
 
@@ -376,7 +367,7 @@ class StoredSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """Nothing is open between calls."""
 
     def __repr__(self) -> str:
         try:
@@ -400,8 +391,6 @@ class StoredSession:
 
     @contextmanager
     def _open(self) -> Iterator[SessionReader]:
-        if self._closed:
-            raise SessionError(f"{self.path} was closed: open it again with wikitopics.open")
         with _reader(self.path) as reader:
             if not os.path.samestat(reader.file, self._file):
                 raise NoSession(f"{self.path} was replaced: open it again with wikitopics.open")

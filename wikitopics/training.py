@@ -438,14 +438,11 @@ def _is_finished(
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
         counter = None if vocabulary is None else reader.counter()
-    over = ", or replace=True to start over"
-    other = (
-        f"session {session_name(path)} was made from other texts: pass those again, or another session{over}"
-    )
-    adds = add and state == "finished" and settings.source == request[SOURCE]
+    takes_more = state == "finished" and settings.source == request[SOURCE]
+    adds, over = add and takes_more, ", or replace=True to start over"
+    other = f"session {session_name(path)} was made from other texts: pass those again, or another session"
+    other += over + ("; add=True adds these" if takes_more else "")
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
-    if state == "finished" and settings.source == request[SOURCE]:
-        other += "; add=True adds these"
     if not is_the_same and not adds:
         raise SessionError(other)
     try:

@@ -65,16 +65,6 @@ class Atlas:
     areas."""
 
     @cached_property
-    def topics(self) -> NDArray[np.int64]:
-        """(U,) the numbers of the topics in use, ascending."""
-        return self.grouping.topics
-
-    @cached_property
-    def distances(self) -> NDArray[np.float64]:
-        """(U, U)"""
-        return self.grouping.far
-
-    @cached_property
     def places(self) -> NDArray[np.float64]:
         """(U, 2) their places on a map without a scale; if none are stored, that takes a second or two."""
         placed = self.grouping.placed() if self.by_words else self.grouping
@@ -109,7 +99,8 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
         newest = reader.newest_words(model)
         assert newest is not None
         words, given = reader.vocabulary(), reader.names_given(model)
-    groups = [found.topics[list(group)].tolist() for group in cut(_nodes(found), len(found.topics), n)]
+    topics = found.grouping.topics
+    groups = [topics[list(group)].tolist() for group in cut(_nodes(found), len(topics), n)]
     groups.sort(key=lambda group: -float(newest.shares[group].sum()))
     relevant = most_relevant_to(groups, newest.leading, newest.shares)
     called = names({i: [words[word] for word in ids.tolist()] for i, ids in enumerate(relevant)}, {})
@@ -126,11 +117,11 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
         if newest is None or found is None:
             return ()
         leaves, words = reader.topic_names(model), reader.vocabulary()
-    K, U = len(leaves), len(found.topics)
-    number = [*found.topics.tolist(), *range(K, K + U)]
+    in_use, K = found.grouping.topics, len(leaves)
+    number = [*in_use.tolist(), *range(K, K + len(in_use))]
     nodes = _nodes(found)
     above = {number[child]: number[node.number] for node in nodes for child in node.children}
-    groups = [(number[node.number], node.height, found.topics[list(node.topics)].tolist()) for node in nodes]
+    groups = [(number[node.number], node.height, in_use[list(node.topics)].tolist()) for node in nodes]
     relevant = most_relevant_to([topics for *_, topics in groups], newest.leading, newest.shares)
     parts = [*((topic, 0.0, [topic]) for topic in range(K)), *groups]
     return tuple(
@@ -149,10 +140,8 @@ def in_drawing_order(branches: Sequence[Branch], found: Sequence[Area]) -> list[
 
 
 def _nodes(found: Atlas) -> tuple[Node, ...]:
-    area_of = found.area_of
-    return tree(
-        found.distances, np.array([area_of[topic].number for topic in found.topics.tolist()], np.int64)
-    )
+    numbers = [found.area_of[topic].number for topic in found.grouping.topics.tolist()]
+    return tree(found.grouping.far, np.array(numbers, np.int64))
 
 
 def _by_words(newest: TopWords) -> Areas:
@@ -166,8 +155,5 @@ def _area(number: int, name: str, topics: Sequence[int], newest: TopWords, given
     shares = newest.shares.astype(np.float64)
     largest_first = sorted(topics, key=lambda topic: -shares[topic])
     share = float(shares[topics].sum())
-    for topic in largest_first:
-        if topic in given and shares[topic] >= NAMING * share:
-            name = given[topic]
-            break
-    return Area(number, name, share, tuple(largest_first))
+    theirs = (given[topic] for topic in largest_first if topic in given and shares[topic] >= NAMING * share)
+    return Area(number, next(theirs, name), share, tuple(largest_first))

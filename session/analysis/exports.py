@@ -90,8 +90,6 @@ class Table:
     """The meaning of --all here; "" if it has none."""
     of_texts: bool = False
     """Whether it contains titles or word counts, which are under the licence of the texts."""
-    count: Callable[[ExportRequest], int | None] | None = None
-    """The number of rows, if that is worth a progress line and known beforehand."""
 
     def models(self, reader: "SessionReader", model: str | None) -> Sequence[str]:
         """The models to export if this one is named, or None. Raises SessionError for an unknown one."""
@@ -100,10 +98,6 @@ class Table:
     def header(self, request: ExportRequest) -> tuple[str, ...]:
         """The names of the columns."""
         return self.columns + tuple(name for name, is_there in self.optional.items() if is_there(request))
-
-    def rows(self, request: ExportRequest) -> Iterator[tuple[Any, ...]]:
-        """Its rows one by one."""
-        return chain.from_iterable(zip(*columns, strict=True) for columns in self.batches(request))
 
 
 TABLES: dict[str, Table] = {}
@@ -202,9 +196,6 @@ def _metrics(request: ExportRequest) -> Iterator[Row]:
     optional={"role": attrgetter("everything"), "id": has_ids},
     everything="include held-out and skipped articles, with a role column",
     of_texts=True,
-    count=lambda request: (
-        None if request.everything else request.reader.status().articles * len(request.models)
-    ),
 )
 def _articles(request: ExportRequest) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
@@ -273,7 +264,6 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
     "Words: how often each was trained on, and in how many articles",
     "word count articles",
     of_texts=True,
-    count=lambda request: len(request.reader.vocabulary()),
 )
 @batched
 def _words(request: ExportRequest) -> Iterator[Row]:
@@ -453,11 +443,15 @@ def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
     batches, header = table.batches(request), table.header(request)
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema([(name, types[TYPES[name]]) for name in header])
-    file = io.BytesIO()
+    file, parts = io.BytesIO(), [schema.empty_table()]
     with ParquetWriter(file, schema, compression="zstd") as writer:
-        for columns in _together(batches, len(header)):
-            writer.write_table(pa.table(list(map(pa.array, columns, schema.types)), schema=schema))
-            yield _taken(file)
+        for columns in batches:
+            parts.append(pa.table(list(map(pa.array, columns, schema.types)), schema=schema))
+            if sum(map(len, parts)) >= GROUP:
+                writer.write_table(pa.concat_tables(parts))
+                yield _taken(file)
+                del parts[1:]
+        writer.write_table(pa.concat_tables(parts))
     yield _taken(file)
 
 
@@ -467,18 +461,6 @@ def _taken(file: io.BytesIO) -> bytes:
     file.seek(0)
     file.truncate()
     return piece
-
-
-def _together(batches: Iterator[Batch], width: int) -> Iterator[list[list[object]]]:
-    """The batches joined to groups of at least `GROUP` rows, but for the last."""
-    columns: list[list[object]] = [[] for _ in range(width)]
-    for batch in batches:
-        for column, more in zip(columns, batch, strict=True):
-            column += more
-        if len(columns[0]) >= GROUP:
-            yield columns
-            columns = [[] for _ in range(width)]
-    yield columns
 
 
 def _npz(table: Table, request: ExportRequest) -> Iterator[bytes]:

@@ -19,10 +19,10 @@ from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.topics import by_relevance
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
-from wikitopics.session.options import LINKS, PASSES
+from wikitopics.session.options import LINKS
 from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.settings import Settings, load_model
-from wikitopics.session.sources import NOTEBOOK, described, noun, unit_noun
+from wikitopics.session.sources import NOTEBOOK, described, noun
 from wikitopics.session.storage.counts import Counted
 from wikitopics.session.storage.proportions import title_key
 from wikitopics.session.storage.reader import SessionReader
@@ -132,19 +132,13 @@ _SOUND = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%
 scheme."""
 
 
-def nowhere(article: ArticleRow) -> str | None:
-    """The address of an article that has none."""
-    return None
-
-
 def addresses(settings: Settings) -> Address:
     """The address of each article, as the kind of source gives it for a session with these settings."""
     kind, identity = sources.described(settings.source), settings.source_options
-    if kind.fault(identity):
-        return nowhere
+    is_sound = not kind.fault(identity)
 
     def address(article: ArticleRow) -> str | None:
-        link = kind.address(identity, article.title, article.revision_id)
+        link = kind.address(identity, article.title, article.revision_id) if is_sound else None
         return link if link is not None and _SOUND.fullmatch(link) else None
 
     return address
@@ -329,8 +323,6 @@ class Recorded:
             self.articles = reader.recorded_articles(held_out=True)
             self._kept = reader.proportions(model, held_out=True)
         self.model = model
-        settings = reader.settings()
-        self._noun = unit_noun(settings.source, settings[PASSES])
         self._n_topics = reader.spec(model).topics
         self._starts = self._kept.indptr()
         values = self._kept.values()
@@ -346,12 +338,6 @@ class Recorded:
 
     def __len__(self) -> int:
         return len(self._kept)
-
-    def as_of_told(self) -> str:
-        """The moment it describes, in a line: "as of 70,000 articles"."""
-        some = len(self) < self.as_of.documents
-        part = f"; topic proportions are recorded for {len(self):,} of them" if some else ""
-        return f"as of {self.as_of.articles:,} {self._noun}{part}"
 
     def theta(self, row: int) -> NDArray[np.float64]:
         """(K,) the proportions of one article, sum to 1."""
@@ -392,23 +378,20 @@ class Recorded:
         best = max(named, key=lambda article: (article.title == title, article.seq), default=None)
         return None if best is None else int(numbers[best.seq])
 
-    def like(self, reader: SessionReader, row: int, limit: int) -> list[Neighbour]:
-        """The articles nearest to one of them, without the article itself."""
-        return self.nearest(reader, self.theta(row), limit, without=int(self.articles.page_ids[row]))
-
     def nearest(
-        self, reader: SessionReader, theta: NDArray[np.floating[Any]], limit: int, without: int | None = None
+        self, reader: SessionReader, to: NDArray[np.floating[Any]] | int, limit: int
     ) -> list[Neighbour]:
-        """The articles nearest to proportions, (K,), nearest first; for one read several times, the
-        newest."""
-        near = self.rows_near(reader, theta, limit, without)
+        """The articles nearest to proportions, (K,), or to the article in this row, without itself; the
+        nearest first, and for one read several times, the newest."""
+        of = (self.theta(to), int(self.articles.page_ids[to])) if isinstance(to, int) else (to, None)
+        near = self.rows_near(reader, of[0], limit, of[1])
         return [Neighbour(row.page_id, row.title, distance, row.id) for row, distance, _ in near]
 
     def rows_near(
         self, reader: SessionReader, theta: NDArray[np.floating[Any]], limit: int, without: int | None = None
     ) -> list[tuple[ArticleRow, float, list[tuple[int, float]]]]:
-        """The same with all that is stored of each: (article, distance, its (topic, proportion), the largest
-        first)."""
+        """Those nearest to proportions, without this page, with all that is stored of each: (article,
+        distance, its (topic, proportion), the largest first)."""
         distances = self.distances(theta)
         rows = _nearest_pages(distances, self.articles.page_ids, limit, without)
         seqs = self.articles.seqs(rows).tolist()
@@ -449,8 +432,7 @@ def _nearest_pages(
         tried = min(2 * tried, len(distances))
         rows = np.argpartition(distances, tried - 1)[:tried]
         rows = rows[np.lexsort((-rows, distances[rows]))]
-        first = np.sort(np.unique(page_ids[rows], return_index=True)[1])
-        rows = rows[first]
+        rows = rows[np.sort(np.unique(page_ids[rows], return_index=True)[1])]
         rows = rows[page_ids[rows] != without] if without is not None else rows
         if len(rows) >= limit or tried == len(distances):
             return rows[:limit]

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.areas import Area
-from wikitopics.session.metrics import SCORES, Metric
-from wikitopics.session.records import Curve, Event, Flow, PastRun, TopicChange, TopicEvent, age
+from wikitopics.session.metrics import SCORES
+from wikitopics.session.records import Curve, Event, Flow, PastRun, TopicChange, TopicEvent, age, measured
 from wikitopics.session.storage.topics import parts
 
 SCORE = SCORES[0]
-"""The metric whose course is told."""
+"""The metric whose course is told: the perplexity, which is over 0, and lower is better."""
 MOST = 60
 """The most moments of a story: the newest."""
 ROUND = 3
@@ -29,8 +29,6 @@ BETTER = 0.001
 """The least part of its value by which the best value has to improve within a doubling of articles."""
 MOVED = 0.0005
 """The least change of a share that is told: 0.05 points."""
-LEAST = 1e-9
-"""A value smaller than this counts as large as this, where another is compared with it."""
 _RESUMED = re.compile(r"resumed after (\d+(?:\.\d+)?) (s|min|h|d)(: .*)?", re.DOTALL)
 
 Kind = TopicChange | Literal["ahead", "best", "count", "wait", "restart", "up", "down"]
@@ -98,9 +96,9 @@ def story(
         Moment(one.event, one.articles, one.told(), one.model, one.topic if one.other is None else one.other)
         for one in changes[:MOST]
     ]
-    moments += [*overtakings(curves, SCORE, counted), *restarts(runs, flow, counted), *moved]
+    moments += [*overtakings(curves, counted), *restarts(runs, flow, counted), *moved]
     for model, curve in curves.items():
-        moments += records(model, curve, SCORE)
+        moments += records(model, curve)
     newest = max((int(curve.articles[-1]) for curve in curves.values()), default=0)
     moments += round_numbers(max([newest, *(one.articles for one in moments)]), counted)
     moments = sorted(moments, key=lambda one: -one.articles)[:MOST]
@@ -112,7 +110,7 @@ def story(
     return tuple(sorted(moments, key=lambda one: (one.articles, one.at or 0.0), reverse=True)[:MOST])
 
 
-def overtakings(curves: Mapping[str, Curve], metric: Metric, counted: str) -> list[Moment]:
+def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
     """Where one model got ahead of another one.
 
     A model is ahead while it is `CLEAR` better; between, whoever was ahead still is. So two curves that are
@@ -121,31 +119,27 @@ def overtakings(curves: Mapping[str, Curve], metric: Metric, counted: str) -> li
     moments = []
     for (one, ours), (other, theirs) in combinations(curves.items(), 2):
         a, b = ours.values, np.interp(ours.articles, theirs.articles, theirs.values)
-        lead = (b - a) / np.maximum(np.maximum(np.abs(a), np.abs(b)), LEAST)
-        if metric.better == "higher":
-            lead = -lead
+        lead = (b - a) / np.maximum(a, b)
         clear = np.flatnonzero(np.abs(lead) >= CLEAR)
         for i in clear[1:][np.diff(lead[clear] > 0)].tolist():
             (winner, best), (loser, value) = ((one, a[i]), (other, b[i]))[:: 1 if lead[i] > 0 else -1]
             words = f"{winner} overtook {loser} after {ours.articles[i]:,.0f} {counted}"
-            words += f": {_number(best)} against {_number(value)}"
+            words += f": {measured(best)} against {measured(value)}"
             moments.append(Moment("ahead", int(ours.articles[i]), words))
     return moments
 
 
-def records(model: str, curve: Curve, metric: Metric) -> list[Moment]:
+def records(model: str, curve: Curve) -> list[Moment]:
     """The best value so far at each doubling of articles, if it is better than at the one before."""
-    if not metric.better:
-        return []
-    best = (np.minimum if metric.better == "lower" else np.maximum).accumulate(curve.values)
+    best = np.minimum.accumulate(curve.values)
     first = np.unique(np.frexp(curve.articles)[1], return_index=True)[1].tolist()
     moments = []
     for before, now in pairwise(first):
         then, at = (int(curve.articles[i]) for i in (before, now))
-        by = abs(best[now] - best[before]) / max(abs(best[before]), LEAST)
+        by = 1 - best[now] / best[before]
         if by >= BETTER:
-            words = f"best {metric.name} so far: {_number(best[now])}"
-            words += f", {by:.1%} {metric.better} than at {then:,}"
+            words = f"best {SCORE.name} so far: {measured(best[now])}"
+            words += f", {by:.1%} {SCORE.better} than at {then:,}"
             moments.append(Moment("best", at, words, model))
     return moments
 
@@ -207,8 +201,3 @@ def movements(model: str, shares: Shares, names: Sequence[str], areas: Sequence[
                 words = f"{what} {100 * then[most]:.2f} to {after[most]:.2%}, {kind} most since {since:,}"
                 moments.append(Moment(kind, articles, words, model, topics[most]))
     return moments
-
-
-def _number(value: float) -> str:
-    """A value with its significant digits."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.4g}"

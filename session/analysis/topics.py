@@ -129,9 +129,8 @@ def repeats_in_words(reader: SessionReader, model: str) -> str:
 #
 # The same as pyLDAvis 3.4 makes of the same topics, shares and vocabulary, in the same order; after Sievert
 # and Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*. The only difference is that
-# the map shows Hellinger distances, which take one matrix product: pyLDAvis's Jensen-Shannon divergences need
-# K^2 W logarithms. K topics, W words. The largest topic is number 1 here; `topic.order` has the numbers used
-# elsewhere, plus 1.
+# the map shows Hellinger distances: pyLDAvis's Jensen-Shannon divergences need K^2 W logarithms. K topics,
+# W words. The largest topic is number 1 here; `topic.order` has the numbers used elsewhere, plus 1.
 
 WORDS = 30
 """R: the words shown for a topic."""
@@ -143,11 +142,13 @@ def ldavis(
     topics: NDArray[Any], shares: NDArray[Any], words: Sequence[str], tokens: int
 ) -> dict[str, object]:
     """LDAvis's object for topics (K, W) whose rows sum to 1, with these shares (K,) of this many words."""
+    from scipy.spatial.distance import pdist, squareform
+
     order = np.argsort(-shares, kind="stable")
     beta, share = topics[order].astype(np.float64), shares[order].astype(np.float64)
     expected = beta * (share * tokens)[:, None]  # how often each word occurs in each topic
     frequency = expected.sum(axis=0)
-    x, y = classical_scaling(hellinger(beta)).T.tolist()
+    x, y = classical_scaling(squareform(pdist(np.sqrt(beta))) / np.sqrt(2)).T.tolist()
     rows = list(_listed(beta, share, expected))
     terms = [(words[i], *values) for i, *values in rows]
     parts = list(_tokens({i for i, *_ in rows}, expected, frequency, words))
@@ -209,11 +210,3 @@ def _tokens(
     for i in sorted(ids, key=words.__getitem__):
         for topic in np.flatnonzero(expected[:, i] >= 0.5).tolist():
             yield topic + 1, float(expected[topic, i].round() / frequency[i]), words[i]
-
-
-def hellinger(beta: NDArray[Any]) -> NDArray[Any]:
-    """(K, K) Hellinger distances, 0 to 1, between topics (K, W) whose rows sum to 1."""
-    roots = np.sqrt(beta)
-    far = np.sqrt(np.clip(1 - roots @ roots.T, 0, None))
-    np.fill_diagonal(far, 0)
-    return np.asarray(far)

@@ -104,16 +104,16 @@ def hostile(found):
     topics = [
         replace(
             topic,
-            name=bad(number),
+            row=replace(topic.row, name=bad(number)),
             words=[(bad(place), *rest) for place, (_, *rest) in enumerate(topic.words)],
             looks=[(articles, share, [(bad(number), True)]) for articles, share, _ in topic.looks],
             articles=[(bad(place), "https://wiki.test/w/index.php?title=%3Cb%3E", 0.5) for place in range(5)],
         )
         for number, topic in enumerate(model.topics)
     ]
-    by_number = {topic.number: topic for topic in topics}
+    by_number = {topic.row.topic: topic for topic in topics}
     groups = [
-        (replace(area, name=bad(number)), [by_number[topic.number] for topic in members])
+        (replace(area, name=bad(number)), [by_number[topic.row.topic] for topic in members])
         for number, (area, members) in enumerate(model.groups)
     ]
     events = tuple(TopicEvent("lda", 64, "born", 1, None, bad(number)) for number in range(5))
@@ -198,8 +198,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
     address = f"https://en.wikipedia.org/w/index.php?title={40 * 'a'}&oldid=1234567890"
     topic = replace(
         model.topics[0],
-        name="bridge, river, road",
-        share=1 / 300,
+        row=replace(model.topics[0].row, name="bridge, river, road", share=1 / 300),
         words=words,
         looks=[(64 * 2**n, 0.01, [(word, own < 0.3) for word, _, own in words[:8]]) for n in range(9)],
         shares=[(64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)],
@@ -209,11 +208,20 @@ def test_a_large_session_is_told_in_three_megabytes(found):
     curve = Curve(numbers * 64, numbers * 6400, numbers * 1.0, 1000 + 5000 / numbers)
 
     joined = [Branch(n, 299 + max(n, 1), 0.0, "", 0.0, (n,)) for n in range(300)]
-    joined += [Branch(n, n + 1 if n < 598 else None, n / 100, "", 0.0, ()) for n in range(300, 599)]
+    joined += [
+        Branch(n, n + 1 if n < 598 else None, n / 100, "", 0.0, tuple(range(n - 298)))
+        for n in range(300, 599)
+    ]
 
     def many(place):
         topics = [
-            replace(topic, anchor=f"m{place}-{n}", number=n, area=n % 2, place=(np.cos(n), np.sin(3 * n)))
+            replace(
+                topic,
+                anchor=f"m{place}-{n}",
+                row=replace(topic.row, topic=n),
+                area=n % 2,
+                place=(np.cos(n), np.sin(3 * n)),
+            )
             for n in range(300)
         ]
         return replace(
@@ -223,7 +231,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
             topics=topics,
             groups=[(Area(n, "bridge, river", 0.5, ()), topics[n::2]) for n in range(2)],
             tree=joined,
-            events=[TopicEvent("lda", 64, "born", n % 300, None, topic.name) for n in range(5000)],
+            events=[TopicEvent("lda", 64, "born", n % 300, None, topic.row.name) for n in range(5000)],
         )
 
     metrics = [(metric, dict.fromkeys(range(3), curve)) for metric, _ in found["metrics"]]
@@ -338,7 +346,7 @@ def test_a_topic_on_the_map_lights_up_with_its_neighbours_and_tells_its_words(br
         assert (run(browser, lit), run(browser, tip)) == ([], "")
         run(browser, "arguments[0].dispatchEvent(new Event(arguments[1], {bubbles: true}))", link, event)
         assert set(run(browser, lit)) == {f"#m0-{number}" for number in [7, *topic.near]}
-        assert run(browser, tip).startswith(f"{topic.name}{topic.share:.1%}{topic.words[0][0]}")
+        assert run(browser, tip).startswith(f"{topic.row.name}{topic.row.share:.1%}{topic.words[0][0]}")
         run(browser, "document.querySelector('.wide svg').dispatchEvent(new Event('pointerleave'))")
 
 
@@ -365,7 +373,8 @@ def test_by_keyboard_the_map_is_one_stop_and_arrows_travel_on_it(browser, tmp_pa
 def test_the_slider_shows_the_topics_that_were_in_use_by_then(browser, tmp_path, many):
     (model,) = many["models"]
     moments = [(64, 0.0), (128, 0.0005), (256, 0.02), (512, 0.01)]
-    late = replace(model.topics[0], shares=[(at, share, 0.0) for at, share in moments], share=0.01)
+    row = replace(model.topics[0].row, share=0.01)
+    late = replace(model.topics[0], row=row, shares=[(at, share, 0.0) for at, share in moments])
     others = [replace(topic, shares=[(at, 0.01, 0.0) for at, _ in moments]) for topic in model.topics[1:]]
     shown(browser, tmp_path, page(many | {"models": [replace(model, topics=[late, *others])]}), 1400)
     assert (

@@ -140,7 +140,7 @@ def export(
                 raise BadUsage(f"cannot write {name} to a terminal: give -o FILE.{name} or redirect")
             put_data(written_as.stream(table, request))
         else:
-            with ProgressLine("rows", table.count(request) if table.count else None) as progress:
+            with ProgressLine("rows") as progress:
                 rows = save(table, written_as, request, target, progress)
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
         licence = licence_of(reader.settings()) if table.of_texts else None

@@ -16,9 +16,9 @@ from wikitopics.cli.options import Command, Group, topic_numbers, whole
 from wikitopics.cli.output import ProgressLine, column, objects, put_json, put_line, say, unless_none
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
-from wikitopics.session.options import LINKS, TOKENS
+from wikitopics.session.options import LINKS, PASSES, TOKENS
 from wikitopics.session.paths import command, session_path
-from wikitopics.session.sources import noun
+from wikitopics.session.sources import noun, unit_noun
 
 if TYPE_CHECKING:
     import numpy as np
@@ -324,18 +324,14 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
 
 def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
-    from wikitopics.session.analysis.exports import TABLES, ExportRequest
-    from wikitopics.session.records import TopicEvent
-
-    events = TABLES["events"]
-    models = events.models(reader, model)
-    rows = list(events.rows(ExportRequest(reader, models)))
+    models = reader.models() if model is None else [reader.model_named(model)]
+    events = [event for event in reader.topic_events() if event.model in models]
     if as_json:
-        put_json(objects(events.columns, rows))
+        put_json(list(map(asdict, events)))
         return
-    if not rows:
+    if not events:
         say("no events yet")
-    for event in (TopicEvent(*row) for row in rows):
+    for event in events:
         of = f"{event.model:10}" if len(models) > 1 else ""
         put_line(f"{event.articles:11,}  {of}{event.told()}")
 
@@ -543,15 +539,18 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     with options.reading(session) as reader:
         name = reader.model_named(model)
         recorded = Recorded(reader, name)
-        row = None if what == "-" else recorded.row_of(reader, what, exact=True)
-        if row is None and (what == "-" or os.path.exists(what)):
-            ((_, _, theta),) = infer_files(reader, name, [what])
-            articles = recorded.nearest(reader, theta, limit)
-        elif row is None and (row := recorded.row_of(reader, what)) is None:
+        to: NDArray[np.float32] | int | None = (
+            None if what == "-" else recorded.row_of(reader, what, exact=True)
+        )
+        if to is None and (what == "-" or os.path.exists(what)):
+            ((_, _, to),) = infer_files(reader, name, [what])
+        elif to is None and (to := recorded.row_of(reader, what)) is None:
             raise not_found(reader, what, or_file=True)
-        else:
-            articles = recorded.like(reader, row, limit)
-    say(recorded.as_of_told())
+        articles, settings = recorded.nearest(reader, to, limit), reader.settings()
+    told = f"as of {recorded.as_of.articles:,} {unit_noun(settings.source, settings[PASSES])}"
+    if len(recorded) < recorded.as_of.documents:
+        told += f"; topic proportions are recorded for {len(recorded):,} of them"
+    say(told)
     if as_json:
         put_json([unless_none(asdict(one), "id") for one in articles])
         return

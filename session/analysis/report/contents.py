@@ -16,9 +16,10 @@ import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import KindError, Metric, kinds
+from wikitopics.model.areas import Areas
 from wikitopics.model.topics import ownership
 from wikitopics.session import __version__
-from wikitopics.session.analysis.areas import Area, Atlas, Branch, atlas, in_drawing_order, topic_tree
+from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.proportions import licence_of, listed_articles
 from wikitopics.session.analysis.topics import coherences, metrics_of, repeats_in_words
 from wikitopics.session.errors import NO_TOPICS, SessionError
@@ -32,6 +33,7 @@ from wikitopics.session.records import (
     ShareHistory,
     Status,
     TopicEvent,
+    TopicRow,
     TopWords,
 )
 from wikitopics.session.settings import Settings
@@ -64,11 +66,8 @@ class ReportTopic:
 
     anchor: str
     """Its anchor on the page."""
-    number: int
-    name: str
-    share: float
-    change: float
-    """How far the share has moved over the last few snapshots."""
+    row: TopicRow
+    """The topic as it is stored."""
     coherence: float | None
     words: Sequence[tuple[str, float, float]]
     """Its words, most probable first: (word, probability, the topic's share of the word's uses in all topics
@@ -158,11 +157,11 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
     newest = reader.newest_words(name)
     assert newest is not None
     newest = relevant_first(newest)
-    tree, grouping = topic_tree(reader, name), atlas(reader, name)
-    assert grouping is not None
-    area_of = grouping.area_of
-    places = dict(zip(grouping.topics.tolist(), grouping.places.tolist(), strict=True))
-    near = nearest(grouping)
+    tree, found = topic_tree(reader, name), atlas(reader, name)
+    assert found is not None
+    area_of = found.area_of
+    places = dict(zip(found.grouping.topics.tolist(), found.places.tolist(), strict=True))
+    near = nearest(found.grouping)
     rows = reader.topics(name, SNAPSHOT_WORDS, relevant=True)
     rows = [row for row in rows if row.topic in area_of and not row.hidden]
     rows.sort(key=lambda row: -row.share)
@@ -174,10 +173,7 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
     for row in rows:
         topics[row.topic] = ReportTopic(
             anchor=f"{anchor}-{row.topic}",
-            number=row.topic,
-            name=visible(row.name),
-            share=row.share,
-            change=row.change,
+            row=replace(row, name=visible(row.name)),
             coherence=npmi[row.topic],
             words=[
                 (visible(word), probability, part)
@@ -206,17 +202,17 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
         tree=[branch for branch in tree if branch.number in topics or branch.number >= status.topics],
         groups=[
             (replace(area, name=visible(area.name)), listed)
-            for area, own in in_drawing_order(tree, grouping.areas)
+            for area, own in in_drawing_order(tree, found.areas)
             if (listed := [topics[topic] for topic in own if topic in topics])
         ],
-        by_words=grouping.by_words,
+        by_words=found.by_words,
         events=events,
     )
 
 
-def nearest(grouping: Atlas) -> dict[int, list[int]]:
+def nearest(grouping: Areas) -> dict[int, list[int]]:
     """The topics nearest to each topic in use, the nearest first."""
-    order = grouping.distances.argsort(axis=1, kind="stable")
+    order = grouping.far.argsort(axis=1, kind="stable")
     return {
         topic: [other for other in grouping.topics[row].tolist() if other != topic][:NEAREST]
         for topic, row in zip(grouping.topics.tolist(), order, strict=True)

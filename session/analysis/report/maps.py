@@ -142,20 +142,20 @@ def layout(model: "ReportModel", form: Format) -> Layout:
 
 
 def _marks(model: "ReportModel", form: Format) -> Iterable[Mark]:
-    shares = np.maximum([topic.share for topic in model.topics], 1e-9)
+    shares = np.maximum([topic.row.share for topic in model.topics], 1e-9)
     usual = form.circle * min(1.0, (100 / len(shares)) ** 0.3)  # with more topics there is less room for each
     radii = np.minimum(usual * np.sqrt(shares / shares.mean()), form.largest)
     small, large = LETTERS
     letters = (small + (large - small) * (radii - radii.min()) / max(float(np.ptp(radii)), 1e-9)).round(1)
     places = filled(np.array([topic.place for topic in model.topics]))
-    where = {topic.number: place for topic, place in zip(model.topics, places, strict=True)}
+    where = {topic.row.topic: place for topic, place in zip(model.topics, places, strict=True)}
     for topic, radius, letter in zip(model.topics, radii.tolist(), letters.tolist(), strict=True):
-        x, y = where[topic.number].tolist()
-        yield Mark(topic.area, wrapped(topic.name, letter, 2 * radius), letter, radius, (x, y))
+        x, y = where[topic.row.topic].tolist()
+        yield Mark(topic.area, wrapped(topic.row.name, letter, 2 * radius), letter, radius, (x, y))
     if len(model.groups) > 1:
         for area, topics in model.groups:
             letter = round(small + 1.5 + (large - small - 1.5) * min(1.0, (area.share / 0.12) ** 0.5), 1)
-            x, y = nearest_to_all(np.array([where[topic.number] for topic in topics])).tolist()
+            x, y = nearest_to_all(np.array([where[topic.row.topic] for topic in topics])).tolist()
             name = f"{area.name.upper()} {area.share:.0%}"
             yield Mark(area.number, wrapped(name, letter), letter, 0.0, (x, y))
 

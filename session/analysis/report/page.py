@@ -7,7 +7,7 @@ import hashlib
 import time
 from collections.abc import Iterable, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -15,10 +15,7 @@ from markupsafe import Markup
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import maps, pictures
 from wikitopics.session.escapes import visible
-from wikitopics.session.records import in_line, skips_told
-
-if TYPE_CHECKING:
-    from wikitopics.session.analysis.report.contents import Curves
+from wikitopics.session.records import age, in_line, skips_told
 
 LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
@@ -28,12 +25,8 @@ DETAIL = ("points", "words", "looks", "articles")
 """What is shown of each topic: the points of its small curve, and so on."""
 DETAILS = (
     (48, 12, 9, 10),
-    (36, 10, 7, 6),
     (28, 8, 5, 4),
-    (24, 7, 5, 3),
     (20, 6, 4, 3),
-    (16, 5, 3, 2),
-    (14, 4, 3, 2),
     (12, 4, 2, 2),
     (12, 3, 2, 1),
 )
@@ -61,11 +54,10 @@ def page(contents: dict[str, Any]) -> str:
         "formatted": pictures.formatted,
         "points": lambda part: f"{round(100 * part, 2) + 0.0:+.2f} points".replace("-", "−"),
         "moment": moment,
-        "duration": duration,
+        "duration": age,
         "thin": pictures.thin,
         "cut": pictures.cut,
         "in_words": lambda event: pictures.cut(visible(event.told()), 200),
-        "last": last,
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars, "skips_told": skips_told}
@@ -112,19 +104,6 @@ def page(contents: dict[str, Any]) -> str:
 def moment(at: float) -> str:
     """A date as "22 November 2026, 04:10 UTC"."""
     return time.strftime("%-d %B %Y, %H:%M %Z", time.localtime(at))
-
-
-def duration(seconds: float) -> str:
-    """A duration as "7 h 12 min", "4 min" or "38 s"."""
-    minutes = round(seconds / 60)
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
-
-
-def last(curves: "Curves", place: int) -> str:
-    """The newest value of the model at this place; "" if it has none."""
-    return pictures.formatted(float(curves[place].values[-1])) if place in curves else ""
 
 
 def _asset(name: str) -> str:

@@ -8,7 +8,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,6 +18,7 @@ from rich.cells import cell_len, set_cell_size
 
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.records import measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,7 +136,6 @@ def _short(value: str) -> str:
 
 # Tiny drawings, some for every topic: bare paths, since no library writes them as briefly.
 
-T = TypeVar("T")
 Course = Sequence[tuple[int, float, float]]
 """A topic's share over time: (articles, share, the topic's own part of it)."""
 
@@ -156,12 +156,11 @@ def bars(words: Sequence[tuple[str, float, float]]) -> Markup:
     """One bar per word, one below another: its probability, with the part that is the topic's own in dark."""
     most = max(probability for _, probability, _ in words)
     lengths = [100 * probability / (most or 1) for _, probability, _ in words]
-    every = "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(lengths))
-    own = "".join(
-        f"M0 {row}.5h{length * part:.0f}"
-        for row, (length, (_, _, part)) in enumerate(zip(lengths, words, strict=True))
+    own = [length * part for length, (_, _, part) in zip(lengths, words, strict=True)]
+    every, dark = (
+        "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(of)) for of in (lengths, own)
     )
-    return _tiny(100, len(words), all=every, own=own)
+    return _tiny(100, len(words), all=every, own=dark)
 
 
 def _tiny(width: int, height: int, **paths: str) -> Markup:
@@ -171,7 +170,7 @@ def _tiny(width: int, height: int, **paths: str) -> Markup:
     return picture.format(width, height, inside)
 
 
-def thin(items: Sequence[T], most: int) -> Sequence[T]:
+def thin(items: Sequence[Any], most: int) -> Sequence[Any]:
     """At most ``most`` of the items, evenly spaced; the first and the last stay."""
     if len(items) <= most:
         return items
@@ -220,9 +219,8 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
 
 def formatted(value: float) -> str:
     """The value with its significant digits: "1,187", "0.213"."""
-    size = abs(value)
-    text = f"{size:,.0f}" if value == int(value) or size >= 100 else f"{size:.{1 if size >= 10 else 3}f}"
-    return f"−{text}" if value < 0 else text
+    text = f"{value:,.0f}" if value == int(value) else measured(value)
+    return text.replace("-", "−")
 
 
 def _scales(axes: "Axes", metric: Metric, noun: str, values: np.ndarray) -> None:
@@ -272,7 +270,7 @@ def topic_tree(model: "ReportModel") -> Markup:
         axes.yaxis.set_visible(False)
         axes.plot(xs, ys, color=series(model.place), linewidth=1.4, clip_on=False, solid_joinstyle="round")
         for row, topic in enumerate(topics):
-            name = f"{cut(topic.name, LONGEST_IN_TREE)}  {topic.share:.1%}"
+            name = f"{cut(topic.row.name, LONGEST_IN_TREE)}  {topic.row.share:.1%}"
             link = f"#{topic.anchor}"
             for right, text, ink, url in ((6, "●", f"area{topic.area}", None), (18, name, "ink", link)):
                 axes.annotate(
@@ -291,21 +289,20 @@ def topic_tree(model: "ReportModel") -> Markup:
 
 
 def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
-    """The line that joins the branches: the heights of two branches and of their join, and their rows."""
-    order = (topic.number for _, members in model.groups for topic in members)
-    rows = {topic: float(row) for row, topic in enumerate(order)}
-    heights = dict.fromkeys(rows, 0.0)
-    parts: dict[int | None, list[int]] = {}
+    """The lines from each branch to the one that it is part of: their heights and rows.
+
+    A branch is in the middle of its topics that are not hidden.
+    """
+    order = [topic.row.topic for _, members in model.groups for topic in members]
+    shown = (
+        (branch, [order.index(topic) for topic in branch.topics if topic in order]) for branch in model.tree
+    )
+    places = {branch.number: (branch.height, sum(rows) / len(rows)) for branch, rows in shown if rows}
     xs: list[float] = []
     ys: list[float] = []
-    for branch in model.tree:  # children come before their parents
-        if len(below := parts.get(branch.number, [])) > 1:
-            one, other = below
-            xs += [heights[one], branch.height, branch.height, heights[other], float("nan")]
-            ys += [rows[one], rows[one], rows[other], rows[other], float("nan")]
-            rows[branch.number], heights[branch.number] = (rows[one] + rows[other]) / 2, branch.height
-        elif below:  # all topics of the other branch are hidden
-            rows[branch.number], heights[branch.number] = rows[below[0]], heights[below[0]]
-        if branch.number in rows:
-            parts.setdefault(branch.parent, []).append(branch.number)
+    for branch in model.tree:
+        if branch.number in places and branch.parent in places:
+            (height, row), (above, middle) = places[branch.number], places[branch.parent]
+            xs += [height, above, above, float("nan")]
+            ys += [row, row, middle, float("nan")]
     return xs, ys

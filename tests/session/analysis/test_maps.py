@@ -42,7 +42,7 @@ def test_every_topic_is_named_and_nothing_overlaps(model, U, form):
     overlaps = (across > 0) & (down > 0)
     assert overlaps.sum() == len(drawn.marks), "each overlaps only itself"
     for topic, mark in zip(model.topics[2:], drawn.marks[2:], strict=False):
-        assert "".join(mark.lines).replace(",", "").replace(" ", "") == "".join(topic.name.split(", "))
+        assert "".join(mark.lines).replace(",", "").replace(" ", "") == "".join(topic.row.name.split(", "))
     assert len(drawn.marks) == U + (len(model.groups) if len(model.groups) > 1 else 0)
 
 
@@ -101,5 +101,7 @@ def test_names_are_wrapped_where_they_may_be():
 def test_topics_of_a_damaged_or_very_young_session_can_be_drawn(model):
     from dataclasses import replace
 
-    topics = [replace(topic, share=0.0, place=(0.0, 0.0), name="") for topic in model.topics]
+    topics = [
+        replace(topic, row=replace(topic.row, share=0.0, name=""), place=(0.0, 0.0)) for topic in model.topics
+    ]
     assert np.isfinite(boxes(maps.layout(replace(model, topics=topics, groups=[]), maps.NARROW))).all()

@@ -135,10 +135,9 @@ def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
     from wikitopics.model.topics import classical_scaling
-    from wikitopics.session.analysis.topics import hellinger
 
     for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):
-        distances = hellinger(beta)
+        distances = squareform(pdist(np.sqrt(beta))) / np.sqrt(2)
         assert np.array_equal(distances, distances.T)
         found = classical_scaling(distances)
         assert found.shape == (len(beta), 2)

@@ -19,10 +19,10 @@ def read(path):
 def test_topics_are_as_topics_says(trained, cli):
     (model,) = read(trained)["models"]
     said = json.loads(cli("topics", "--json", "--top", 20).out)
-    assert [topic.number for topic in model.topics] == [topic["topic"] for topic in said]
+    assert [topic.row.topic for topic in model.topics] == [topic["topic"] for topic in said]
     for topic, one in zip(model.topics, said, strict=True):
-        assert (topic.name, topic.coherence) == (one["name"], one["npmi"])
-        assert topic.share == pytest.approx(one["share"])
+        assert (topic.row.name, topic.coherence) == (one["name"], one["npmi"])
+        assert topic.row.share == pytest.approx(one["share"])
         assert {word for word, _, _ in topic.words} == {word["word"] for word in one["words"]}
         assert all(0 < own <= 1 for _, _, own in topic.words)
 
@@ -37,14 +37,14 @@ def test_what_each_topic_has_is_its_own(trained, cli):
     with SessionReader(trained) as reader:
         (model,), points = contents(reader)["models"], reader.snapshots("lda")
     for topic in model.topics:
-        articles = json.loads(cli("articles", "--topic", topic.number, "--limit", 10, "--json").out)
+        articles = json.loads(cli("articles", "--topic", topic.row.topic, "--limit", 10, "--json").out)
         assert [title for title, _, _ in topic.articles] == [one["title"] for one in articles]
         (first, _, words), (last, _, _) = topic.looks[0], topic.looks[-1]
         assert (first, last) == (points[0], points[-1]) == (points[0], topic.shares[-1][0])
         assert not any(is_new for _, is_new in words)
         assert all(0 <= own <= share * 1.0001 for _, share, own in topic.shares)
-    grouped = [topic.number for _, topics in model.groups for topic in topics]
-    assert sorted(grouped) == sorted(topic.number for topic in model.topics)
+    grouped = [topic.row.topic for _, topics in model.groups for topic in topics]
+    assert sorted(grouped) == sorted(topic.row.topic for topic in model.topics)
     assert len(model.tree) == 2 * len(grouped) - 1
 
 

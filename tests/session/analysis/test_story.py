@@ -4,11 +4,8 @@ import numpy as np
 
 from wikitopics.session.analysis import story
 from wikitopics.session.analysis.areas import Area
-from wikitopics.session.analysis.story import SCORE
-from wikitopics.session.metrics import OF_TOPICS
 from wikitopics.session.records import Curve, Event, Flow, PastRun, TopicEvent
 
-COHERENCE = OF_TOPICS[0]
 RUNS = [PastRun(1_000.0, 1_100.0, 0, "stopped"), PastRun(5_000.0, 5_000.0, 2_000, "killed")]
 
 
@@ -26,19 +23,18 @@ def test_two_nearly_equal_curves_do_not_take_turns():
     lda = curve((100, 2000), (200, 1500), (300, 1400), (400, 1401), (500, 1400), (600, 1390))
     hdp = curve((100, 2500), (200, 1501), (300, 1399), (400, 1400), (500, 1401), (600, 1300))
     at_last = ["hdp overtook lda after 600 articles: 1,300 against 1,390"]
-    assert words(story.overtakings({"lda": lda, "hdp": hdp}, SCORE, "articles")) == at_last
-    assert words(story.overtakings({"hdp": hdp, "lda": lda}, SCORE, "articles")) == at_last
-    other_way = words(story.overtakings({"lda": lda, "hdp": hdp}, COHERENCE, "articles"))
-    assert other_way[0].startswith("lda overtook")
+    assert words(story.overtakings({"lda": lda, "hdp": hdp}, "articles")) == at_last
+    assert words(story.overtakings({"hdp": hdp, "lda": lda}, "articles")) == at_last
 
 
 def test_records_come_at_doublings_and_only_if_the_value_became_better():
     falling = curve((64, 2000), (100, 1900), (128, 1800), (256, 1900), (300, 1700), (512, 1750))
-    assert words(story.records("lda", falling, SCORE)) == [
+    assert words(story.records("lda", falling)) == [
         "best perplexity so far: 1,800, 10.0% lower than at 64",
         "best perplexity so far: 1,700, 5.6% lower than at 256",
     ]
-    assert story.records("lda", falling, COHERENCE) == [], "for coherence, lower is no record"
+    rising = curve((64, 1700), (100, 1800), (128, 1900))
+    assert story.records("lda", rising) == []
 
 
 def test_the_newest_round_numbers():
