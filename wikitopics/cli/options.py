@@ -136,23 +136,6 @@ limit_option = click.option(
 )  # fmt: skip
 
 
-class SourceType(OptionType):
-    """The name of a kind of source that `train` crawls."""
-
-    def __init__(self, option: Option[Any]) -> None:
-        super().__init__(option, lambda: [n for n in sources.names() if not sources.described(n).command])
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Look for other packages' kinds only if the name is not one of ours."""
-        try:
-            kind = sources.load(str(value))
-        except BadUsage as error:
-            self.fail(str(error), param, ctx)
-        if kind.command:
-            self.fail(f"{kind.name} has its own command: `wikitopics {kind.command}`", param, ctx)
-        return kind.name
-
-
 def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     """An option as click has it. It is None if not given, so that given options can be told apart."""
     words = help or option.help
@@ -255,11 +238,14 @@ class SettingsCommand(Command):
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; those of ``source`` too, from another package."""
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
-    if source and source not in sources.BUILT_IN:
-        shown.append(sources.load(source))
+    if source and source not in [kind.name for kind in shown]:
+        kind = sources.load(source)
+        if kind.command:
+            raise BadUsage(f"{kind.name} has its own command: `wikitopics {kind.command}`")
+        shown.append(kind)
     options = {option.name: option for kind in shown for option in kind.options}
     source_option, model_kind = click_option(SOURCE), click_option(MODEL)
-    source_option.type, model_kind.type = SourceType(SOURCE), OptionType(MODEL, kinds.names)
+    source_option.type, model_kind.type = OptionType(SOURCE, _source_names), OptionType(MODEL, kinds.names)
     source_option.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
 
     return [
@@ -268,6 +254,10 @@ def setting_groups(source: str | None = None) -> Groups:
         ("Fixed for the session", [*map(click_option, KEPT)]),
         ("This run", [*map(click_option, (*RUN, *OUTSIDE))]),
     ]
+
+
+def _source_names() -> list[str]:
+    return [name for name in sources.names() if not sources.described(name).command]
 
 
 def _source_in(args: Sequence[str]) -> str | None:
