@@ -57,14 +57,11 @@ def read_input(path: str | Path, most: int, *, pipes: bool = False) -> bytes:
 
 def last_line(log: Path) -> str:
     """The last non-empty line of a file; "" if there is none."""
-    try:
-        with open_input(log) as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(file.tell() - 4096, 0))
-            lines = file.read(4096).decode(errors="replace").splitlines()
-    except OSError:
-        return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    with contextlib.suppress(OSError), open_input(log) as file:
+        file.seek(max(os.path.getsize(log) - 4096, 0))
+        lines = map(str.strip, file.read(4096).decode(errors="replace").splitlines())
+        return next(filter(None, reversed(list(lines))), "")
+    return ""
 
 
 def make_folder(folder: Path) -> None:
