@@ -103,11 +103,9 @@ def _places() -> Iterator[Check]:
     if not fault:
         yield from _disk(_nearest(folder))
     yield "leftovers", True, _leftovers({folder, folder / "vocabularies", config.parent, Path.cwd()})
-    if os.path.exists(config):
-        yield "config file", True, str(config)
-    else:
-        fault = _unwritable(config.parent)
-        yield "config file", not fault, fault or f"{config} (none yet)"
+    there = os.path.exists(config)
+    fault = "" if there else _unwritable(config.parent)
+    yield "config file", not fault, fault or f"{config}{'' if there else ' (none yet)'}"
 
 
 def _leftovers(folders: set[Path]) -> str:
@@ -182,19 +180,17 @@ def _session(name: str) -> str:
 
 
 def _network() -> str:
-    import asyncio
     import socket
+    import ssl
 
-    async def reach() -> None:
-        _, writer = await asyncio.wait_for(asyncio.open_connection("en.wikipedia.org", 443, ssl=True), 5.0)
-        writer.close()
-
+    host = "en.wikipedia.org"
     try:
-        asyncio.run(reach())
-    except (OSError, TimeoutError) as error:
+        with socket.create_connection((host, 443), 5.0) as connection:
+            ssl.create_default_context().wrap_socket(connection, server_hostname=host).close()
+    except OSError as error:
         reason = "no answer within 5 s" if isinstance(error, TimeoutError) else str(error)
         if isinstance(error, socket.gaierror):
             reason = "the name cannot be resolved"
         advice = "if you use a proxy, ignore this: only the crawler goes through it"
-        raise SessionError(f"en.wikipedia.org: {reason} ({advice})") from None
-    return "en.wikipedia.org answers"
+        raise SessionError(f"{host}: {reason} ({advice})") from None
+    return f"{host} answers"

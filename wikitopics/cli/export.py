@@ -11,7 +11,6 @@ from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
-from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
 from wikitopics.session.analysis.exports import (
     FORMATS,
@@ -253,9 +252,6 @@ def build(
     output: Path,
     size: int,
     stop_words: tuple[str, ...],
-    text_column: str | None,
-    lines: bool | None,
-    markup: Markup | None,
     articles: int,
     session: str | None,
     **given: Any,
@@ -281,6 +277,7 @@ def build(
     from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary, read_stop_words
 
     wiki = {option.name: given.pop(option.name) for option in (LANG, API_URL, CONTACT, RPM)}
+    column, lines, markup = (given.pop(option.name) for option in (COLUMN, LINES, MARKUP))
     language = language_of_texts(wiki[LANG.name])
     unwanted = [word for name in stop_words for word in read_stop_words(name)] if stop_words else None
     recipe = VocabularyRecipe.of_language(language, unwanted, **given)
@@ -305,7 +302,7 @@ def build(
         source = kind.open(identity, with_contact(request, kind, identity).asked(kind))
         documents = crawled_documents(source, articles, progress, say)
     else:
-        texts = file_documents(sources, say, text_column, markup or "text", bool(lines))
+        texts = file_documents(sources, say, column, markup or "text", bool(lines))
         documents = _counted(texts, progress)
     try:
         with progress:

@@ -87,6 +87,11 @@ model_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 
 
+def of_model(command: Function) -> Function:
+    """The options of a command about one model of a session: which session, and which model."""
+    return session_option(model_option(command))
+
+
 def refuse_early_options(ctx: click.Context) -> None:
     """Refuse an option before the name of a subcommand, which would never receive it."""
     for option in ctx.command.get_params(ctx):

@@ -117,13 +117,12 @@ def status(session: str, as_json: bool) -> None:
 
 
 @click.command(cls=Command)
-@options.session_option
+@options.of_model
 @click.option(
     "--topic", metavar="K", type=options.whole(0), required=True, shell_complete=options.topic_numbers,
     help="The topic's number, from 0.",
 )  # fmt: skip
 @options.limit_option
-@options.model_option
 @options.json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """List the articles that are most about a topic.
