@@ -79,12 +79,9 @@ def proxy_for(url: URL) -> URL | None:
     Requests to this machine never go through a proxy. (aiohttp's own ``trust_env`` would also send passwords
     from ``~/.netrc``.) Raises `BadSource` for an invalid address, and for a proxy that is not an http proxy.
     """
-    host = url.host
-    if host is None or is_loopback(host) or proxy_bypass(host):
-        return None
-    proxies = getproxies()
+    host, proxies = url.host, getproxies()
     named = proxies.get(url.scheme) or proxies.get("all")
-    if not named:
+    if not named or not host or is_loopback(host) or proxy_bypass(host):
         return None
     try:
         proxy = URL(named if "://" in named else f"http://{named}")

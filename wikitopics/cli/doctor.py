@@ -61,20 +61,18 @@ def _tried(what: str, describe: Callable[..., str], *arguments: object) -> Check
         return what, True, describe(*arguments)
     except (SessionError, CrawlerError, KindError) as error:
         return what, False, str(error)
+    except importlib.metadata.PackageNotFoundError:
+        return what, False, "not installed: reinstall wikitopics"
 
 
 def _installation() -> Iterator[Check]:
     yield "python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"
-    try:
+    needs = ["wikitopics"]
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         needs = importlib.metadata.requires("wikitopics") or []
-    except importlib.metadata.PackageNotFoundError:
-        needs = ["wikitopics"]
     # Packages of extras need not be installed.
     for package in (re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need):
-        try:
-            yield package, True, importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            yield package, False, "not installed: reinstall wikitopics"
+        yield _tried(package, importlib.metadata.version, package)
     from wikitopics.model.kernels import cache_folder
 
     folder, none = cache_folder(), "no writable folder: the models are recompiled at every start"

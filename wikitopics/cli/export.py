@@ -245,15 +245,15 @@ def _document_limit(ctx: click.Context, param: click.Parameter, value: str | Non
 @options.take(CONTACT, help="As in `wikitopics train`.")
 @options.take(RPM, help="As in `wikitopics train`.")
 @click.option(
-    "--session", metavar="NAME", help="Accepted for consistency; ignored: building reads no session."
-)
+    "--session", metavar="NAME", expose_value=False,
+    help="Accepted for consistency; ignored: building reads no session.",
+)  # fmt: skip
 def build(
     sources: tuple[str, ...],
     output: Path,
     size: int,
     stop_words: tuple[str, ...],
     articles: int,
-    session: str | None,
     **given: Any,
 ) -> None:
     """Build a vocabulary from SOURCE.
@@ -300,13 +300,12 @@ def build(
         kind, request = Api(), TrainRequest(**wiki)
         identity = request.identity(kind)
         source = kind.open(identity, with_contact(request, kind, identity).asked(kind))
-        documents = crawled_documents(source, articles, progress, say)
+        documents = crawled_documents(source, articles, say)
     else:
-        texts = file_documents(sources, say, column, markup or "text", bool(lines))
-        documents = _counted(texts, progress)
+        documents = file_documents(sources, say, column, markup or "text", bool(lines))
     try:
         with progress:
-            built = build_vocabulary(documents, recipe, size=size)
+            built = build_vocabulary(_counted(documents, progress), recipe, size=size)
     except BadDocuments as error:
         plain = [path for path in sources if ".xml" not in Path(path).name]
         hint = Texts().division({TEXTS.name: plain, LINES.name: lines})
