@@ -1,13 +1,16 @@
 """The polite HTTP client: one turn at a time, patient with temporary errors, and open about its waits."""
 
+import math
 import random
 import time
+import zlib
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+import aiohttp
 from yarl import URL
 
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
@@ -60,15 +63,15 @@ class Client:
         self.clock = clock or wire.Clock()
         self.quote = Quoting(contact)
         """Quotes a server's text in messages."""
-        self._wire = wire.Wire(
-            user_agent(version, contact), bounds or wire.RequestBounds(), activity, self.quote
-        )
+        self._bounds = bounds or wire.RequestBounds()
+        self._user_agent = user_agent(version, contact)
+        self._session: aiohttp.ClientSession | None = None
         self._elsewhere = elsewhere
         self._paces: dict[RateLimits, wire.OwnPace] = {}
         self._rng = random.Random()  # used only to vary waiting times
         self._starts: deque[float] = deque()
         self._under_way = 0
-        self._first_request: float | None = None
+        self._first_request = math.inf
         self._last_answer: float | None = None
         self._answered_under: set[RateLimits] = set()
         self.opening = False
@@ -116,7 +119,9 @@ class Client:
         """One request's turn under these limits."""
         if limits not in self._paces:
             folder = self._budget_folder if limits.wikimedia else None
-            self._paces[limits] = wire.pace(limits, self.clock, folder)
+            self._paces[limits] = (
+                wire.SharedPace(limits, self.clock, folder) if folder else wire.OwnPace(limits, self.clock)
+            )
 
         async def wait_until(moment: float, reason: str) -> None:
             seconds = moment - self.clock.monotonic()
@@ -144,13 +149,17 @@ class Client:
             raise
 
     async def _get(self, url: URL, turn: wire.Turn, limits: RateLimits, wanted: wire.Wanted) -> wire.Reply:
-        first, left = self._first_request, None
-        began = self._begin(limits)
+        began, bounds = self._begin(limits), self._bounds
+        seconds = bounds.total_seconds
         if self._last_answer is None:  # what remains of the seconds at the start
-            left = max(0.1, (began if first is None else first) + START_SECONDS - began)
+            seconds = min(seconds, max(0.1, self._first_request + START_SECONDS - began))
+        most = min(bounds.most_bytes, wanted.most_bytes or math.inf)
         self._under_way += 1
         try:
-            reply = await self._wire.get(url, wanted, left)
+            async with self._response(url, wanted.headers, bounds.stall_seconds, seconds) as response:
+                if wanted.check is not None:
+                    wanted.check(wire.Reply(response.status, url, response.headers, b"", self.quote))
+                reply = await self._whole(response, most)
         finally:
             turn.latency = self.clock.monotonic() - began
             self._under_way -= 1
@@ -170,18 +179,22 @@ class Client:
         async with AsyncExitStack() as stack:
             async with self._turn(limits) as turn:
                 began = self._begin(limits)
-                parts = await stack.enter_async_context(self._wire.stream(url, headers, stall_seconds))
+                response = await stack.enter_async_context(self._response(url, headers, stall_seconds))
+                failed = response.status != 200 and await self._whole(response, self._bounds.most_bytes)
                 turn.latency = self.clock.monotonic() - began
-                if isinstance(parts, wire.Reply):
-                    self._read(parts, turn, limits, _no_stream)
+                if failed:
+                    self._read(failed, turn, limits, _no_stream)
             self._answered(limits)
             self.activity.waiting_for = None
+            parts = wire.decompressed(response, self.activity)
             async for line in wire.split_lines(parts, _LONGEST_LINE):
                 yield line
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._wire.close()
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
 
     async def wait_until(self, moment: float, reason: str, *, own: bool = False) -> None:
         """Sleep until ``moment`` (monotonic), recording why and until when in the activity.
@@ -206,9 +219,58 @@ class Client:
 
     # -- one request -------------------------------------------------------------
 
+    @asynccontextmanager
+    async def _response(
+        self, url: URL, headers: Mapping[str, str], stall_seconds: float, seconds: float | None = None
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """The beginning of the reply to one request, over connections that are kept open; redirects are not
+        followed. ``seconds``: until the block ends; an endless reply has no such limit.
+
+        Raises `TransientError`, also for errors in the block.
+        """
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                middlewares=(wire.sent_once,),
+            )
+        host, connect = url.host or "?", self._bounds.connect_seconds
+        timeout = aiohttp.ClientTimeout(seconds, sock_connect=connect, sock_read=stall_seconds)
+        try:
+            async with self._session.get(
+                url, headers=headers, timeout=timeout, allow_redirects=False, proxy=wire.proxy_for(url)
+            ) as response:
+                yield response
+        except TimeoutError:
+            slow = "does not reply in time" if seconds else "has stopped sending"
+            raise TransientError(f"{host} {slow}", slow=True) from None
+        except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
+            raise wire.transient_error(error, host) from None
+
+    async def _whole(self, response: aiohttp.ClientResponse, most: float) -> wire.Reply:
+        """The reply with its body of at most so many bytes."""
+        host, parts, size = response.url.host, [], 0
+        try:
+            if (response.content_length or 0) > most:
+                announced = f"{host} announces a reply of {response.content_length} bytes: too large"
+                raise TransientError(announced, too_large=True)
+            async for part in wire.decompressed(response, self.activity):
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    raise TransientError(
+                        f"{host} sends too much: cut at {int(most) >> 20} MiB", too_large=True
+                    )
+        except (aiohttp.ClientError, OSError, zlib.error, TransientError):
+            if response.status < 400:
+                raise
+            parts = []  # an error status is valid without its explanation
+        return wire.Reply(response.status, response.url, response.headers, b"".join(parts), self.quote)
+
     def _begin(self, limits: RateLimits) -> float:
         now = self.clock.monotonic()
-        if self._first_request is None:
+        if self._first_request > now:
             self._first_request = now
             self.activity.trying_until = self.clock.wall() + START_SECONDS
         self._starts.append(now)
@@ -222,7 +284,7 @@ class Client:
         now = self.clock.monotonic()
         while self._starts and self._starts[0] <= now - 60.0:
             self._starts.popleft()
-        since = now - (self._first_request or now)
+        since = now - min(self._first_request, now)
         if 0 < since < 60.0:  # the time since the first request, which only begins it
             self.activity.requests_last_minute = round((len(self._starts) - 1) * 60.0 / max(since, 1.0))
         else:
@@ -270,8 +332,7 @@ class Client:
         if self._last_answer is None:
             if error.lasting:
                 raise WikiUnreachable(error.text)
-            began = now if self._first_request is None else self._first_request
-            left = began + START_SECONDS - now
+            left = min(self._first_request, now) + START_SECONDS - now
             told = error.throttled or error.retry_after is not None
             if told and wait >= left:
                 raise self._too_long(error.text, wait)

@@ -138,10 +138,6 @@ _MOST_SEARCHED = 512
 _FOUND_EMAIL = re.compile(r"[\w.+-]+@[\w-]*[a-zA-Z][\w-]*\.[a-zA-Z]{2,}", re.ASCII)
 _LONGEST_USER, _LONGEST_HOST = 64, 255
 _FOUND_URL = re.compile(r"https?://[\w/.%-]+", re.ASCII)
-_FOUND_NAMES = (
-    re.compile(r"\([^\W_]+:[a-zA-Z0-9-]+; [Uu]ser:([\w\s.()-]+)\)", re.ASCII),
-    re.compile(r"\[\[[Uu]ser:([\w\s.()-]+)\]\]", re.ASCII),
-)
 
 _USER = re.compile(r"(?:[\w-]{1,12}:){0,2}User(?:[ _]talk)?:[\s_]*([^\s_<>|\[\]{}#:@][^<>|\[\]{}#:@]*)", re.I)
 _PLAIN_NAME = re.compile(r"[\w .-]+", re.ASCII)
@@ -154,18 +150,18 @@ _HOW = "give your e-mail address, your page's URL or User:Name with --contact"
 
 
 def recognised(agent: str) -> str | None:
-    """The sender that Wikimedia's servers find in this User-Agent; None: nobody, which means 10 requests a
-    minute."""
+    """The e-mail address or else URL that Wikimedia's servers find in this User-Agent; None: neither.
+
+    If there is not a user's name either, nobody is found, which means 10 requests a minute.
+    """
     if len(agent) > _MOST_SEARCHED:
         return None
     if email := _FOUND_EMAIL.search(agent):
         user, _, host = email[0].partition("@")
         if len(user) <= _LONGEST_USER and len(host) <= _LONGEST_HOST:
             return email[0]
-    if url := _FOUND_URL.search(agent):
-        return url[0]
-    names = (pattern.search(agent) for pattern in _FOUND_NAMES)
-    return next((name[1] for name in names if name), None)
+    url = _FOUND_URL.search(agent)
+    return url[0] if url else None
 
 
 def check_contact(text: str) -> str:

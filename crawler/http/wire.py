@@ -1,4 +1,4 @@
-"""One HTTP request and its complete reply; every possible failure is described in a line."""
+"""What an HTTP request needs and its reply says; every possible failure is described in a line."""
 
 import asyncio
 import errno
@@ -79,12 +79,9 @@ def proxy_for(url: URL) -> URL | None:
     Requests to this machine never go through a proxy. (aiohttp's own ``trust_env`` would also send passwords
     from ``~/.netrc``.) Raises `BadSource` for an invalid address, and for a proxy that is not an http proxy.
     """
-    host = url.host
-    if host is None or is_loopback(host) or proxy_bypass(host):
-        return None
-    proxies = getproxies()
+    host, proxies = url.host, getproxies()
     named = proxies.get(url.scheme) or proxies.get("all")
-    if not named:
+    if not named or not host or is_loopback(host) or proxy_bypass(host):
         return None
     try:
         proxy = URL(named if "://" in named else f"http://{named}")
@@ -97,99 +94,7 @@ def proxy_for(url: URL) -> URL | None:
     return proxy
 
 
-class Wire:
-    """Sends requests, each once, over connections that are kept open.
-
-    ``activity`` counts the bytes transferred. ``quote`` is passed on with each reply.
-    """
-
-    def __init__(self, user_agent: str, bounds: RequestBounds, activity: Activity, quote: Quoting) -> None:
-        self._user_agent = user_agent
-        self._bounds = bounds
-        self._activity = activity
-        self._quote = quote
-        self._session: aiohttp.ClientSession | None = None
-
-    async def get(self, url: URL, wanted: Wanted, total_seconds: float | None = None) -> Reply:
-        """GET ``url`` and read the body whole; redirects are not followed. Raises `TransientError`."""
-        bounds = self._bounds
-        timeout = aiohttp.ClientTimeout(
-            total=min(total_seconds or bounds.total_seconds, bounds.total_seconds),
-            sock_connect=bounds.connect_seconds,
-            sock_read=bounds.stall_seconds,
-        )
-        async with self._response(url, wanted.headers, timeout, "does not reply in time") as response:
-            if wanted.check is not None:
-                wanted.check(Reply(response.status, url, response.headers, b"", self._quote))
-            return await self._whole(response, url, min(bounds.most_bytes, wanted.most_bytes or math.inf))
-
-    @asynccontextmanager
-    async def stream(
-        self, url: URL, headers: Mapping[str, str], stall_seconds: float
-    ) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
-        """GET ``url`` and yield its body in parts as they arrive; if it fails, a complete `Reply`.
-
-        Raises `TransientError`, also while the parts are read.
-        """
-        timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=self._bounds.connect_seconds, sock_read=stall_seconds
-        )
-        async with self._response(url, headers, timeout, "has stopped sending") as response:
-            if response.status == 200:
-                yield decompressed(response, self._activity)
-            else:
-                yield await self._whole(response, url, self._bounds.most_bytes)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-
-    @asynccontextmanager
-    async def _response(
-        self, url: URL, headers: Mapping[str, str], timeout: aiohttp.ClientTimeout, slow: str
-    ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """The beginning of the reply; ``slow`` is the message if nothing comes for too long."""
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-                middlewares=(_sent_once,),
-            )
-        host = url.host or "?"
-        try:
-            async with self._session.get(
-                url, headers=headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
-            ) as response:
-                yield response
-        except TimeoutError:
-            raise TransientError(f"{host} {slow}", slow=True) from None
-        except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
-            raise transient_error(error, host) from None
-
-    async def _whole(self, response: aiohttp.ClientResponse, url: URL, most: float) -> Reply:
-        host, parts, size = response.url.host, [], 0
-        try:
-            if (response.content_length or 0) > most:
-                announced = f"{host} announces a reply of {response.content_length} bytes: too large"
-                raise TransientError(announced, too_large=True)
-            async for part in decompressed(response, self._activity):
-                parts.append(part)
-                size += len(part)
-                if size > most:
-                    raise TransientError(
-                        f"{host} sends too much: cut at {int(most) >> 20} MiB", too_large=True
-                    )
-        except (aiohttp.ClientError, OSError, zlib.error, TransientError):
-            if response.status < 400:
-                raise
-            parts = []  # an error status is valid without its explanation
-        return Reply(response.status, url, response.headers, b"".join(parts), self._quote)
-
-
-async def _sent_once(
+async def sent_once(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
     """Session middleware that keeps aiohttp from repeating a cut request outside the request budget."""
@@ -530,11 +435,6 @@ class SharedPace(OwnPace):
                 return
             fcntl.flock(file, fcntl.LOCK_UN)
             await wait_until(moment, _reason(self._limits, moment - now))
-
-
-def pace(limits: RateLimits, clock: Clock, folder: Path | None) -> OwnPace:
-    """The budget of a host: shared by way of ``folder``, if one is given."""
-    return OwnPace(limits, clock) if folder is None else SharedPace(limits, clock, folder)
 
 
 def _lock(file: int) -> bool:

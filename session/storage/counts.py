@@ -21,7 +21,7 @@ from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import HELD_OUT
 from wikitopics.session.records import JSON, ArticleRow, Count, PositiveCount, Rate, Text
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.database import SMALL
+from wikitopics.session.storage.database import SMALL, closed_on_error
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, from_json, pack_arrays, unpack_arrays, whole
 from wikitopics.session.storage.opened import OpenedSession
 
@@ -488,7 +488,7 @@ class KeptCounts(CountsReader):
     def __init__(self, path: Path, words: Sequence[str] | None = None) -> None:
         super().__init__(path)
         self.name = path.name
-        try:
+        with closed_on_error(self):
             if words is not None and self.counter().lines != tuple(words):
                 raise BadUsage(
                     f"--counts {path}: that session has another vocabulary; leave --vocab out to use its own"
@@ -499,9 +499,6 @@ class KeptCounts(CountsReader):
                     "`--keep-counts`"
                 )
             self._kept = self.kept_rows()
-        except BaseException:
-            self.close()
-            raise
         self._starts = list(accumulate((articles for _, articles in self._kept), initial=0))
         self._block: tuple[int, Block] | None = None
 

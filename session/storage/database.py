@@ -123,16 +123,12 @@ def connect(path: Path, *, timeout: float | None = None) -> Connection:
     """A writing connection to an existing session; refuses files that are not sessions."""
     check_file(path)
     connection = open_session(path, "mode=rw", timeout or BUSY_SECONDS)
-    try:
-        with session_errors(path):
-            # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but the file
-            # is a complete earlier state, from which the same stream is trained again identically.
-            connection.execute("PRAGMA synchronous = NORMAL")
-            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
-                connection.execute("PRAGMA journal_mode = WAL")
-    except BaseException:
-        connection.close()
-        raise
+    with closed_on_error(connection), session_errors(path):
+        # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but the file is
+        # a complete earlier state, from which the same stream is trained again identically.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
+            connection.execute("PRAGMA journal_mode = WAL")
     return connection
 
 
@@ -159,12 +155,19 @@ def open_session(path: Path, how: str, timeout: float) -> Connection:
         connection = sqlite3.connect(
             uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
         )
-        try:
+        with closed_on_error(connection):
             check_session(connection, path)
-        except BaseException:
-            connection.close()
-            raise
     return connection
+
+
+@contextlib.contextmanager
+def closed_on_error(opened: Any) -> Iterator[None]:
+    """Close it if the block fails, since nobody else gets it then."""
+    try:
+        yield
+    except BaseException:
+        opened.close()
+        raise
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from wikitopics.crawler.system import open_own
 from wikitopics.session.errors import os_error_as
 from wikitopics.session.paths import is_at
-from wikitopics.session.storage.database import keep_sessions, remove_database, sync
+from wikitopics.session.storage.database import closed_on_error, keep_sessions, remove_database, sync
 
 _DRAFT = ".wikitopics-"
 """How the name of a file or folder begins that replaces another one once it is whole."""
@@ -32,13 +32,10 @@ def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
     mode = os.stat(path).st_mode
     _check_kind(path, mode, pipes=pipes)
     waits = os.O_NONBLOCK if stat.S_ISREG(mode) else 0  # it may have become a pipe
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
-    try:
-        _check_kind(path, os.fstat(descriptor).st_mode, pipes=pipes)
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOCTTY | waits))  # noqa: SIM115
+    with closed_on_error(file):
+        _check_kind(path, os.fstat(file.fileno()).st_mode, pipes=pipes)
+    return file
 
 
 def read_bounded(file: BinaryIO, most: int) -> bytes:
@@ -57,14 +54,11 @@ def read_input(path: str | Path, most: int, *, pipes: bool = False) -> bytes:
 
 def last_line(log: Path) -> str:
     """The last non-empty line of a file; "" if there is none."""
-    try:
-        with open_input(log) as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(file.tell() - 4096, 0))
-            lines = file.read(4096).decode(errors="replace").splitlines()
-    except OSError:
-        return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    with contextlib.suppress(OSError), open_input(log) as file:
+        file.seek(max(os.path.getsize(log) - 4096, 0))
+        lines = map(str.strip, file.read(4096).decode(errors="replace").splitlines())
+        return next(filter(None, reversed(list(lines))), "")
+    return ""
 
 
 def make_folder(folder: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 import time
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +32,7 @@ from wikitopics.session.storage.database import session_errors
 from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.topics import TopicReader
-from wikitopics.session.system import Process, in_use, owner_pid
+from wikitopics.session.system import UNKNOWN, Process, in_use, owner_pid
 
 STALE_SECONDS = 15.0
 """A heartbeat older than this many seconds is no sign of life."""
@@ -44,12 +44,12 @@ HEARTBEAT_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A trainer's last sign of life."""
+    """A trainer's last sign of life; by default, what is known of a session that had none yet."""
 
-    at: float
-    process: Process
-    state: State
-    activity: TrainerActivity
+    at: float = 0.0
+    process: Process = UNKNOWN
+    state: State = "new"
+    activity: TrainerActivity = field(default_factory=TrainerActivity)
 
 
 _PROCESS = "json_extract(activity, '$.process')"
@@ -60,10 +60,10 @@ HEARTBEAT = {"at": Moment, _PROCESS: Text, "state": State, "activity": Annotated
 class SessionReader(TopicReader, ArticleReader, CountsReader):
     """Everything that can be asked of a session; articles, topics and word counts in modules of their own."""
 
-    def heartbeat(self) -> Heartbeat | None:
-        """The last heartbeat of a trainer; None if there never was one."""
+    def heartbeat(self) -> Heartbeat:
+        """The last heartbeat of a trainer; in the state "new" if there never was one."""
         rows = self.select("heartbeat", HEARTBEAT, "WHERE id = 1")
-        return next((Heartbeat(at, Process.from_text(by), *rest) for at, by, *rest in rows), None)
+        return next((Heartbeat(at, Process.from_text(by), *rest) for at, by, *rest in rows), Heartbeat())
 
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""
@@ -100,14 +100,11 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         )
         now = time.time()
         pid = owner_pid(self.path)
-        live = pid is not None and beat is not None and beat.process.pid == pid  # not of another run
-        at_work = live and beat is not None and beat.state != "stopped"
-        activity = TrainerActivity() if beat is None else beat.activity
-        state = _state(progress.finished, beat, pid, now)
-        late = (
-            state in ("running", "paused", "stalled") and beat is not None and now - beat.at > BEATS_SECONDS
-        )
-        suspended = late and beat is not None and beat.process.is_suspended()
+        state, activity = _state(progress.finished, beat, pid, now), beat.activity
+        live = pid is not None and state != "starting"  # then the heartbeat is not of another run
+        at_work = live and beat.state != "stopped"
+        late = state in ("running", "paused", "stalled") and now - beat.at > BEATS_SECONDS
+        suspended = late and beat.process.is_suspended()
         if suspended:
             state = "stalled"
         elif late and state != "paused" and self._disk_full():
@@ -130,7 +127,7 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             added=BEFORE in settings.source_options,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
             checkpoint_age_seconds=max(0.0, now - progress.committed_at) if progress.crawled else None,
-            heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
+            heartbeat_age_seconds=None if beat.state == "new" else max(0.0, now - beat.at),
             activity=activity if at_work else activity.ended(),
             models=models,
             suspended=suspended,
@@ -166,7 +163,7 @@ def check_alone(path: Path) -> None:
     """
     with SessionReader(path) as reader:
         beat = reader.heartbeat()
-        if beat is None or beat.state == "stopped" or abs(time.time() - beat.at) > STALE_SECONDS:
+        if beat.state in ("new", "stopped") or abs(time.time() - beat.at) > STALE_SECONDS:
             return
         alive = beat.process.lives()
         deadline = time.monotonic() + BEATS_SECONDS
@@ -177,14 +174,12 @@ def check_alone(path: Path) -> None:
         raise in_use(path, beat.process.pid)
 
 
-def _state(finished: bool, beat: Heartbeat | None, pid: int | None, now: float) -> State:
+def _state(finished: bool, beat: Heartbeat, pid: int | None, now: float) -> State:
     if pid is None:
         if finished:
             return "finished"
-        if beat is None:
-            return "new"
-        return "stopped" if beat.state == "stopped" else "dead"
-    if beat is None or beat.process.pid != pid:
+        return beat.state if beat.state in ("new", "stopped") else "dead"
+    if beat.state == "new" or beat.process.pid != pid:
         return "starting"
     if now - beat.at > STALE_SECONDS:
         return "stalled"

@@ -141,22 +141,12 @@ class TopicReader(OpenedSession):
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
         """(2, K): shares and the topics' own parts of them, by model number and articles, as far as they
         were read."""
-        self._models: tuple[float, tuple[ModelStatus, ...]] | None = None
-        """The commit that the models' statuses are from, and these statuses."""
 
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order.
 
-        Read once per commit: in a file of 1.0.0 SQLite has to skip the models' states. Constant facts, such
-        as a model's name and its number of topics, are in the settings.
+        Constant facts, such as a model's name and its number of topics, are in the settings.
         """
-        with self.one_moment():
-            commit = self.progress().committed_at
-            if self._models is None or self._models[0] != commit:
-                self._models = commit, self._read_models()
-            return self._models[1]
-
-    def _read_models(self) -> tuple[ModelStatus, ...]:
         score = (
             "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
             " ORDER BY articles DESC LIMIT 1"
@@ -169,9 +159,9 @@ class TopicReader(OpenedSession):
             f"({score}) AS log_likelihood": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
             f"({score.replace('value', 'articles', 1)}) AS measured_at": Count | None,
         }
-        rows = self.select("models", columns, "m ORDER BY id")
-        specs = self.settings().models
-        if not rows and self.settings().building:  # they wait for the vocabulary
+        settings = self.settings()  # first, since a trainer that has built the vocabulary writes both at once
+        rows, specs = self.select("models", columns, "m ORDER BY id"), settings.models
+        if not rows and settings.building:  # they wait for the vocabulary
             rows = [(number, 0, 0, 0.0, None, None) for number in range(len(specs))]
         if [row[0] for row in rows] != list(range(len(specs))):
             raise Damaged("models and settings.models do not match")

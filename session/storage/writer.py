@@ -41,6 +41,7 @@ from wikitopics.session.storage.database import (
     APPLICATION_ID,
     FIRST_RELEASED,
     VERSION,
+    closed_on_error,
     connect,
     database,
     only_row,
@@ -175,15 +176,12 @@ class SessionWriter(SessionReader):
 
     def __init__(self, path: Path) -> None:
         self._db = database(connect(path))
-        try:
+        with closed_on_error(self._db):
             super().__init__(path, self._db.conn)
             for read in (self.settings, self.vocabulary, self.model_statuses):
                 read()  # a damaged file is refused at once
             self.next_seq = self.progress().next_seq
             """The number of the next article: none is used twice, even if --keep-articles drops rows."""
-        except BaseException:
-            self._db.close()
-            raise
 
     def build(self, settings: Settings, beginning: Beginning) -> None:
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""

@@ -17,6 +17,7 @@ from wikitopics.session import sources
 from wikitopics.session.errors import NotNow, Say, SessionError
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, Progress, State, TrainerActivity, age, skips_told
+from wikitopics.session.storage.database import closed_on_error
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.session.training.measuring import Measured
 from wikitopics.session.training.run import Run, Wait, wait_for
@@ -113,11 +114,8 @@ class Monitor:
 
     def _open(self) -> None:
         self._writer = HeartbeatWriter(self._path)
-        try:
+        with closed_on_error(self._writer):
             self._number = self._writer.begin(self._run.stream.progress.articles)
-        except BaseException:
-            self._writer.close()
-            raise
 
     async def _beat(self) -> None:
         number = 0

@@ -77,9 +77,7 @@ def _prose(page: Page, say: Say, info: SourceInfo = UNKNOWN) -> str:
         return ""
 
 
-def crawled_documents(
-    source: Source, articles: int, progress: Callable[[int], None], say: Say
-) -> Iterator[str]:
+def crawled_documents(source: Source, articles: int, say: Say) -> Iterator[str]:
     """The prose of (at most) the next ``articles`` articles of a source."""
     with asyncio.Runner() as runner, contextlib.ExitStack() as opened:
         opened.callback(lambda: runner.run(source.close()))
@@ -89,8 +87,7 @@ def crawled_documents(
         while done < articles and (pages := runner.run(_next(batches, info))) is not None:
             for page in pages[: articles - done]:
                 yield _prose(page, say, info)
-            done += min(len(pages), articles - done)
-            progress(done)
+            done += len(pages)
 
 
 async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence[Page] | None:

@@ -20,18 +20,14 @@ from wikitopics.session import __version__
 from wikitopics.session.errors import SessionError, did_you_mean
 
 _COMMANDS = {
-    command: module
-    for module, commands in (
-        ("train", "demo train watch"),
-        ("sessions", "status"),
-        ("topics", "topics history"),
-        ("sessions", "articles"),
-        ("topics", "similar infer compare"),
-        ("export", "export report vocab"),
-        ("sessions", "sessions stop pause resume save backup"),
-        ("doctor", "doctor"),
-    )
-    for command in commands.split()
+    **dict.fromkeys(("demo", "train", "watch"), "train"),
+    "status": "sessions",
+    **dict.fromkeys(("topics", "history"), "topics"),
+    "articles": "sessions",
+    **dict.fromkeys(("similar", "infer", "compare"), "topics"),
+    **dict.fromkeys(("export", "report", "vocab"), "export"),
+    **dict.fromkeys(("sessions", "stop", "pause", "resume", "save", "backup"), "sessions"),
+    "doctor": "doctor",
 }
 """The module of each command, in the order of the help."""
 _LOADING_SECONDS = 10

@@ -61,20 +61,18 @@ def _tried(what: str, describe: Callable[..., str], *arguments: object) -> Check
         return what, True, describe(*arguments)
     except (SessionError, CrawlerError, KindError) as error:
         return what, False, str(error)
+    except importlib.metadata.PackageNotFoundError:
+        return what, False, "not installed: reinstall wikitopics"
 
 
 def _installation() -> Iterator[Check]:
     yield "python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"
-    try:
+    needs = ["wikitopics"]
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         needs = importlib.metadata.requires("wikitopics") or []
-    except importlib.metadata.PackageNotFoundError:
-        needs = ["wikitopics"]
     # Packages of extras need not be installed.
     for package in (re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need):
-        try:
-            yield package, True, importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            yield package, False, "not installed: reinstall wikitopics"
+        yield _tried(package, importlib.metadata.version, package)
     from wikitopics.model.kernels import cache_folder
 
     folder, none = cache_folder(), "no writable folder: the models are recompiled at every start"
@@ -103,11 +101,9 @@ def _places() -> Iterator[Check]:
     if not fault:
         yield from _disk(_nearest(folder))
     yield "leftovers", True, _leftovers({folder, folder / "vocabularies", config.parent, Path.cwd()})
-    if os.path.exists(config):
-        yield "config file", True, str(config)
-    else:
-        fault = _unwritable(config.parent)
-        yield "config file", not fault, fault or f"{config} (none yet)"
+    there = os.path.exists(config)
+    fault = "" if there else _unwritable(config.parent)
+    yield "config file", not fault, fault or f"{config}{'' if there else ' (none yet)'}"
 
 
 def _leftovers(folders: set[Path]) -> str:
@@ -182,19 +178,17 @@ def _session(name: str) -> str:
 
 
 def _network() -> str:
-    import asyncio
     import socket
+    import ssl
 
-    async def reach() -> None:
-        _, writer = await asyncio.wait_for(asyncio.open_connection("en.wikipedia.org", 443, ssl=True), 5.0)
-        writer.close()
-
+    host = "en.wikipedia.org"
     try:
-        asyncio.run(reach())
-    except (OSError, TimeoutError) as error:
+        with socket.create_connection((host, 443), 5.0) as connection:
+            ssl.create_default_context().wrap_socket(connection, server_hostname=host).close()
+    except OSError as error:
         reason = "no answer within 5 s" if isinstance(error, TimeoutError) else str(error)
         if isinstance(error, socket.gaierror):
             reason = "the name cannot be resolved"
         advice = "if you use a proxy, ignore this: only the crawler goes through it"
-        raise SessionError(f"en.wikipedia.org: {reason} ({advice})") from None
-    return "en.wikipedia.org answers"
+        raise SessionError(f"{host}: {reason} ({advice})") from None
+    return f"{host} answers"

@@ -11,7 +11,6 @@ from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
-from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
 from wikitopics.session.analysis.exports import (
     FORMATS,
@@ -246,18 +245,15 @@ def _document_limit(ctx: click.Context, param: click.Parameter, value: str | Non
 @options.take(CONTACT, help="As in `wikitopics train`.")
 @options.take(RPM, help="As in `wikitopics train`.")
 @click.option(
-    "--session", metavar="NAME", help="Accepted for consistency; ignored: building reads no session."
-)
+    "--session", metavar="NAME", expose_value=False,
+    help="Accepted for consistency; ignored: building reads no session.",
+)  # fmt: skip
 def build(
     sources: tuple[str, ...],
     output: Path,
     size: int,
     stop_words: tuple[str, ...],
-    text_column: str | None,
-    lines: bool | None,
-    markup: Markup | None,
     articles: int,
-    session: str | None,
     **given: Any,
 ) -> None:
     """Build a vocabulary from SOURCE.
@@ -281,6 +277,7 @@ def build(
     from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary, read_stop_words
 
     wiki = {option.name: given.pop(option.name) for option in (LANG, API_URL, CONTACT, RPM)}
+    column, lines, markup = (given.pop(option.name) for option in (COLUMN, LINES, MARKUP))
     language = language_of_texts(wiki[LANG.name])
     unwanted = [word for name in stop_words for word in read_stop_words(name)] if stop_words else None
     recipe = VocabularyRecipe.of_language(language, unwanted, **given)
@@ -303,13 +300,12 @@ def build(
         kind, request = Api(), TrainRequest(**wiki)
         identity = request.identity(kind)
         source = kind.open(identity, with_contact(request, kind, identity).asked(kind))
-        documents = crawled_documents(source, articles, progress, say)
+        documents = crawled_documents(source, articles, say)
     else:
-        texts = file_documents(sources, say, text_column, markup or "text", bool(lines))
-        documents = _counted(texts, progress)
+        documents = file_documents(sources, say, column, markup or "text", bool(lines))
     try:
         with progress:
-            built = build_vocabulary(documents, recipe, size=size)
+            built = build_vocabulary(_counted(documents, progress), recipe, size=size)
     except BadDocuments as error:
         plain = [path for path in sources if ".xml" not in Path(path).name]
         hint = Texts().division({TEXTS.name: plain, LINES.name: lines})

@@ -87,6 +87,11 @@ model_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 
 
+def of_model(command: Function) -> Function:
+    """The options of a command about one model of a session: which session, and which model."""
+    return session_option(model_option(command))
+
+
 def refuse_early_options(ctx: click.Context) -> None:
     """Refuse an option before the name of a subcommand, which would never receive it."""
     for option in ctx.command.get_params(ctx):
@@ -134,23 +139,6 @@ limit_option = click.option(
     "--limit", metavar="N", type=whole(1, 1_000_000), default=20, show_default=True,
     help="Articles to list.",
 )  # fmt: skip
-
-
-class SourceType(OptionType):
-    """The name of a kind of source that `train` crawls."""
-
-    def __init__(self, option: Option[Any]) -> None:
-        super().__init__(option, lambda: [n for n in sources.names() if not sources.described(n).command])
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Look for other packages' kinds only if the name is not one of ours."""
-        try:
-            kind = sources.load(str(value))
-        except BadUsage as error:
-            self.fail(str(error), param, ctx)
-        if kind.command:
-            self.fail(f"{kind.name} has its own command: `wikitopics {kind.command}`", param, ctx)
-        return kind.name
 
 
 def click_option(option: Option[Any], *, help: str = "") -> click.Option:
@@ -255,11 +243,14 @@ class SettingsCommand(Command):
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; those of ``source`` too, from another package."""
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
-    if source and source not in sources.BUILT_IN:
-        shown.append(sources.load(source))
+    if source and source not in [kind.name for kind in shown]:
+        kind = sources.load(source)
+        if kind.command:
+            raise BadUsage(f"{kind.name} has its own command: `wikitopics {kind.command}`")
+        shown.append(kind)
     options = {option.name: option for kind in shown for option in kind.options}
     source_option, model_kind = click_option(SOURCE), click_option(MODEL)
-    source_option.type, model_kind.type = SourceType(SOURCE), OptionType(MODEL, kinds.names)
+    source_option.type, model_kind.type = OptionType(SOURCE, _source_names), OptionType(MODEL, kinds.names)
     source_option.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
 
     return [
@@ -268,6 +259,10 @@ def setting_groups(source: str | None = None) -> Groups:
         ("Fixed for the session", [*map(click_option, KEPT)]),
         ("This run", [*map(click_option, (*RUN, *OUTSIDE))]),
     ]
+
+
+def _source_names() -> list[str]:
+    return [name for name in sources.names() if not sources.described(name).command]
 
 
 def _source_in(args: Sequence[str]) -> str | None:

@@ -1,6 +1,5 @@
 """`sessions`, and what is asked of one: `stop`, `pause`, `resume`, `save`, `backup`."""
 
-import contextlib
 import math
 import os
 import time
@@ -23,7 +22,6 @@ from wikitopics.cli.output import (
     say,
     unless_none,
 )
-from wikitopics.session.errors import os_error_as
 from wikitopics.session.paths import command, session_folder, session_path
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.system import in_use, owner
@@ -117,13 +115,12 @@ def status(session: str, as_json: bool) -> None:
 
 
 @click.command(cls=Command)
-@options.session_option
+@options.of_model
 @click.option(
     "--topic", metavar="K", type=options.whole(0), required=True, shell_complete=options.topic_numbers,
     help="The topic's number, from 0.",
 )  # fmt: skip
 @options.limit_option
-@options.model_option
 @options.json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """List the articles that are most about a topic.
@@ -174,8 +171,8 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         return
     from wikitopics.session.control import list_sessions
 
-    with os_error_as(str(session_folder())), contextlib.suppress(FileNotFoundError):
-        os.scandir(session_folder()).close()
+    if session_folder().exists():
+        os.scandir(session_folder()).close()  # raises the error of a folder that cannot be listed
     rows = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
         put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in rows])

@@ -34,9 +34,8 @@ NAMING_TITLES = 10
 
 
 @click.group(cls=Group, invoke_without_command=True)
-@options.session_option
+@options.of_model
 @click.option("--top", metavar="N", type=whole(1), default=10, show_default=True, help="Words per topic.")
-@options.model_option
 @click.option(
     "--by",
     type=click.Choice(["relevance", "probability"]),
@@ -188,8 +187,7 @@ def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> No
 @topics.command()
 @click.argument("topic", metavar="K", type=whole(0), shell_complete=topic_numbers)
 @click.argument("name")
-@options.session_option
-@options.model_option
+@options.of_model
 def rename(topic: int, name: str, session: str, model: str | None) -> None:
     """Give topic K a name of your own.
 
@@ -214,8 +212,7 @@ topics_argument = click.argument(
 
 @topics.command()
 @topics_argument
-@options.session_option
-@options.model_option
+@options.of_model
 def hide(chosen: tuple[int, ...], session: str, model: str | None) -> None:
     """Leave topics out of lists, the report and the map.
 
@@ -231,8 +228,7 @@ def hide(chosen: tuple[int, ...], session: str, model: str | None) -> None:
 
 @topics.command()
 @topics_argument
-@options.session_option
-@options.model_option
+@options.of_model
 def unhide(chosen: tuple[int, ...], session: str, model: str | None) -> None:
     """List hidden topics again.
 
@@ -257,8 +253,7 @@ def _hide(chosen: tuple[int, ...], session: str, model: str | None, *, hidden: b
 @click.option("--command", metavar="CMD", required=True, help="Run with your shell, once for each topic.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
 @click.option("--replace", is_flag=True, help="Include topics that already have a given name.")
-@options.session_option
-@options.model_option
+@options.of_model
 def name(command: str, every: bool, replace: bool, session: str, model: str | None) -> None:
     """Let a script or a language model name the topics.
 
@@ -303,8 +298,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 
 @click.command(cls=Command)
 @click.argument("topic", metavar="[TOPIC]", type=whole(0), required=False, shell_complete=topic_numbers)
-@options.session_option
-@options.model_option
+@options.of_model
 @options.json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
     """List births, deaths, splits, mergers and renamings of topics.
@@ -422,8 +416,7 @@ may be accented."""
 @click.command(cls=Command)
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
 @options.take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
-@options.model_option
-@options.session_option
+@options.of_model
 @options.json_option
 def infer(
     files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
@@ -516,8 +509,7 @@ def _read(file: str) -> str:
 @click.command(cls=Command)
 @click.argument("what", metavar="TITLE|FILE")
 @options.limit_option
-@options.model_option
-@options.session_option
+@options.of_model
 @options.json_option
 def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
     """List the articles most like another one, or like any text.

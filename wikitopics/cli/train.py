@@ -232,15 +232,14 @@ class ProgressLines:
         self._tell = tell
         self._next = 0.0
         self._every = 5.0 if sys.stderr.isatty() else 30.0
-        self._measured = False
         self._last: Report | None = None
 
     def __call__(self, report: "Report") -> None:
+        measured_before = self._last is not None and self._last.measured.perplexities
+        first = bool(report.measured.perplexities) and not measured_before
         self._last = report
-        first = bool(report.measured.perplexities) and not self._measured
         if report.state == "stopping" or (time.monotonic() < self._next and not first):
             return
-        self._measured = self._measured or first
         self._next = time.monotonic() + self._every
         self._tell(self._line(report))
 

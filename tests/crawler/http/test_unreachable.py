@@ -10,7 +10,8 @@ from tests.crawler.dumps import ids
 from tests.wiki import FaultyApi
 from wikitopics.crawler.embedded.corpus import SampleArticles
 from wikitopics.crawler.errors import WikiUnreachable
-from wikitopics.crawler.http.wire import Wire
+from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.wire import RequestBounds
 
 
 @pytest.mark.parametrize(
@@ -150,15 +151,15 @@ async def test_a_start_gives_up_on_too_long_a_wait(wiki, acts, source, read, sta
 
 
 async def test_only_a_request_before_the_first_answer_is_cut_short(source, read, monkeypatch):
-    real, seen = Wire.get, []
+    real, seen = Client._response, []
 
-    async def get(self, url, wanted, total_seconds):
-        seen.append(total_seconds)
-        return await real(self, url, wanted, total_seconds)
+    def response(self, url, headers, stall_seconds, seconds):
+        seen.append(seconds)
+        return real(self, url, headers, stall_seconds, seconds)
 
-    monkeypatch.setattr(Wire, "get", get)
+    monkeypatch.setattr(Client, "_response", response)
     s = source()
     await s.open()
     await read(s)
     assert 0 < seen[0] <= 30
-    assert set(seen[1:]) == {None}
+    assert set(seen[1:]) == {RequestBounds().total_seconds}
