@@ -21,17 +21,7 @@ from wikitopics.session.options import KEPT
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
 from wikitopics.session.records import JSON, PositiveCount, Progress, Scored, Text
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
-from wikitopics.session.storage.database import (
-    FIRST_RELEASED,
-    check_file,
-    connect,
-    fold_log,
-    only_row,
-    open_session,
-    read_rows,
-    select,
-    session_errors,
-)
+from wikitopics.session.storage import database
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, Rows, columns_of, convert, from_json, whole
 from wikitopics.session.system import owner
 from wikitopics.vocab import Vocabulary
@@ -99,7 +89,7 @@ def keep_index(path: Path, index: Mapping[str, object]) -> None:
 
     Raises `SessionError`.
     """
-    with closing(connect(path)) as db, session_errors(path):
+    with closing(database.connect(path)) as db, database.session_errors(path):
         db.execute("INSERT OR REPLACE INTO settings VALUES ('index', ?)", [json.dumps(dict(index))])
 
 
@@ -142,20 +132,20 @@ class OpenedSession:
         self.path = path
         if not os.path.exists(path):
             raise no_session(path)
-        self.file = check_file(path)
+        self.file = database.check_file(path)
         """Identifies the file, even if another one replaces it at ``path``."""
         self._connection = connection or _connect(path)
         self._settings: Settings | None = None
         self._words: tuple[str, ...] = ()
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> Rows:
-        with session_errors(self.path):
-            return read_rows(self._connection, sql, parameters, **limits)
+        with database.session_errors(self.path):
+            return database.read_rows(self._connection, sql, parameters, **limits)
 
     def select(self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any) -> Rows:
         """These columns of a table, each value checked by the type of its column."""
-        with session_errors(self.path):
-            return select(self._connection, table, columns, *rest, **limits)
+        with database.session_errors(self.path):
+            return database.select(self._connection, table, columns, *rest, **limits)
 
     @contextlib.contextmanager
     def one_moment(self) -> Iterator[None]:
@@ -182,7 +172,7 @@ class OpenedSession:
 
     def _is_of_1_0(self) -> bool:
         """Whether this is still a file of 1.0.0."""
-        return self._format() == FIRST_RELEASED
+        return self._format() == database.FIRST_RELEASED
 
     def settings(self) -> Settings:
         """The settings with which the session was created; the fingerprint comes with the vocabulary."""
@@ -268,8 +258,8 @@ class OpenedSession:
         columns = {**columns_of(Progress), "prequential": Annotated[tuple[Scored, ...] | None, JSON]}
         if self._is_of_1_0():
             del columns["again"]
-        with session_errors(self.path):
-            row = only_row(self._connection, "progress", columns)
+        with database.session_errors(self.path):
+            row = database.only_row(self._connection, "progress", columns)
         progress = Progress(**{**row, "prequential": row["prequential"] or ()})
         if progress.again and not 0 < progress.again < progress.articles:
             raise Damaged("progress.again is out of range")
@@ -285,7 +275,7 @@ class OpenedSession:
         """Close, and if no trainer is left, fold its log in, so that the session is one file."""
         self._connection.close()
         if owner(self.path) is None:
-            fold_log(self.path)
+            database.fold_log(self.path)
 
     def __enter__(self) -> Self:
         return self
@@ -297,10 +287,10 @@ class OpenedSession:
 def _connect(path: Path) -> sqlite3.Connection:
     has_writer = beside(path, WAL).exists()  # asked first: an attempt to open it may make one
     try:
-        return open_session(path, "mode=ro", 5.0)
+        return database.open_session(path, "mode=ro", 5.0)
     except SessionError:
         if has_writer:
             raise
     # A reader without write permission needs the -shm file that only a writer makes. If there is no writer,
     # there is no -wal either, and the file can be read as it is.
-    return open_session(path, "mode=ro&immutable=1", 5.0)
+    return database.open_session(path, "mode=ro&immutable=1", 5.0)

@@ -12,15 +12,7 @@ from wikitopics.cli.options import Command, Group, reading, session_option, whol
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
-from wikitopics.session.analysis.exports import (
-    FORMATS,
-    TABLES,
-    WIDE,
-    ExportRequest,
-    format_of,
-    save,
-    written_to,
-)
+from wikitopics.session.analysis import exports
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
@@ -68,18 +60,20 @@ def _described(metric: Metric) -> str:
 @click.command(
     cls=Command,
     epilog="\b\nWHAT is one of:\n"
-    + "".join(f"  {table.name:11} {table.label}\n" for table in TABLES.values())
+    + "".join(f"  {table.name:11} {table.label}\n" for table in exports.TABLES.values())
     + "\n\b\nIn `export metrics`, besides metrics that only one kind of model has:\n"
     + "".join(f"  {metric.name:26} {_described(metric)}\n" for metric in METRICS)
     + "\n",
 )
-@click.argument("what", metavar="WHAT", type=click.Choice(list(TABLES)))
+@click.argument("what", metavar="WHAT", type=click.Choice(list(exports.TABLES)))
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(list(exports.FORMATS)),
     help="The format (default: by the ending of PATH; otherwise csv"
-    + "".join(f", {one.formats[0]} for {one.name}" for one in TABLES.values() if one.formats[0] != "csv")
+    + "".join(
+        f", {one.formats[0]} for {one.name}" for one in exports.TABLES.values() if one.formats[0] != "csv"
+    )
     + ").",
 )
 @click.option(
@@ -92,7 +86,7 @@ def _described(metric: Metric) -> str:
 )  # fmt: skip
 @click.option(
     "--all", "every", is_flag=True,
-    help=" ".join(f"{s.name}: {s.everything}." for s in TABLES.values() if s.everything),
+    help=" ".join(f"{s.name}: {s.everything}." for s in exports.TABLES.values() if s.everything),
 )  # fmt: skip
 @click.option(
     "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, which some spreadsheets need."
@@ -119,18 +113,18 @@ def export(
     """
     from wikitopics.session.analysis.proportions import licence_of
 
-    table = WIDE if wide else TABLES[what]
+    table = exports.WIDE if wide else exports.TABLES[what]
     if table.name != what:
         raise BadUsage("--wide is only for `export topics`")
     target = None if output is None or output == "-" else Path(output)
-    written_as = format_of(table, form) if target is None else written_to(target, table, form)
+    written_as = exports.format_of(table, form) if target is None else exports.written_to(target, table, form)
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
     if every and not table.everything:
-        known = " and ".join(f"`export {s.name}`" for s in TABLES.values() if s.everything)
+        known = " and ".join(f"`export {s.name}`" for s in exports.TABLES.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
-        request = ExportRequest(reader, table.models(reader, model), every, bom)
+        request = exports.ExportRequest(reader, table.models(reader, model), every, bom)
         if target is None:
             if written_as.stream is None:
                 raise BadUsage(f"{written_as.name} writes several files: name a folder for them with -o")
@@ -140,7 +134,7 @@ def export(
             put_data(written_as.stream(table, request))
         else:
             with ProgressLine("rows") as progress:
-                rows = save(table, written_as, request, target, progress)
+                rows = exports.save(table, written_as, request, target, progress)
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
         licence = licence_of(reader.settings()) if table.of_texts else None
         if licence is not None:

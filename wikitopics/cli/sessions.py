@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli import options
+from wikitopics.cli import options, output
 from wikitopics.cli.options import Command, Group
-from wikitopics.cli.output import (
-    agrees,
-    column,
-    duration,
-    fields_of,
-    put_json,
-    put_line,
-    rate,
-    say,
-    unless_none,
-)
 from wikitopics.session.paths import command, session_folder, session_path
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.system import in_use, owner
@@ -71,44 +60,43 @@ def status(session: str, as_json: bool) -> None:
         now = reader.status()
     if as_json:
         # Models of a session without a half-life keep the keys that they always had.
-        models = [unless_none(asdict(model), "prequential_log_likelihood") for model in now.models]
+        models = [output.unless_none(asdict(model), "prequential_log_likelihood") for model in now.models]
         last = now.passes if now.added else now.pass_
-        more = {"models": models, **fields_of(now, "state", "skips", "passes"), "pass": last}
-        put_json({**fields_of(now, *_STATUS_KEYS), **more})
+        more = {"models": models, **output.fields_of(now, "state", "skips", "passes"), "pass": last}
+        output.put_json({**output.fields_of(now, *_STATUS_KEYS), **more})
         return
     state = _STATES["suspended" if now.suspended else "hindered" if now.hindered else now.state].format(
         pid=now.pid,
         resume=command("resume", reader.path),
         train=command(described(now.source).command or "train", reader.path),
     ) + (f" (pid {now.pid})" if now.pid else "")
-    put_line(f"{now.session}: {state}")
+    output.put_line(f"{now.session}: {state}")
     called = unit_noun(now.source, now.passes)
-    put_line(f"source     {now.source_name} ({now.source})")
-    put_line(
+    output.put_line(f"source     {now.source_name} ({now.source})")
+    output.put_line(
         f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
         f"{now.skipped:,} skipped, {now.crawled:,} crawled"
     )
     if now.passes > 1 and now.added:
-        put_line(f"passes     {now.passes:,}; added documents are read once")
+        output.put_line(f"passes     {now.passes:,}; added documents are read once")
     elif now.passes > 1:
-        put_line(f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents")
+        output.put_line(f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents")
     if now.skips:
-        put_line(f"skipped    {skips_told(now.skips)}")
+        output.put_line(f"skipped    {skips_told(now.skips)}")
     read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""
-    put_line(
-        f"time       {duration(now.elapsed_seconds)}, {rate(now.articles_per_hour)} {called} an hour{read}"
-    )
+    hourly = f"{output.rate(now.articles_per_hour)} {called} an hour"
+    output.put_line(f"time       {output.duration(now.elapsed_seconds)}, {hourly}{read}")
     if now.checkpoint_age_seconds is not None:
-        put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")
+        output.put_line(f"saved      {output.duration(now.checkpoint_age_seconds)} ago")
     if now.waiting_for:
-        put_line(f"waiting    {now.activity.wait(time.time()).removeprefix('waiting ')}")
+        output.put_line(f"waiting    {now.activity.wait(time.time()).removeprefix('waiting ')}")
     for model in now.models:
         score = "not measured yet"
         if model.perplexity is not None:
             score = f"perplexity {model.perplexity:,.1f} after {model.measured_at or 0:,} {called}"
         if model.prequential_log_likelihood is not None:
             score += f" ({math.exp(-model.prequential_log_likelihood):,.1f} on new articles, before training)"
-        put_line(
+        output.put_line(
             f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
             f"{model.updates:,} updates, {score}"
         )
@@ -142,15 +130,17 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         called = noun(reader.settings().source)[:-1]
     if as_json:
         first, last = ("page_id", "title", "revision_id", "words"), ("topic", "proportion", "id", "url")
-        values = ({**fields_of(row, *first), "model": name, **fields_of(row, *last)} for row in rows)
-        put_json([unless_none(one, "id") for one in values])
+        values = (
+            {**output.fields_of(row, *first), "model": name, **output.fields_of(row, *last)} for row in rows
+        )
+        output.put_json([output.unless_none(one, "id") for one in values])
         return
     if not rows:
-        say(f"no stored {called} has topic {topic} of {name} as its largest")
+        output.say(f"no stored {called} has topic {topic} of {name} as its largest")
         return
-    put_line(f"{'share':>6} {'words':>7}  title")
+    output.put_line(f"{'share':>6} {'words':>7}  title")
     for row in rows:
-        put_line(f"{row.proportion:6.1%} {row.words:7,}  ", row.title, row.url)
+        output.put_line(f"{row.proportion:6.1%} {row.words:7,}  ", row.title, row.url)
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -175,21 +165,21 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         os.scandir(session_folder()).close()  # raises the error of a folder that cannot be listed
     rows = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
-        put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in rows])
+        output.put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in rows])
         return
     if not rows and session is not None:
-        say(f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all")
+        output.say(f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all")
     elif not rows:
-        say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates one")
-    _, *names = column((name for name, _, _ in rows), " " * 20)
+        output.say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates one")
+    _, *names = output.column((name for name, _, _ in rows), " " * 20)
     for name, (_, path, status) in zip(names, rows, strict=True):
         if isinstance(status, str):
-            put_line(f"{name} {status}")
+            output.put_line(f"{name} {status}")
         else:
             size = path.stat().st_size / 1e6
             saved = time.strftime("%Y-%m-%d %H:%M", time.localtime(status.committed_at))
             models = ", ".join(f"{model.name} {model.topics}" for model in status.models)
-            put_line(
+            output.put_line(
                 f"{name} {status.state:9} {status.documents:>12,} {noun(status.source):9}  "
                 f"{size:8.1f} MB  {saved}  {models}  {status.source_name}"
             )
@@ -199,8 +189,8 @@ def _values(status: "Status | str") -> dict[str, object]:
     """A session in JSON, or the error with which it cannot be read."""
     if isinstance(status, str):
         return {"error": status}
-    models = [fields_of(model, "name", "kind", "topics") for model in status.models]
-    return {**fields_of(status, "state", "source", "articles", "committed_at"), "models": models}
+    models = [output.fields_of(model, "name", "kind", "topics") for model in status.models]
+    return {**output.fields_of(status, "state", "source", "articles", "committed_at"), "models": models}
 
 
 @sessions.command()
@@ -227,11 +217,11 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
     trainer = owner(path)
     if trainer is not None:
         raise in_use(path, trainer.pid)
-    if not yes and not agrees(f"Delete {path} for good?", f"this deletes {name} for good"):
-        say("nothing was deleted")
+    if not yes and not output.agrees(f"Delete {path} for good?", f"this deletes {name} for good"):
+        output.say("nothing was deleted")
         return
     remove(path)
-    say(f"deleted {path}")
+    output.say(f"deleted {path}")
 
 
 @click.command(cls=Command)
@@ -244,8 +234,8 @@ def stop(session: str) -> None:
     """
     from wikitopics.session import control
 
-    control.stop(session_path(session), say)
-    say("stopped; everything is saved")
+    control.stop(session_path(session), output.say)
+    output.say("stopped; everything is saved")
 
 
 def _asking(name: str, help: str, **request: bool) -> click.Command:
@@ -278,4 +268,4 @@ def backup(file: Path, session: str) -> None:
     from wikitopics.session.storage.reader import backup as copy
 
     copy(session_path(session), file)
-    say(f"copied to {file}")
+    output.say(f"copied to {file}")
