@@ -367,7 +367,10 @@ class StoredSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is open between calls."""
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is open between calls, so this frees nothing."""
 
     def __repr__(self) -> str:
         try:
