@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -50,18 +50,23 @@ Ending = Literal["leave", "stop", "demo"]
 """What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
 stop them and open the embedded sample instead."""
 ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
-NEXT = (
-    ("", "l", "Look around here, for example on the map (7)"),
-    ("again", "a", "Watch again, as a new session in place of this one"),
-    ("export(True)", "r", "Write the report, a page for the browser"),
-    ("new_session", "w", "Start on Wikipedia"),
-)
-"""What to do when the demo is over, by action. A hasty Enter selects the first answer."""
 ENDINGS = ("leave", "l", "Leave it running"), ("stop", "s", "Save and stop"), ("cancel", "c", "Cancel")
 
 POLL_SECONDS = 0.5
 FRAME_SECONDS = 0.25
 """Seconds that a replay shows each snapshot."""
+
+
+def what_next() -> Sequence[Sequence[str]]:
+    """What to do when the demo is over, by action. A hasty Enter selects the first answer."""
+    needs = f"needs {sources.REPORT.command}" if sources.REPORT.missing() else "a page for the browser"
+    return (
+        ("", "l", "Look around here, for example on the map (7)"),
+        ("again", "a", "Watch again, as a new session in place of this one"),
+        ("export(True)", "r", f"Write the report, {needs}"),
+        ("new_session", "w", "Start on Wikipedia"),
+        ("leave", "q", "Quit"),
+    )
 
 
 class Wikitopics(TerminalApp[Ending]):
@@ -165,7 +170,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.show_status()
             if self._demo_over and self.screen is self.main and not self.main.finding:
                 self._demo_over = False
-                self.push_screen(Ask("The demo is over", ON_WIKIPEDIA, NEXT), self._do_next)
+                self.push_screen(Ask("The demo is over", ON_WIKIPEDIA, what_next()), self._do_next)
             await wait_until(watch.due, POLL_SECONDS)
 
     def _wanted(self) -> tuple[str, ...]:
@@ -359,6 +364,7 @@ class Wikitopics(TerminalApp[Ending]):
     async def _do_next(self, action: str | None) -> None:
         if action:
             await self.run_action(action)
+            self._demo_over = action.startswith("export")  # ask again after its form
 
     @write_action
     async def action_again(self) -> None:

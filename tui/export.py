@@ -8,6 +8,7 @@ from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
@@ -42,6 +43,7 @@ class Export(Dialog[None]):
     """What to export, in which format, of which model, to which file."""
 
     TELLS = "#export-progress"
+    BINDINGS = [Binding("q", "app.leave", "Quit", id="app.quit")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, path: Path, models: tuple[str, ...]) -> None:
         super().__init__()

@@ -6,6 +6,7 @@ from textual.containers import VerticalScroll
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
+from wikitopics.crawler.source import Extra
 from wikitopics.tui.bars import CAPTIONS, STATES
 from wikitopics.tui.views.log import MOMENTS
 
@@ -23,7 +24,8 @@ async def test_a_demo_that_is_slowed_down_explains_itself_and_can_be_hurried(sho
 
 
 @pytest.mark.parametrize(
-    ("key", "shows"), [("a", "STARTING"), ("r", "wrote it"), ("w", "New session"), ("escape", "FINISHED")]
+    ("key", "shows"),
+    [("a", "STARTING"), ("r", "wrote it"), ("w", "New session"), ("escape", "FINISHED"), ("q", "")],
 )
 async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeypatch, key, shows):
     monkeypatch.chdir(tmp_path)
@@ -34,8 +36,23 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
         trainer.code = 0
         await seeing.until(pilot, "The demo is over")
         await seeing.press(pilot, key, shows=shows)
-        assert "The demo is over" not in seeing.text(app)
+        assert key == "q" or "The demo is over" not in seeing.text(app)
+        if key == "r":  # the other answers are still wanted
+            await seeing.press(pilot, "escape", shows="The demo is over")
+            await seeing.press(pilot, "r", shows="wrote it")
+        if key in "rq":
+            await pilot.press(*"q" * (key == "r"))
+            await seeing.until_true(lambda: not app.is_running)
     assert launch.started == [["train", "--session", "demo"]] * (key == "a")
+
+
+async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(shown, tmp_path, monkeypatch):
+    monkeypatch.setattr(Extra, "missing", lambda _: ["matplotlib"])
+    path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo", state="finished"))
+    trainer = Process()
+    async with shown(path, trainer=trainer, words="STARTING") as (_, pilot):
+        trainer.code = 0
+        await seeing.until(pilot, "Write the report, needs pip install 'wikitopics[report]'")
 
 
 async def test_a_finished_demo_that_is_only_watched_offers_nothing(shown, tmp_path):
