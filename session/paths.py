@@ -3,6 +3,8 @@
 import os
 import re
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -95,7 +97,10 @@ def command(words: str, path: Path) -> str:
     name, usual = session_name(path), "demo" if words.startswith("demo") else "default"
     # `vocab show` without a session means the vocabulary that comes with the program.
     named = "" if name == usual and not words.startswith("vocab") else f" --session {shlex.quote(name)}"
-    return f"wikitopics {words}".rstrip() + named
+    program, called = "wikitopics", sys.argv[0]
+    if os.path.basename(called) == program and shutil.which(program) is None:
+        program = shlex.quote(called)  # it is only found in its folder
+    return f"{program} {words}".rstrip() + named
 
 
 def log_file(path: Path) -> Path:

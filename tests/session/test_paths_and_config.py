@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wikitopics.crawler.mediawiki.source import CONTACT, Api
-from wikitopics.session import config
+from wikitopics.session import config, paths
 from wikitopics.session.config import with_contact
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import config_file, session_folder, session_name, session_path
@@ -26,6 +26,23 @@ def test_names_live_in_the_session_folder_and_paths_are_paths(home, tmp_path, mo
     }.items():
         assert session_path(name) == path
     assert session_name(session_path("night")) == "night"
+
+
+def test_a_command_is_named_as_it_was_called_if_only_its_folder_finds_it(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    demo = session_path("demo")
+    for called, named in {
+        ".venv/bin/wikitopics": ".venv/bin/wikitopics",
+        "./wikitopics": "./wikitopics",
+        "/a b/wikitopics": "'/a b/wikitopics'",
+        "/usr/lib/wikitopics/__main__.py": "wikitopics",
+        "pytest": "wikitopics",
+    }.items():
+        monkeypatch.setattr("sys.argv", [called])
+        assert paths.command("topics", demo) == f"{named} topics --session demo"
+    (tmp_path / "wikitopics").touch(mode=0o755)
+    monkeypatch.setattr("sys.argv", [".venv/bin/wikitopics"])
+    assert paths.command("topics", demo) == "wikitopics topics --session demo"
 
 
 @pytest.mark.parametrize(
