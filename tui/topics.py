@@ -253,7 +253,7 @@ class TopicList(RowList[Row]):
         number = "   # " if self._marks.coloured else "   #"  # the dots take the other cell from the share
         out = [head(number, "number"), head(" share", "share"), ("  ", "header")]
         out += [head(change, "change", cells), head("name", "name")]
-        return [*out, (" and other top words", "header")]
+        return [*out, (" and other words", "header")]
 
     def parts(self, row: Row, width: int) -> Line:
         if isinstance(row, AreaRow):
@@ -324,7 +324,7 @@ def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, s
     listed = f"{count(many)} of " if sought or many < len(rows) else ""
     below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
     if any(row.newcomers for row in rows):
-        below += " · + new in its top ten"
+        below += " · + new"
     return which + look.of_model(model), below
 
 

@@ -231,6 +231,7 @@ async def test_without_tints_borders_set_areas_apart(shown, live, monkeypatch, w
         drawn = app.main.view.query_one(TopicAtlas)
         await seeing.until_true(lambda: drawn.sheet)
         await pilot.pause()
+        assert "lit: just read" in seeing.text(app)
         inside = "\n".join(line[1:-1] for line in seeing.lines(app)[2:-3])
         assert ("--+" if why == "ascii" else "──╮") in inside
         for sign in "oO" if why == "ascii" else "•●":

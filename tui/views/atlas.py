@@ -188,7 +188,8 @@ class TopicAtlas(Lines, can_focus=True):
         if found is not None and found.by_words:
             title += " · by leading words"
         if self.size.width >= WIDE:
-            title += " · near: alike · larger sign: larger share · lit: just read"
+            title += " · near: alike · larger sign: larger share"
+            title += " · lit: just read" * look.status.running
         return title
 
     @property
