@@ -90,12 +90,12 @@ def lacks_contact() -> bool:
 def contact_problem(text: str) -> str | None:
     """What is wrong with ``text`` as a contact for Wikimedia, in one line; None if it will do."""
     from wikitopics.crawler.errors import ContactMissing
-    from wikitopics.crawler.http.contact import check_contact
+    from wikitopics.crawler.http.contact import HOW, check_contact
 
     try:
         check_contact(text)
     except ContactMissing as error:
-        return str(error).removesuffix(" with --contact")  # the dialog has a field for it
+        return str(error).removesuffix(f": {HOW}").removesuffix(" with --contact")  # the dialog has a field
     return None
 
 

@@ -239,7 +239,7 @@ class AskContact(Dialog[Answer]):
         with self.box("wikitopics: before the first article"):
             yield Static(Content(WHY), classes="reason")
             yield Static("Your contact, for Wikimedia", classes="label")
-            example = "you@host.org or https://host.org/you"
+            example = "you@host.org, User:You or https://host.org/you"
             yield TextField(self._saved, placeholder=example, id="address")
             wrong = (self._saved and config.contact_problem(self._saved)) or ""
             yield Static(Content(wrong), id="contact-told", classes="told")

@@ -146,7 +146,8 @@ _NOBODYS = re.compile(r"/|/wiki|/wiki/([^:]*|[^:]*:[ _]*|Special:.*)|/w/.*")
 """Paths of wiki pages outside the user namespace."""
 _PLACEHOLDER = re.compile(r"(^|[@/.])example\.(com|org|net|edu)\b", re.IGNORECASE)
 _LONGEST = 400
-_HOW = "give your e-mail address, your page's URL or User:Name with --contact"
+HOW = "give your e-mail address, your page's URL or User:Name with --contact"
+"""What to do about most errors, which end with it."""
 
 
 def recognised(agent: str) -> str | None:
@@ -172,7 +173,7 @@ def check_contact(text: str) -> str:
     """
     contact = _one_line(text)
     if placeholder := _PLACEHOLDER.search(contact):
-        raise ContactMissing(f"nobody can be reached at {placeholder[0].lstrip('@/.').lower()}: {_HOW}")
+        raise ContactMissing(f"nobody can be reached at {placeholder[0].lstrip('@/.').lower()}: {HOW}")
     if match := _USER.fullmatch(unquote(contact).strip("[:]")):
         name = " ".join(match[1].replace("_", " ").split())
         page = f"/wiki/User:{name.replace(' ', '_')}"  # an account is the same on all of Wikimedia's wikis
@@ -184,7 +185,7 @@ def check_contact(text: str) -> str:
     elif "@" in contact:
         sent = _email(contact)
     else:
-        raise ContactMissing(f"the contact does not look like an e-mail address, URL or User:Name: {_HOW}")
+        raise ContactMissing(f"the contact does not look like an e-mail address, URL or User:Name: {HOW}")
     return sendable(sent)
 
 
@@ -197,12 +198,12 @@ def _web_page(text: str) -> str:
         if on_wiki and "title" in url.query:  # .../w/index.php?title=User:Name
             url = url.with_path("/wiki/" + url.query["title"])
     except (BadSource, ValueError):
-        raise ContactMissing(f"the contact is not a URL that anybody can open: {_HOW}") from None
+        raise ContactMissing(f"the contact is not a URL that anybody can open: {HOW}") from None
     sent = _coded(url)
     if "." not in host.strip("."):
-        raise ContactMissing(f"the contact is the URL of a host without a domain: {_HOW}")
+        raise ContactMissing(f"the contact is the URL of a host without a domain: {HOW}")
     if on_wiki and _NOBODYS.fullmatch(url.path):
-        raise ContactMissing(f"the contact is the URL of a wiki page that is not a user's own: {_HOW}")
+        raise ContactMissing(f"the contact is the URL of a wiki page that is not a user's own: {HOW}")
     if url.query_string or url.fragment or not url.is_default_port() or recognised(sent) != sent:
         raise ContactMissing(
             "Wikimedia's servers would read only the beginning of this URL, which others may share: give one "
@@ -218,15 +219,16 @@ def _coded(url: URL) -> str:
 
 def _email(text: str) -> str:
     user, _, host = text.rpartition("@")
+    if not user or "." not in host:
+        raise ContactMissing(f"not a complete e-mail address: {HOW}")
     try:
         sent = f"{user}@{URL.build(scheme='https', host=host).raw_host}"
     except ValueError:
         sent = ""
     if recognised(sent) != sent:
         raise ContactMissing(
-            "Wikimedia's servers would not recognise this e-mail address as yours alone: they read only "
-            "NAME@HOST.ENDING, with ASCII letters, digits and . + - _ in NAME, a letter in HOST and only "
-            "letters in ENDING; give User:Name or your page's URL with --contact"
+            "Wikimedia's servers read only NAME@HOST.ENDING, with ASCII letters, digits and . + - _ in NAME, "
+            "a letter in HOST and only letters in ENDING; give User:Name or your page's URL with --contact"
         )
     return sent
 
@@ -234,9 +236,9 @@ def _email(text: str) -> str:
 def _one_line(text: str) -> str:
     contact = text.strip()
     if not contact:
-        raise ContactMissing(f"no contact, and Wikimedia asks who runs a crawler: {_HOW}")
+        raise ContactMissing(f"no contact, and Wikimedia asks who runs a crawler: {HOW}")
     if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in contact):
-        raise ContactMissing(f"the contact must be one line without control characters: {_HOW}")
+        raise ContactMissing(f"the contact must be one line without control characters: {HOW}")
     return contact
 
 
@@ -244,9 +246,9 @@ def sendable(text: str) -> str:
     """The contact in a form allowed in a User-Agent. Raises `ContactMissing`."""
     contact = _one_line(text)
     if len(contact) > _LONGEST:
-        raise ContactMissing(f"the contact is longer than {_LONGEST} characters: {_HOW}")
+        raise ContactMissing(f"the contact is longer than {_LONGEST} characters: {HOW}")
     if "(" in contact or ")" in contact:
-        raise ContactMissing(f"the contact must not contain parentheses: {_HOW}")
+        raise ContactMissing(f"the contact must not contain parentheses: {HOW}")
     return contact
 
 

@@ -247,7 +247,7 @@ async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(d
         await seeing.press(pilot, "enter", shows="$WIKITOPICS_CONTACT: ")  # no answer would replace it
         monkeypatch.delenv("WIKITOPICS_CONTACT")
         (home / "config.toml").write_text('contact = "me@yahoo.co.uk"\n')
-        await seeing.press(pilot, "enter", shows="would not recognise")
+        await seeing.press(pilot, "enter", shows="servers read only")
         assert app.screen.query_one("#address", Input).value == "me@yahoo.co.uk"
         assert launch.started == []
         await seeing.press(pilot, *"User:Me", "enter", shows="STARTING")
@@ -269,13 +269,16 @@ async def test_the_contact_is_checked_and_kept(home):
         seen = await seeing.until(pilot, "What will be downloaded: ")
         assert "Wikipedia is run by a charity" in seen
         assert "Try the embedded sample" in seen
+        assert "you@host.org, User:You or https://" in seen
         for size in ((40, 10), (20, 5), (80, 24)):
             await pilot.resize_terminal(*size)
             await seeing.until(pilot, "you@host.org")
             await seeing.press(pilot, "x", "enter", shows="the contact")
             await pilot.press("backspace")
         await seeing.press(pilot, *"me", "enter", shows="does not look like an e-mail")
-        await pilot.press(*"@x.org", "enter")
+        seen = await seeing.press(pilot, "@", "enter", shows="not a complete e-mail address ")
+        assert "Save and start" in seen
+        await pilot.press(*"x.org", "enter")
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "saved"
     assert 'contact = "me@x.org"' in (home / "config.toml").read_text()
