@@ -1,5 +1,6 @@
 """The lines around a view: status above, keys below, and a line to type into."""
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -118,7 +119,9 @@ def pieces(
     if replay is not None:  # the trainer's present state has no place there
         return (out if trouble else out[:1]) + _replayed(replay, s)
     if s.hindered and not trouble:
-        out.append((1, [(squeezed(visible(s.activity.wait(time.time())), width - BESIDE), "warn")]))
+        # Of a file, its name is enough here: the view below and the log have the path.
+        wait = re.sub(r"^/[^:]*/", "", visible(s.activity.wait(time.time())))
+        out.append((1, [(squeezed(wait, width - BESIDE), "warn")]))
         if s.may_retry and offers:
             out.append((2, [("T tries now", "muted")]))
     if s.state in ("dead", "stopped") and offers and not trouble:

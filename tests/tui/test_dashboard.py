@@ -175,15 +175,22 @@ async def test_what_a_trainer_does_is_told(shown, tmp_path, built, state, activi
             assert is_silent_on not in seen
 
 
-async def test_a_narrow_screen_says_first_what_is_wrong(shown, two_models):
-    wrong = "the disk is full"
-    hindered = {"waiting_for": wrong, "waiting_until": time.time() + 3_625, "failing": True, "bound_by": None}
+@pytest.mark.parametrize("folder", ["", "/media/me/long names/of folders/"])
+async def test_a_narrow_screen_says_first_what_is_wrong(shown, two_models, folder):
+    wrong = "dump.xml: no such file"
+    hindered = {
+        "waiting_for": folder + wrong,
+        "waiting_until": time.time() + 3_625,
+        "failing": True,
+        "bound_by": None,
+    }
     with canned.live(two_models, canned.Recipe(activity=hindered)):
         async with shown(two_models, size=(80, 24)) as (app, pilot):
-            seen = await seeing.until(pilot, f"\n {wrong}; next try in 60 min  150 articles/s in  ")
+            below = f"{folder}{wrong}"[:50] if folder else f"{wrong}; next try in 60 min  150 articles/s in  "
+            seen = await seeing.until(pilot, f"\n {below}")
             assert f"◐ WAITING  {wrong}; next try in 60 min  " in seen
             assert "LIVE" not in seen
-            assert window_title(app.latest.status, two_models).startswith(f"waiting: {wrong} · ")
+            assert window_title(app.latest.status, two_models).startswith(f"waiting: {folder}{wrong} · ")
 
 
 async def test_keys_can_be_bound_anew(shown, live):
