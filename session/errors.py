@@ -40,6 +40,16 @@ def os_error_as(what: str, kind: type[SessionError] = SessionError) -> Iterator[
         raise kind(f"{what}: {error.strerror or error}") from None
 
 
+@contextmanager
+def model_errors(kind: str, hint: str = "") -> Iterator[None]:
+    """What a model of this kind raises within this becomes a `SessionError`: that of another package may
+    raise anything."""
+    try:
+        yield
+    except Exception as error:
+        raise SessionError(f"the model of kind {kind} fails: {error}{hint}") from error
+
+
 class SessionInUse(SessionError):
     """Another trainer holds the session."""
 

@@ -8,12 +8,15 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wikitopics.model import CompletionSet, Minibatch, OnlineModel
+from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.model.areas import NONE, ROUNDS, Areas
 from wikitopics.model.areas import names as area_names
+from wikitopics.model.checking import check_rows
 from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, holds, living, suits
 from wikitopics.session import sources
+from wikitopics.session.errors import model_errors
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicEvent, TopWords
@@ -58,6 +61,17 @@ class Measured:
 
     articles: int
     perplexities: Mapping[str, float]
+
+
+def given(model: OnlineModel, method: str, *batch: Minibatch) -> NDArray[Any]:
+    """What this method of a model gives. Raises `SessionError` if a model of another package gives something
+    else than `check_model` expects."""
+    rows: NDArray[Any] = getattr(model, method)(*batch)
+    if model.kind not in kinds.built_in:
+        shapes = {"topics": (model.n_topics, model.n_words), "topic_shares": (model.n_topics,)}
+        with model_errors(model.kind, ": fix the package, and the next `train` continues"):
+            check_rows(method, rows, shapes.get(method) or (batch[0].D, model.n_topics))
+    return rows
 
 
 class HeldOut:
@@ -381,7 +395,9 @@ class Curves:
         """Store the present topics."""
         self._topics = {}
         for number, (model, chronicle) in enumerate(zip(self._models, self._chronicles, strict=True)):
-            shares = np.asarray(model.topic_shares(), np.float32)
+            if model.kind not in kinds.built_in:  # ours need not compute them all
+                given(model, "topics")
+            shares = np.asarray(given(model, "topic_shares"), np.float32)
             snapshot = TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
             self._topics[number] = snapshot
             changes.snapshots.append(snapshot)

@@ -308,21 +308,83 @@ def test_options_that_a_model_does_not_take_are_refused(unigrams, cli, one_line,
     one_line(cli("train", "--model", spec), 2, spec, says)
 
 
-def test_a_models_error_leaves_a_session_whole(documented, cli, corpus, states, home, tmp_path, monkeypatch):
-    module = "wikitopics_unigrams"
-    source = packages.files(OF_MODELS)[f"{module}.py"]
-    broken = source.replace("rho = (self", "assert self.updates < 6, 'a bug'\n            rho = (self")
-    points = {"wikitopics.models": {"unigrams": f"{module}:MixtureOfUnigrams"}}
-    packages.by_hand(tmp_path / "broken", "broken", module, broken, points)
-    failing, mended = packages.Package(module, tmp_path / "broken"), documented("A model of your own")
+@pytest.fixture
+def broken(tmp_path):
+    """Somebody else's model with some of its lines changed; a test installs it."""
+
+    def package(changes):
+        module = "wikitopics_unigrams"
+        source = packages.files(OF_MODELS)[f"{module}.py"]
+        for line, changed in changes.items():
+            assert source.count(line) == 1
+            source = source.replace(line, changed)
+        points = {"wikitopics.models": {"unigrams": f"{module}:MixtureOfUnigrams"}}
+        packages.by_hand(tmp_path / "broken", "broken", module, source, points)
+        return packages.Package(module, tmp_path / "broken")
+
+    return package
+
+
+LEARNT = "            self._note_step(batch.D, rho)\n        return theta"
+SHARES = "return self.words.sum(axis=0) / self.words.sum()"
+TOPICS = "def topics(self):"
+
+
+def topics(wrong):
+    """The changes by which only the trainer sees wrong topics."""
+    return {
+        "np.log(self.topics())": "np.log(self.right())",
+        TOPICS: f"{TOPICS}\n        return self.right(){wrong}\n\n    def right(self):",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"rho = (self": "assert self.updates < 6, 'a bug'\n            rho = (self"}, "a bug"),
+        ({LEARNT: f"{LEARNT} * (3 if self.updates > 6 else 1)"}, "sums of 1 in what learn gives"),
+        ({LEARNT: f"{LEARNT} * (np.nan if self.updates > 6 else 1)"}, "finite numbers in what learn gives"),
+        ({LEARNT: f"{LEARNT}[:, self.updates > 6 :]"}, "learn to give the shape (64, 20), found (64, 19)"),
+        ({LEARNT: f"{LEARNT} if self.updates < 7 else None"}, "learn to give an array, found None"),
+        (
+            {SHARES: f"{SHARES} * (np.nan if self.updates > 6 else 1)"},
+            "finite numbers in what topic_shares gives",
+        ),
+        (topics(" * (np.nan if self.updates > 6 else 1)"), "finite numbers in what topics gives"),
+        (topics("[self.updates > 6 :]"), "topics to give the shape (20, 60), found (19, 60)"),
+    ],
+)
+def test_a_models_error_leaves_a_session_whole(
+    documented, broken, cli, corpus, states, home, monkeypatch, changes, says
+):
+    failing, mended = broken(changes), documented("A model of your own")
     failing.install(monkeypatch)
-    with pytest.raises(AssertionError, match="a bug"):
-        cli(*RACE, *corpus.options(), *SMALL)
+    if says == "a bug":
+        with pytest.raises(AssertionError, match=says):
+            cli(*RACE, *corpus.options(), *SMALL)
+    else:
+        outcome = cli(*RACE, *corpus.options(), *SMALL)
+        assert outcome.code == 1
+        assert outcome.err.splitlines()[-1] == (
+            f"wikitopics: the model of kind unigrams fails: expected {says}: "
+            "fix the package, and the next `train` continues"
+        )
     failing.uninstall(monkeypatch)
     mended.install(monkeypatch)
     assert cli("train").code == 0
     assert cli(*RACE, *corpus.options(), *SMALL, "--session", "undisturbed").code == 0
     assert states(home / "default.db") == states(home / "undisturbed.db")
+
+
+def test_a_state_of_an_older_package_is_not_called_damaged(
+    documented, broken, cli, corpus, one_line, monkeypatch
+):
+    older = broken({'        Entry("eta", least=0, most=1e6),\n': "", 'kind = "': 'eta = 0.1\n    kind = "'})
+    older.install(monkeypatch)
+    cli.ok(*RACE, *corpus.options(), *SMALL, "--articles", 64)
+    older.uninstall(monkeypatch)
+    documented("A model of your own").install(monkeypatch)
+    one_line(cli("train"), 1, "model unigrams: the state's eta is missing", "a new `version` and `upgraded`")
 
 
 def test_a_model_that_is_broken_is_one_line(install, cli, one_line):
