@@ -32,7 +32,7 @@ class BatchLDA(OnlineLDA):
     threads: affect the speed, not the result
 
     The arithmetic is float64 and no topic is dropped, so that the ELBO is exact.
-    Raises ValueError for values out of range.
+    Raises ValueError for values out of range, TypeError for other arguments.
     """
 
     options = (
@@ -45,6 +45,7 @@ class BatchLDA(OnlineLDA):
         Option(float, "improvement", "of the ELBO that ends the sweeps", default=1e-5, least=0, most=1),
         Option(int, "max_sweeps", "over the documents", default=100, least=1, most=MOST),
     )
+    unused = ("warm_start", "dtype", "tau0", "kappa", "half_life", "decorrelation")
     entries = (*OnlineLDA.entries, Entry("elbo", "_elbo", "float64", "S"))
 
     improvement: float
@@ -52,6 +53,7 @@ class BatchLDA(OnlineLDA):
     _initialization = "gamma"  # not part of a state
 
     def __init__(self, n_topics: int, n_words: int, *, seed: int = 0, **settings: Any) -> None:
+        self.__signature__.bind(n_topics, n_words, **settings)  # TypeError for what it does not have
         super().__init__(n_topics, n_words, 1, dtype="float64", warm_start=False, seed=seed, **settings)
         self._random = np.random.default_rng(seed)  # as if `fit`, which knows D, were the first to draw
         self._initialization = settings.get("initialization") or self._initialization
@@ -120,10 +122,12 @@ class BatchHDP(OnlineHDP):
     start as in `OnlineHDP`; after that, the updates are the paper's.
     """
 
+    unused = ("dtype",)
     entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))
 
-    def __init__(self, n_words: int, **settings: Any) -> None:
-        super().__init__(n_words, 1, dtype="float64", **settings)
+    def __init__(self, n_words: int, *, max_topics: int = 300, **settings: Any) -> None:
+        self.__signature__.bind(n_words, **settings)  # as above
+        super().__init__(n_words, 1, max_topics=max_topics, dtype="float64", **settings)
         self.recipe = HDP_PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 
