@@ -112,6 +112,7 @@ class LambdaModel(OnlineModel):
         **settings: Any,
     ) -> None:
         options = self._settings()
+        settings["dtype"] = np.dtype(settings.get("dtype") or np.float32).name
         for name in settings.keys() - options.keys():
             raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
         given: dict[str, Any] = {name: option.convert(settings.get(name)) for name, option in options.items()}

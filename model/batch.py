@@ -12,7 +12,7 @@ from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
-from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words
+from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, Entry
 from wikitopics.model.options import prior
 from wikitopics.model.schedules import HDP_PAPER
@@ -67,7 +67,7 @@ class BatchLDA(OnlineLDA):
     def fit(self, batch: Minibatch) -> Self:
         """Learn from the documents, starting afresh. Raises ValueError for a word id out of range, and if the
         documents have no words."""
-        words = batch.words(self.n_words)
+        words = sound(batch).words(self.n_words)
         if batch.n_tokens == 0:
             raise ValueError("there are no words to fit")
         sizes = self.n_topics, self.n_words, batch.D
@@ -142,7 +142,7 @@ class BatchHDP(OnlineHDP):
         Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range and for a batch
         without documents.
         """
-        words = batch.words(self.n_words)
+        words = sound(batch).words(self.n_words)
         if batch.D == 0:
             raise ValueError("there are no documents to fit")
         self.n_documents = float(batch.D)
