@@ -8,7 +8,6 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.model.areas import NONE, ROUNDS, Areas
@@ -63,10 +62,10 @@ class Measured:
     perplexities: Mapping[str, float]
 
 
-def given(model: OnlineModel, method: str, *batch: Minibatch) -> NDArray[Any]:
+def given(model: OnlineModel, method: str, *batch: Minibatch) -> Any:
     """What this method of a model gives. Raises `SessionError` if a model of another package gives something
     else than `check_model` expects."""
-    rows: NDArray[Any] = getattr(model, method)(*batch)
+    rows = getattr(model, method)(*batch)
     if model.kind not in kinds.built_in:
         shapes = {"topics": (model.n_topics, model.n_words), "topic_shares": (model.n_topics,)}
         with model_errors(model.kind, ": fix the package, and the next `train` continues"):

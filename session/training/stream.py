@@ -355,9 +355,8 @@ class Stream:
             progress.prequential = measuring.latest_of_each(progress.prequential, latest)
         thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
-            minibatch = _minibatch(batch)
-            starts = range(0, len(batch), size)
-            parts = [measuring.given(model, "learn", minibatch[at : at + size]) for at in starts]
+            whole = _minibatch(batch)
+            parts = [measuring.given(model, "learn", whole[i : i + size]) for i in range(0, len(batch), size)]
             thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
         for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
             if meetings is not None:
