@@ -110,9 +110,8 @@ def shapes_and_sums(make: Make) -> None:
     assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
     assert model.n_documents == 300, "expected n_documents as given"
     assert (model.updates, model.rho) == (0, 0.0), "expected no update and rho 0 before the first minibatch"
-    first = planted_minibatches()[0]
     check_rows("topics", model.topics(), (K, W))  # before what is computed from them
-    check_rows("infer", model.infer(first), (first.D, K), np.float32)  # likewise
+    check_rows("infer", model.infer(planted_documents(9)), (9, K), np.float32)  # likewise
     for t, batch in enumerate(planted_minibatches(), 1):
         check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
         actual = f"found {model.updates}: learn must call _note_step once"

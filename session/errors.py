@@ -41,13 +41,13 @@ def os_error_as(what: str, kind: type[SessionError] = SessionError) -> Iterator[
 
 
 @contextmanager
-def model_errors(kind: str, hint: str = "") -> Iterator[None]:
-    """What a model of this kind raises within this becomes a `SessionError`: that of another package may
-    raise anything."""
+def errors_of(what: str, hint: str = ": fix the package, and the next `train` continues") -> Iterator[None]:
+    """What ``what`` raises within this becomes a `SessionError`: if it comes from another package, that may
+    be anything."""
     try:
         yield
     except Exception as error:
-        raise SessionError(f"the model of kind {kind} fails: {error}{hint}") from error
+        raise SessionError(f"{what} fails: {error}{hint}") from error
 
 
 class SessionInUse(SessionError):

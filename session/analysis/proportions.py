@@ -17,7 +17,7 @@ from wikitopics.crawler.texts.source import BEFORE, MARKUP
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.topics import by_relevance
 from wikitopics.session import sources
-from wikitopics.session.errors import BadUsage, Damaged, SessionError, model_errors
+from wikitopics.session.errors import BadUsage, Damaged, SessionError, errors_of
 from wikitopics.session.options import LINKS, PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.settings import Settings, load_model
@@ -84,7 +84,7 @@ def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float
     # No words first: row 0 begins at 0.
     ids, counts = (np.concatenate(arrays) for arrays in zip((_NONE, _NONE), *counted, strict=True))
     batch = Minibatch(np.cumsum([0, *(len(one) for one, _ in counted)]), ids, counts)
-    with model_errors(model.kind):
+    with errors_of(f"the model of kind {model.kind}", ""):
         theta = model.infer(batch)
     # Each number of the model may be in range while one divided by its square is not.
     if not np.isfinite(theta).all():

@@ -15,7 +15,7 @@ from wikitopics.model.areas import names as area_names
 from wikitopics.model.checking import check_rows
 from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, holds, living, suits
 from wikitopics.session import sources
-from wikitopics.session.errors import model_errors
+from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicEvent, TopWords
@@ -68,7 +68,7 @@ def given(model: OnlineModel, method: str, *batch: Minibatch) -> Any:
     rows = getattr(model, method)(*batch)
     if model.kind not in kinds.built_in:
         shapes = {"topics": (model.n_topics, model.n_words), "topic_shares": (model.n_topics,)}
-        with model_errors(model.kind, ": fix the package, and the next `train` continues"):
+        with errors_of(f"the model of kind {model.kind}"):
             check_rows(method, rows, shapes.get(method) or (batch[0].D, model.n_topics))
     return rows
 

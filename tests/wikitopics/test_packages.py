@@ -73,7 +73,7 @@ STARS = Option(int, "stars", "Only notes with so many stars.", metavar="N", leas
 class Starred(Notes):
     name = "starred"
     label = "Notes with stars"
-    options = (NOTES, STARS)
+    options = (NOTES, STARS, Option(int, "wide", "Notes of many words.", least=0))
 
     def identity(self, asked):
         return {**super().identity(asked), "stars": asked[STARS]}
@@ -89,7 +89,9 @@ def starred(notes, install, folder, corpus, request):
 
 
 def test_a_sources_options_are_told_and_checked_once_it_is_named(starred, cli, one_line, folder):
-    assert "--notes FOLDER" in cli("train", "--source", "starred", "--help").out
+    told = cli("train", "--source", "starred", "--help").out
+    assert "--notes FOLDER" in told
+    assert "--wide N" in told
     assert "--notes" not in cli("train", "--help").out
     one_line(cli("train", "--source=starred", "--stars", "-1"), 2, "--stars", "a whole number from 0")
     one_line(cli("train", "--source", "starred"), 2, "--source starred needs --notes FOLDER")
@@ -105,6 +107,19 @@ def test_a_sources_options_belong_to_the_session(starred, cli, one_line):
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
+SETS = """
+    def open(self, identity, asked):
+        return SetsSource(super().open(identity, asked))
+
+
+class SetsSource:
+    def __init__(self, notes):
+        self.activity, self.open, self.close, self.notes = notes.activity, notes.open, notes.close, notes
+
+    async def batches(self, position):
+        async for batch in self.notes.batches(position):
+            yield type(batch)(batch.pages, {"read": {1}}, lap=batch.lap)
+"""
 REPEATABLE = "    def repeatable(self, identity):\n        return True\n"
 
 
@@ -120,6 +135,13 @@ def test_a_source_that_stays_the_same_may_be_read_several_times(starred, cli, on
 def test_an_option_that_cannot_be_compared_is_refused_and_not_ignored(starred, cli, one_line):
     assert cli(*starred, "--articles", 64).code == 0
     one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars: ", "leave it out to resume")
+
+
+@pytest.mark.parametrize("starred", [STARRED + SETS], indirect=True)
+def test_a_position_that_cannot_be_kept_is_one_line(starred, cli):
+    outcome = cli(*starred)
+    assert outcome.code == 1
+    assert "position of SetsSource fails: Object of type set is not JSON" in outcome.err.splitlines()[-1]
 
 
 GERMAN = """
