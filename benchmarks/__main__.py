@@ -140,7 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             points = list(chosen(options.what))
         except KeyError as error:
-            parser.error(f"no experiment or point {error}: `python -m benchmarks` lists them")
+            parser.error(
+                f"no experiment or point {error.args[0]}: `python -m benchmarks` lists the experiments"
+            )
         if (load_before := os.getloadavg()[0]) > QUIET:  # later it is that of the measurements as well
             print(f"something else is running: load {load_before:.1f}", file=sys.stderr)
         print(f"word counts: {origin()}", flush=True)

@@ -107,7 +107,7 @@ def chosen(asked: list[str]) -> Iterator[tuple[Experiment, str]]:
         name, _, wanted = one.partition(".")
         experiment = load(name)
         if wanted and wanted not in experiment.points:
-            raise KeyError(one)
+            raise KeyError(f"{one} (points of {name}: {', '.join(experiment.points)})")
         yield from ((experiment, point) for point in experiment.points if wanted in ("", point))
 
 

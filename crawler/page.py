@@ -65,6 +65,7 @@ class Page:
     """Its id in the user's collection, "" if it has none; None: the source has no ids."""
 
     def __post_init__(self) -> None:
+        assert isinstance(self.title, str), f"expected title to be text, found {self.title!r:.60}"
         title = sound_text(self.title)
         if utf8_size(title) > LONGEST_TITLE:
             title = title.encode()[:LONGEST_TITLE].decode("utf-8", "ignore")

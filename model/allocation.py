@@ -51,6 +51,8 @@ class LambdaModel(OnlineModel):
     """The values of options without a default, again with `warm_start` and in the paper."""
     PAPERS: ClassVar[tuple[str, ...]] = ()
     """If all these settings are given, but not `warm_start`, the model follows the paper."""
+    unused: ClassVar[tuple[str, ...]] = ()
+    """Settings that the signature of this class does not have, as it has no use for them."""
     __signature__: ClassVar[Signature]
 
     arguments: ClassVar[tuple[Option[Any], ...]] = (
@@ -96,7 +98,7 @@ class LambdaModel(OnlineModel):
                 own.setdefault(name, shared[name])
             for name, option in settings.items():
                 own[name] = Parameter(name, Parameter.KEYWORD_ONLY, default=option.default)
-        cls.__signature__ = Signature(list(own.values())[1:])
+        cls.__signature__ = Signature([own[name] for name in list(own)[1:] if name not in cls.unused])
 
     def __init__(
         self,
@@ -110,6 +112,7 @@ class LambdaModel(OnlineModel):
         **settings: Any,
     ) -> None:
         options = self._settings()
+        settings["dtype"] = np.dtype(settings.get("dtype") or np.float32).name
         for name in settings.keys() - options.keys():
             raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
         given: dict[str, Any] = {name: option.convert(settings.get(name)) for name, option in options.items()}

@@ -12,7 +12,7 @@ from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
-from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words
+from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, Entry
 from wikitopics.model.options import prior
 from wikitopics.model.schedules import HDP_PAPER
@@ -32,7 +32,7 @@ class BatchLDA(OnlineLDA):
     threads: affect the speed, not the result
 
     The arithmetic is float64 and no topic is dropped, so that the ELBO is exact.
-    Raises ValueError for values out of range.
+    Raises ValueError for values out of range, TypeError for other arguments.
     """
 
     options = (
@@ -45,6 +45,7 @@ class BatchLDA(OnlineLDA):
         Option(float, "improvement", "of the ELBO that ends the sweeps", default=1e-5, least=0, most=1),
         Option(int, "max_sweeps", "over the documents", default=100, least=1, most=MOST),
     )
+    unused = ("warm_start", "dtype", "tau0", "kappa", "half_life", "decorrelation")
     entries = (*OnlineLDA.entries, Entry("elbo", "_elbo", "float64", "S"))
 
     improvement: float
@@ -52,6 +53,7 @@ class BatchLDA(OnlineLDA):
     _initialization = "gamma"  # not part of a state
 
     def __init__(self, n_topics: int, n_words: int, *, seed: int = 0, **settings: Any) -> None:
+        self.__signature__.bind(n_topics, n_words, **settings)  # TypeError for what it does not have
         super().__init__(n_topics, n_words, 1, dtype="float64", warm_start=False, seed=seed, **settings)
         self._random = np.random.default_rng(seed)  # as if `fit`, which knows D, were the first to draw
         self._initialization = settings.get("initialization") or self._initialization
@@ -65,7 +67,7 @@ class BatchLDA(OnlineLDA):
     def fit(self, batch: Minibatch) -> Self:
         """Learn from the documents, starting afresh. Raises ValueError for a word id out of range, and if the
         documents have no words."""
-        words = batch.words(self.n_words)
+        words = sound(batch).words(self.n_words)
         if batch.n_tokens == 0:
             raise ValueError("there are no words to fit")
         sizes = self.n_topics, self.n_words, batch.D
@@ -120,10 +122,12 @@ class BatchHDP(OnlineHDP):
     start as in `OnlineHDP`; after that, the updates are the paper's.
     """
 
+    unused = ("dtype",)
     entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))
 
-    def __init__(self, n_words: int, **settings: Any) -> None:
-        super().__init__(n_words, 1, dtype="float64", **settings)
+    def __init__(self, n_words: int, *, max_topics: int = 300, **settings: Any) -> None:
+        self.__signature__.bind(n_words, **settings)  # as above
+        super().__init__(n_words, 1, max_topics=max_topics, dtype="float64", **settings)
         self.recipe = HDP_PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 
@@ -138,7 +142,7 @@ class BatchHDP(OnlineHDP):
         Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range and for a batch
         without documents.
         """
-        words = batch.words(self.n_words)
+        words = sound(batch).words(self.n_words)
         if batch.D == 0:
             raise ValueError("there are no documents to fit")
         self.n_documents = float(batch.D)

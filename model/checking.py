@@ -110,21 +110,24 @@ def shapes_and_sums(make: Make) -> None:
     assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
     assert model.n_documents == 300, "expected n_documents as given"
     assert (model.updates, model.rho) == (0, 0.0), "expected no update and rho 0 before the first minibatch"
+    check_rows("topics", model.topics(), (K, W))  # before what is computed from them
+    check_rows("infer", model.infer(planted_documents(9)), (9, K), np.float32)  # likewise
     for t, batch in enumerate(planted_minibatches(), 1):
-        _check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
+        check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
         actual = f"found {model.updates}: learn must call _note_step once"
         assert model.updates == t, f"expected {t} updates after {t} minibatches, {actual}"
         assert 0 < model.rho <= 1, f"expected rho between 0 and 1, found {model.rho}"
-    for infer in (model.infer, model.local_proportions):
-        _check_rows(infer.__name__, infer(batch), (batch.D, K), np.float32)
+    for name in ("infer", "local_proportions"):
+        check_rows(name, getattr(model, name)(batch), (batch.D, K), np.float32)
     topics, shares, prior = model.topics(), model.topic_shares(), model.document_prior()
-    _check_rows("topics", topics, (K, W))
-    _check_rows("topic_shares", shares[None], (1, K))
+    check_rows("topics", topics, (K, W))
+    check_rows("topic_shares", shares, (K,))
     ids = np.array([3, 1, 7])
     rows, (leading, probabilities) = model.topic_rows(ids), model.top_words(5)
     shapes = {"topic_rows": (rows, (3, K)), "top_words": (leading, (K, 5)), "document_prior": (prior, (K,))}
     for name, (array, shape) in shapes.items():
-        assert array.shape == shape, f"expected {name} of shape {shape}, found {array.shape}"
+        actual = getattr(array, "shape", repr(array))
+        assert actual == shape, f"expected {name} of shape {shape}, found {actual!s:.60}"
     for numbers, expected, what in (
         (rows, topics[:, ids].T, "topic_rows are not those of topics"),
         (probabilities, -np.sort(-topics)[:, :5], "top_words are not the most probable"),
@@ -136,7 +139,8 @@ def shapes_and_sums(make: Make) -> None:
     for name, value in model.own_metrics(batch).items():
         declared = name in [metric.name for metric in model.metrics]
         assert declared, f"expected metrics to declare {name!r}, which own_metrics returns"
-        assert isinstance(value, float), f"expected the metric {name} to be a float, found {value!r}"
+        number = isinstance(value, float) and math.isfinite(value)
+        assert number, f"expected the metric {name} to be a finite float, found {value!r}"
 
 
 def measuring_changes_nothing(make: Make) -> None:
@@ -198,8 +202,8 @@ def nothing_to_learn_changes_nothing(make: Make) -> None:
     """A minibatch without documents leaves the state unchanged."""
     model, nothing = make(), Minibatch([0], [], [])
     with _unchanged(model, "after a minibatch without documents"):
-        _check_rows("learn", model.learn(nothing), (0, TOPICS), np.float32)
-        _check_rows("infer", model.infer(nothing), (0, TOPICS), np.float32)
+        check_rows("learn", model.learn(nothing), (0, TOPICS), np.float32)
+        check_rows("infer", model.infer(nothing), (0, TOPICS), np.float32)
 
 
 def documents_without_words_get_the_prior(make: Make) -> None:
@@ -297,12 +301,13 @@ def extremes_stay_finite(make: Make) -> None:
         Minibatch([0, W], range(W), [50_000 // W] * W),
         Minibatch([0, W], range(W), np.linspace(0.01, 2, W)),
     ):
-        _check_rows("learn", model.learn(batch), (1, TOPICS), np.float32)
-        _check_rows("infer", model.infer(batch), (1, TOPICS), np.float32)
-        _check_rows("topics", model.topics(), (TOPICS, W))
+        check_rows("learn", model.learn(batch), (1, TOPICS), np.float32)
+        check_rows("infer", model.infer(batch), (1, TOPICS), np.float32)
+        check_rows("topics", model.topics(), (TOPICS, W))
     single = make.kind.create(2, 1, 5, make.options)
-    _check_rows("learn", single.learn(Minibatch([0, 1, 2], [0, 0], [3, 1])), (2, 2), np.float32)
-    _check_rows("topics", single.topics(), (2, 1))
+    check_rows("topics", single.topics(), (2, 1))
+    check_rows("learn", single.learn(Minibatch([0, 1, 2], [0, 0], [3, 1])), (2, 2), np.float32)
+    check_rows("topics", single.topics(), (2, 1))
 
 
 def options_out_of_range_are_refused(make: Make) -> None:
@@ -370,13 +375,15 @@ def _unchanged(model: OnlineModel, when: str) -> Iterator[None]:
     _check_same(before, model.state(), when)
 
 
-def _check_rows(name: str, rows: NDArray[Any], shape: tuple[int, int], dtype: Any = None) -> None:
-    """Of this shape and type, no number below 0, each row summing to 1."""
+def check_rows(name: str, rows: Any, shape: tuple[int, ...], dtype: Any = None) -> None:
+    """Raise AssertionError unless a method gave an array of this shape and type, no number below 0, each row
+    summing to 1."""
     assert isinstance(rows, np.ndarray), f"expected {name} to give an array, found {rows!r:.60}"
     assert rows.shape == shape, f"expected {name} to give the shape {shape}, found {rows.shape}"
     assert dtype is None or rows.dtype == dtype, f"expected {name} to give {dtype}, found {rows.dtype}"
+    assert np.isfinite(rows).all(), f"expected finite numbers in what {name} gives"
     assert np.all(rows >= 0), f"expected no number below 0 in what {name} gives"
-    close = np.allclose(rows.sum(axis=1, dtype=np.float64), 1, rtol=1e-4)
+    close = np.allclose(rows.sum(axis=-1, dtype=np.float64), 1, rtol=1e-4)
     assert close, f"expected sums of 1 in what {name} gives"
 
 

@@ -35,7 +35,7 @@ from wikitopics.model import mixture
 from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
-from wikitopics.model.minibatch import Floats, Ids, Minibatch, Vector, Words
+from wikitopics.model.minibatch import Floats, Ids, Minibatch, Vector, Words, sound
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import HALF_LIFE, decorrelation, prior
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
@@ -180,7 +180,7 @@ class OnlineHDP(LambdaModel):
 
         An empty minibatch changes nothing. Raises ValueError for a word id out of range, before any change.
         """
-        batch.check_words(self.n_words)
+        sound(batch).check_words(self.n_words)
         if batch.D == 0:
             return np.zeros((0, self.n_topics), dtype=np.float32)
         if self.updates == 0 and not self.warm_start:

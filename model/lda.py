@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import random_topics
-from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words
+from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.mixture import blended
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
@@ -142,7 +142,7 @@ class OnlineLDA(DirichletAllocation):
         from wikitopics.model import scvb0_e_step as collapsed
         from wikitopics.model.lda_e_step import e_step
 
-        words = batch.words(self.n_words)
+        words = sound(batch).words(self.n_words)
         if batch.n_tokens == 0:
             self._seen += batch.D
             return self.infer(batch)

@@ -250,6 +250,13 @@ class Minibatch:
         return Words(self, ids, Entries(self.indptr, place[self.word_ids], self.counts))
 
 
+def sound(batch: Minibatch) -> Minibatch:
+    """The minibatch. Raises TypeError if it is something else, such as a matrix."""
+    if not isinstance(batch, Minibatch):
+        raise TypeError("expected a Minibatch: Minibatch.from_csr makes one of a CSR matrix")
+    return batch
+
+
 def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
     """As int64 if all are whole, otherwise as float32; ValueError for values that are not counts."""
     array = np.asarray(values)

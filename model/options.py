@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from wikitopics.option import Option
@@ -72,7 +71,6 @@ class Metric:
 
 
 def at_least_one(**sizes: float) -> None:
-    """Raise ValueError for the first argument below 1."""
+    """Raise ValueError for the first argument that is below 1, or not whole unless it is `n_documents`."""
     for name, size in sizes.items():
-        if not 1 <= size < math.inf:
-            raise ValueError(f"{name} must be at least 1, not {size}")
+        Option(float if name == "n_documents" else int, name, "", least=1).convert(str(size))

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import random_topics
-from wikitopics.model.minibatch import Minibatch, Vector
+from wikitopics.model.minibatch import Minibatch, Vector, sound
 from wikitopics.model.mixture import blended
 from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import decorrelation, prior
@@ -152,7 +152,7 @@ class SCVB0(DirichletAllocation):
         """
         from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, proportions, sum_Elog_theta, word_rows
 
-        words, tokens = batch.words(self.n_words), batch.n_tokens
+        words, tokens = sound(batch).words(self.n_words), batch.n_tokens
         before, stage = self._seen, self._begin_step(batch)
         if tokens == 0:
             self._seen += batch.D

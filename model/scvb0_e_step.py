@@ -8,7 +8,7 @@ from scipy.special import psi
 
 from wikitopics.model.kernels import add_lines, dot, kernel, longest_of, padded, part
 from wikitopics.model.lambda_ import Lambda, Statistics
-from wikitopics.model.minibatch import Entries, Floats, Indices, Minibatch, Threads, Vector, Words
+from wikitopics.model.minibatch import Entries, Floats, Indices, Minibatch, Threads, Vector, Words, sound
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
 
 # The loops of SCVB0, [F13] algorithm 2, on minibatches.
@@ -256,7 +256,7 @@ def inferred(
 
     This is how every model infers by default. Raises ValueError for a word id out of range.
     """
-    words = batch.words(topics.n_words)
+    words = sound(batch).words(topics.n_words)
     rows = topics.read_rows(words.ids, apart, workers)
     nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
     return proportions(_run_passes(words, rows, passes, INFERENCE_BLOCK, nothing, workers))

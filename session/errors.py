@@ -40,6 +40,16 @@ def os_error_as(what: str, kind: type[SessionError] = SessionError) -> Iterator[
         raise kind(f"{what}: {error.strerror or error}") from None
 
 
+@contextmanager
+def errors_of(what: str, hint: str = ": fix the package, and the next `train` continues") -> Iterator[None]:
+    """What ``what`` raises within this becomes a `SessionError`: if it comes from another package, that may
+    be anything."""
+    try:
+        yield
+    except Exception as error:
+        raise SessionError(f"{what} fails: {error}{hint}") from error
+
+
 class SessionInUse(SessionError):
     """Another trainer holds the session."""
 

@@ -224,7 +224,10 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> O
     try:
         model = kind.from_state(state)
     except Exception as error:  # that of another package may raise anything
-        raise Damaged(f"model {stored.name}: {error}") from error
+        if stored.kind in kinds.built_in:
+            raise Damaged(f"model {stored.name}: {error}") from error
+        how = "if its package now stores something else, it needs a new `version` and `upgraded`"
+        raise SessionError(f"model {stored.name}: {error}: {how}; if not, restore a backup") from error
     if (model.n_topics, model.n_words) != (stored.topics, n_words):
         raise Damaged(f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words")
     return model

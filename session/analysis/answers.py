@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.proportions import (
     Recorded,
-    model_errors,
     proses,
     saved_model,
     theta_of,
     words_of,
 )
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.storage.articles import RECENT_ARTICLES
@@ -118,7 +117,7 @@ class Answers:
         """The words that argue for each of these topics: those that are likelier in it than in the text as a
         whole, in the order of how many of their occurrences it explains."""
         ids, counts = counted
-        with model_errors(self._model):
+        with errors_of(f"the model of kind {self._model.kind}", ""):
             explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)
         explained /= np.maximum(explained.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         for topic in topics:

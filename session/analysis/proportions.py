@@ -1,9 +1,8 @@
 """What a session's models make of texts and articles: topic proportions, and similar articles."""
 
-import contextlib
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from wikitopics.crawler.texts.source import BEFORE, MARKUP
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.topics import by_relevance
 from wikitopics.session import sources
-from wikitopics.session.errors import BadUsage, Damaged, SessionError
+from wikitopics.session.errors import BadUsage, Damaged, SessionError, errors_of
 from wikitopics.session.options import LINKS
 from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.settings import Settings, load_model
@@ -80,22 +79,12 @@ def proportions(
     return np.array([counts.sum() for _, counts in counted], np.int64), theta
 
 
-@contextlib.contextmanager
-def model_errors(model: OnlineModel) -> Iterator[None]:
-    """What a model raises within this becomes a `SessionError`: that of another package may raise
-    anything."""
-    try:
-        yield
-    except Exception as error:
-        raise SessionError(f"the model of kind {model.kind} fails: {error}") from error
-
-
 def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float32]:
     """(D, K) the proportions by this model of texts whose words are ``counted``. Raises `SessionError`."""
     # No words first: row 0 begins at 0.
     ids, counts = (np.concatenate(arrays) for arrays in zip((_NONE, _NONE), *counted, strict=True))
     batch = Minibatch(np.cumsum([0, *(len(one) for one, _ in counted)]), ids, counts)
-    with model_errors(model):
+    with errors_of(f"the model of kind {model.kind}", ""):
         theta = model.infer(batch)
     # Each number of the model may be in range while one divided by its square is not.
     if not np.isfinite(theta).all():

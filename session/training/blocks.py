@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import signal
 import time
 from abc import ABC, abstractmethod
@@ -16,7 +17,7 @@ from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Activity, FetchedPages, Job, Lack, Position, Source, Stretch
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.options import VOCAB
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
@@ -352,6 +353,8 @@ class Intake(Blocks):
         self.queued -= len(block)
         for start, stop, position, lap in reading.stretch.pieces(len(block)):
             news: dict[str, Any] = {} if start else {"skips": skips, "warnings": warnings}
+            with errors_of(f"the position of {type(self._source).__name__}"):
+                json.dumps(dict(position))
             self._blocks.append(replace(block[start:stop], position=dict(position), lap=lap, **news))
             self.queued += stop - start
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from wikitopics.model import CompletionSet, Minibatch, OnlineModel
+from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.model.areas import NONE, ROUNDS, Areas
 from wikitopics.model.areas import names as area_names
+from wikitopics.model.checking import check_rows
 from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, holds, living, suits
 from wikitopics.session import sources
+from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicEvent, TopWords
@@ -58,6 +60,17 @@ class Measured:
 
     articles: int
     perplexities: Mapping[str, float]
+
+
+def given(model: OnlineModel, method: str, *batch: Minibatch) -> Any:
+    """What this method of a model gives. Raises `SessionError` if a model of another package gives something
+    else than `check_model` expects."""
+    rows = getattr(model, method)(*batch)
+    if model.kind not in kinds.built_in:
+        shapes = {"topics": (model.n_topics, model.n_words), "topic_shares": (model.n_topics,)}
+        with errors_of(f"the model of kind {model.kind}"):
+            check_rows(method, rows, shapes.get(method) or (batch[0].D, model.n_topics))
+    return rows
 
 
 class HeldOut:
@@ -381,7 +394,9 @@ class Curves:
         """Store the present topics."""
         self._topics = {}
         for number, (model, chronicle) in enumerate(zip(self._models, self._chronicles, strict=True)):
-            shares = np.asarray(model.topic_shares(), np.float32)
+            if model.kind not in kinds.built_in:  # ours need not compute them all
+                given(model, "topics")
+            shares = np.asarray(given(model, "topic_shares"), np.float32)
             snapshot = TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
             self._topics[number] = snapshot
             changes.snapshots.append(snapshot)

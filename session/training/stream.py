@@ -355,8 +355,8 @@ class Stream:
             progress.prequential = measuring.latest_of_each(progress.prequential, latest)
         thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
-            minibatch = _minibatch(batch)
-            parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
+            whole = _minibatch(batch)
+            parts = [measuring.given(model, "learn", whole[i : i + size]) for i in range(0, len(batch), size)]
             thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
         for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
             if meetings is not None:
@@ -422,7 +422,7 @@ class Stream:
         """Infer some articles again with the models as they are now."""
         if seqs:
             batch = _minibatch(documents)
-            inferred = [model.local_proportions(batch) for model in self.models]
+            inferred = [measuring.given(model, "local_proportions", batch) for model in self.models]
             self._changes.renewed.append((seqs, self._topics(inferred)))
         self.progress.renew_from = go_on_from
         self._changes.drops_articles |= go_on_from is None
@@ -441,7 +441,7 @@ class Stream:
             self._measure(elapsed_seconds)
         if described(self.settings.source).own and len(self._held_out):
             batch = _minibatch(self._held_out)
-            topics = self._topics([model.infer(batch) for model in self.models])
+            topics = self._topics([measuring.given(model, "infer", batch) for model in self.models])
             self._changes.held_out = self._held_out, topics
         self.dirty = self._learnt = True
 

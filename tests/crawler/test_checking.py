@@ -61,6 +61,7 @@ def shuffled(batch, _):
         (paged(page_id=3), "a page_id of its own"),
         (paged(markup="markdown"), "markup to be one of wikitext, html, text"),
         (paged(text=b"bytes"), "text to be text"),
+        (paged(title=None), "title to be text, found None"),
         (paged(id=7), "id to be text or None"),
         (lambda batch, _: replace(batch, skips=["damaged"]), "skips to be numbers of pages by reason"),
         (lambda batch, _: replace(batch, skips={"damaged": "1"}), "skips to be numbers of pages by reason"),

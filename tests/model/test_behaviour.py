@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from tests.model.conftest import distances, needs_jit, planted, read, reordered
 from wikitopics.model import SCVB0, BatchHDP, Minibatch, OnlineLDA, document_completion, kinds
@@ -35,8 +36,13 @@ def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
     for wrong in ([30], [-1], [2**32]):
         with pytest.raises(ValueError, match="from 0 to 29"):
             model.topic_rows(np.array(wrong))
-    with pytest.raises(ValueError, match="n must be at least 1"):
-        model.top_words(0)
+    for n in (0, 2.5):
+        with pytest.raises(ValueError, match="n must be a whole number from 1"):
+            model.top_words(n)
+    matrix = scipy.sparse.csr_array((3, 30), dtype=np.int32)
+    for use in (model.learn, model.infer):
+        with pytest.raises(TypeError, match=r"Minibatch\.from_csr"):
+            use(matrix)
     assert model.top_words(1000)[0].shape == (5, 30), "all that there are"
 
 

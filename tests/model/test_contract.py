@@ -45,6 +45,7 @@ def test_many_blocks_give_the_same_bits_from_any_number_of_threads(kind, options
 
 
 ENTRIES, INFER, TOPICS = MixtureOfUnigrams.entries, MixtureOfUnigrams.infer, MixtureOfUnigrams.topics
+LEARN, SHARES = MixtureOfUnigrams.learn, MixtureOfUnigrams.topic_shares
 
 
 def broken(**attributes):
@@ -169,7 +170,20 @@ class Sharing(MixtureOfUnigrams):
         ),
         "expected rho from": Hurried,
         "the same words of a state, whatever its models have learnt since": Sharing,
-        "no number below 0 in what learn gives": broken(
+        "finite numbers in what infer gives": broken(infer=lambda self, batch: np.nan * INFER(self, batch)),
+        "finite numbers in what learn gives": broken(learn=lambda self, batch: np.nan * LEARN(self, batch)),
+        r"expected topics to give the shape \(6, 40\), found \(40, 6\)": broken(
+            topics=lambda self: TOPICS(self).T
+        ),
+        r"topic_shares to give the shape \(6,\), found \(5,\)": broken(
+            topic_shares=lambda self: SHARES(self)[1:]
+        ),
+        "topic_shares to give an array, found 0.5": broken(topic_shares=lambda self: 0.5),
+        r"document_prior of shape \(6,\), found \[1": broken(document_prior=lambda self: [1.0] * 6),
+        "metric certainty to be a finite float, found nan": broken(
+            own_metrics=lambda self, batch: {"certainty": float("nan")}
+        ),
+        "finite numbers in what topics gives": broken(
             topics=lambda self: TOPICS(self) * (1 if self.n_words > 1 else np.nan)
         ),
     }.items(),

@@ -1,5 +1,6 @@
 import inspect
 
+import numpy as np
 import pytest
 
 from wikitopics.model import OnlineLDA, StateError, kinds
@@ -28,10 +29,16 @@ def test_every_setting_is_an_argument_of_the_constructor(kind):
     assert all(arguments[option.name].default == option.default for option in kind.options)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.dtype("float64"), "f8", float])
+def test_a_dtype_may_be_named_as_numpy_does(kind, dtype):
+    assert kinds.load(kind).create(3, 40, 500, {"dtype": dtype}).topics().dtype == np.float64
+
+
 NAN = float("nan")
 EVERY = {
-    "topics": [0], "n_words": [0], "n_documents": [0, NAN], "eta": [-1, NAN], "kappa": [0.4, 3],
-    "tau0": [-1, 1e31], "half_life": [99, 100.5, "learn"], "threads": [0], "dtype": ["int"],
+    "topics": [0, 2.9, "few"], "n_words": [0, 2.9], "n_documents": [0, NAN], "eta": [-1, NAN],
+    "kappa": [0.4, 3],
+    "tau0": [-1, 1e31], "half_life": [99, 100.5, "learn"], "threads": [0], "dtype": ["int", np.int64],
 }  # fmt: skip
 REFUSED = {
     "lda": {

@@ -73,7 +73,7 @@ STARS = Option(int, "stars", "Only notes with so many stars.", metavar="N", leas
 class Starred(Notes):
     name = "starred"
     label = "Notes with stars"
-    options = (NOTES, STARS)
+    options = (NOTES, STARS, Option(int, "wide", "Notes of many words.", least=0))
 
     def identity(self, asked):
         return {**super().identity(asked), "stars": asked[STARS]}
@@ -89,7 +89,9 @@ def starred(notes, install, folder, corpus, request):
 
 
 def test_a_sources_options_are_told_and_checked_once_it_is_named(starred, cli, one_line, folder):
-    assert "--notes FOLDER" in cli("train", "--source", "starred", "--help").out
+    told = cli("train", "--source", "starred", "--help").out
+    assert "--notes FOLDER" in told
+    assert "--wide N" in told
     assert "--notes" not in cli("train", "--help").out
     one_line(cli("train", "--source=starred", "--stars", "-1"), 2, "--stars", "a whole number from 0")
     one_line(cli("train", "--source", "starred"), 2, "--source starred needs --notes FOLDER")
@@ -105,6 +107,19 @@ def test_a_sources_options_belong_to_the_session(starred, cli, one_line):
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
+SETS = """
+    def open(self, identity, asked):
+        return SetsSource(super().open(identity, asked))
+
+
+class SetsSource:
+    def __init__(self, notes):
+        self.activity, self.open, self.close, self.notes = notes.activity, notes.open, notes.close, notes
+
+    async def batches(self, position):
+        async for batch in self.notes.batches(position):
+            yield type(batch)(batch.pages, {"read": {1}}, lap=batch.lap)
+"""
 REPEATABLE = "    def repeatable(self, identity):\n        return True\n"
 
 
@@ -120,6 +135,13 @@ def test_a_source_that_stays_the_same_may_be_read_several_times(starred, cli, on
 def test_an_option_that_cannot_be_compared_is_refused_and_not_ignored(starred, cli, one_line):
     assert cli(*starred, "--articles", 64).code == 0
     one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars: ", "leave it out to resume")
+
+
+@pytest.mark.parametrize("starred", [STARRED + SETS], indirect=True)
+def test_a_position_that_cannot_be_kept_is_one_line(starred, cli):
+    outcome = cli(*starred)
+    assert outcome.code == 1
+    assert "position of SetsSource fails: Object of type set is not JSON" in outcome.err.splitlines()[-1]
 
 
 GERMAN = """
@@ -308,21 +330,83 @@ def test_options_that_a_model_does_not_take_are_refused(unigrams, cli, one_line,
     one_line(cli("train", "--model", spec), 2, spec, says)
 
 
-def test_a_models_error_leaves_a_session_whole(documented, cli, corpus, states, home, tmp_path, monkeypatch):
-    module = "wikitopics_unigrams"
-    source = packages.files(OF_MODELS)[f"{module}.py"]
-    broken = source.replace("rho = (self", "assert self.updates < 6, 'a bug'\n            rho = (self")
-    points = {"wikitopics.models": {"unigrams": f"{module}:MixtureOfUnigrams"}}
-    packages.by_hand(tmp_path / "broken", "broken", module, broken, points)
-    failing, mended = packages.Package(module, tmp_path / "broken"), documented("A model of your own")
+@pytest.fixture
+def broken(tmp_path):
+    """Somebody else's model with some of its lines changed; a test installs it."""
+
+    def package(changes):
+        module = "wikitopics_unigrams"
+        source = packages.files(OF_MODELS)[f"{module}.py"]
+        for line, changed in changes.items():
+            assert source.count(line) == 1
+            source = source.replace(line, changed)
+        points = {"wikitopics.models": {"unigrams": f"{module}:MixtureOfUnigrams"}}
+        packages.by_hand(tmp_path / "broken", "broken", module, source, points)
+        return packages.Package(module, tmp_path / "broken")
+
+    return package
+
+
+LEARNT = "            self._note_step(batch.D, rho)\n        return theta"
+SHARES = "return self.words.sum(axis=0) / self.words.sum()"
+TOPICS = "def topics(self):"
+
+
+def topics(wrong):
+    """The changes by which only the trainer sees wrong topics."""
+    return {
+        "np.log(self.topics())": "np.log(self.right())",
+        TOPICS: f"{TOPICS}\n        return self.right(){wrong}\n\n    def right(self):",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"rho = (self": "assert self.updates < 6, 'a bug'\n            rho = (self"}, "a bug"),
+        ({LEARNT: f"{LEARNT} * (3 if self.updates > 6 else 1)"}, "sums of 1 in what learn gives"),
+        ({LEARNT: f"{LEARNT} * (np.nan if self.updates > 6 else 1)"}, "finite numbers in what learn gives"),
+        ({LEARNT: f"{LEARNT}[:, self.updates > 6 :]"}, "learn to give the shape (64, 20), found (64, 19)"),
+        ({LEARNT: f"{LEARNT} if self.updates < 7 else None"}, "learn to give an array, found None"),
+        (
+            {SHARES: f"{SHARES} * (np.nan if self.updates > 6 else 1)"},
+            "finite numbers in what topic_shares gives",
+        ),
+        (topics(" * (np.nan if self.updates > 6 else 1)"), "finite numbers in what topics gives"),
+        (topics("[self.updates > 6 :]"), "topics to give the shape (20, 60), found (19, 60)"),
+    ],
+)
+def test_a_models_error_leaves_a_session_whole(
+    documented, broken, cli, corpus, states, home, monkeypatch, changes, says
+):
+    failing, mended = broken(changes), documented("A model of your own")
     failing.install(monkeypatch)
-    with pytest.raises(AssertionError, match="a bug"):
-        cli(*RACE, *corpus.options(), *SMALL)
+    if says == "a bug":
+        with pytest.raises(AssertionError, match=says):
+            cli(*RACE, *corpus.options(), *SMALL)
+    else:
+        outcome = cli(*RACE, *corpus.options(), *SMALL)
+        assert outcome.code == 1
+        assert outcome.err.splitlines()[-1] == (
+            f"wikitopics: the model of kind unigrams fails: expected {says}: "
+            "fix the package, and the next `train` continues"
+        )
     failing.uninstall(monkeypatch)
     mended.install(monkeypatch)
     assert cli("train").code == 0
     assert cli(*RACE, *corpus.options(), *SMALL, "--session", "undisturbed").code == 0
     assert states(home / "default.db") == states(home / "undisturbed.db")
+
+
+def test_a_state_of_an_older_package_is_not_called_damaged(
+    documented, broken, cli, corpus, one_line, monkeypatch
+):
+    older = broken({'        Entry("eta", least=0, most=1e6),\n': "", 'kind = "': 'eta = 0.1\n    kind = "'})
+    older.install(monkeypatch)
+    cli.ok(*RACE, *corpus.options(), *SMALL, "--articles", 64)
+    older.uninstall(monkeypatch)
+    documented("A model of your own").install(monkeypatch)
+    one_line(cli("train"), 1, "model unigrams: the state's eta is missing", "a new `version` and `upgraded`")
 
 
 def test_a_model_that_is_broken_is_one_line(install, cli, one_line):

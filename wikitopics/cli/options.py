@@ -152,7 +152,7 @@ def click_option(option: Option[Any], *, help: str = "") -> click.Option:
         return click.Option([option.flag, option.name], is_flag=True, default=None, help=words)
     return click.Option(
         [option.flag, option.name],
-        metavar=option.metavar or f"[{'|'.join(option.choices)}]",
+        metavar=option.metavar or (f"[{'|'.join(option.choices)}]" if option.choices else "N"),
         type=OptionType(option),
         multiple=option.of is tuple,
         help=words,

@@ -1,9 +1,11 @@
+from inspect import signature
+
 import numpy as np
 import pytest
 
 from tests.model.conftest import planted
 from tests.model.reference.lda import Elog_dirichlet, document_elbo, e_step_document, topics_elbo, words_of
-from wikitopics.model import BatchLDA, Minibatch
+from wikitopics.model import BatchHDP, BatchLDA, Minibatch
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -70,3 +72,15 @@ def test_refuses_what_it_cannot_do():
     ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             BatchLDA(**{"n_topics": 2, "n_words": 3, **wrong})
+
+
+@pytest.mark.parametrize(
+    "name", ["dtype", "warm_start", "kappa", "tau0", "half_life", "decorrelation", "n_documents", "etta"]
+)
+def test_arguments_that_it_has_no_use_for_are_unknown(name):
+    assert name not in signature(BatchLDA).parameters
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+        BatchLDA(2, 3, **{name: 1})
+    if name in ("dtype", "n_documents", "etta"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            BatchHDP(3, **{name: 1})
