@@ -318,7 +318,10 @@ def test_repeated_ids_are_warned_of_and_all_texts_learnt(path):
     with pytest.warns(UserWarning, match="^ids: 60 of 120 repeat an earlier one"):
         session = learn(column)
     assert session.status().documents + session.status().held_out == 120
-    pd.testing.assert_index_equal(session.proportions(frame=True).index, column.index)
+    table, theta = session.documents(), session.proportions(frame=True)
+    pd.testing.assert_index_equal(theta.index, column.index)
+    pd.testing.assert_index_equal(table.index, column.index)
+    assert table["topic"].tolist() == theta.to_numpy().argmax(axis=1).tolist()
 
 
 def test_warnings_name_the_line_of_the_program_that_called(path):
