@@ -229,6 +229,12 @@ class StoredSession:
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
+        return self._inferred(texts, model, markup)[1]
+
+    def _inferred(
+        self, texts: Iterable[str], model: str | None, markup: Markup | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The same with the known words of each text, (D,), before it."""
         check_collection("texts", texts)
         texts = list(texts)
         for number, text in enumerate(texts):
@@ -237,7 +243,7 @@ class StoredSession:
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
             name, plain = reader.model_named(model), proportions.proses(reader, texts, markup)
-            return proportions.proportions(reader, name, reader.counter(), plain)[1]
+            return proportions.proportions(reader, name, reader.counter(), plain)
 
     def similar(
         self,
@@ -250,7 +256,7 @@ class StoredSession:
     ) -> list[Neighbour]:
         """The articles most like the one with this title, or like any text, nearest first: trained ones and,
         once the session has ended, also the user's own held-out documents. ``markup`` is the text's, as for
-        `infer`.
+        `infer`. Raises ValueError for a text without any word of the vocabulary.
 
         The first call reads the proportions of all articles (a quarter of a second per million); later calls
         find them in memory until the session changes.
@@ -261,14 +267,16 @@ class StoredSession:
             if not isinstance(value, str | None):
                 raise wrong_type(what, "text", value)
         limit = whole("limit", limit, least=1)
-        theta = None if text is None else self.infer([text], model, markup=markup)[0]
+        known, theta = (None, None) if text is None else self._inferred([text], model, markup)
+        if known is not None and not known.any():
+            raise ValueError("text contains no word of the session's vocabulary")
         with self._reading(model) as (reader, name):
             recorded = self._recorded
             now = name, reader.progress().committed_at
             if recorded is None or (recorded.model, recorded.as_of.committed_at) != now:
                 recorded = self._recorded = Recorded(reader, name)
             if theta is not None:
-                return recorded.nearest(reader, theta, limit)
+                return recorded.nearest(reader, theta[0], limit)
             assert title is not None
             row = recorded.row_of(reader, title)
             if row is None:
