@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import index
@@ -459,7 +459,7 @@ def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
     if hasattr(value, "columns"):  # whose names a table yields
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):  # or yields its keys
         raise wrong_type(argument, "a collection, such as a list", value)
 
 

@@ -143,6 +143,7 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
     ("arguments", "error", "says"),
     [
         ({"texts": "a text"}, TypeError, "texts must be a collection, such as a list"),
+        ({"texts": {"id": "a text"}}, TypeError, "^texts must be a collection, such as a list, not {'id'"),
         ({"texts": pd.DataFrame({"text": ["a text"]})}, TypeError, "a column, such as .*, not a table"),
         ({"texts": ["a", 3]}, TypeError, "texts: number 1 is of type int"),
         ({"titles": ["a"]}, ValueError, "titles: only 1 of them"),
