@@ -210,6 +210,13 @@ def test_the_index_of_a_series_comes_back_in_its_order_with_its_values(path, ind
         pd.testing.assert_index_equal(found.index, index, exact="equiv", check_freq=False)
         assert found[0].notna().tolist() == [True] * 120 + [False] * 6
         assert found.join(column.rename("text"))["text"].head(120).tolist() == TEXTS
+    titles = [
+        title for _, title in sorted((one.page_id, one.title) for one in wt.open(path).articles(limit=200))
+    ]
+    is_numbered = isinstance(index, pd.RangeIndex)
+    assert titles == [
+        f"text {n + 1}" if is_numbered or label == "" else str(label) for n, label in enumerate(index)
+    ]
     trained = wt.open(path).proportions(frame=True, held_out=False)
     assert (len(trained), trained[0].notna().sum()) == (126, 108)
 
@@ -262,6 +269,14 @@ def test_of_a_generator_titles_are_numbers_and_rows_are_in_order(path):
     found = session.proportions(frame=True)
     assert (found.index.tolist(), found.index.name) == (list(range(1, 122)), "page_id")
     assert found[0].isna().tolist() == [False] * 120 + [True]
+
+
+@pytest.mark.parametrize("ids", [range(500, 620), [f"text {n}" for n in range(120)]], ids=str)
+def test_a_session_that_calls_texts_with_ids_by_numbers_goes_on(path, ids):
+    assert {one.title for one in learn(ids=ids, session="new").articles(limit=200)} == set(map(str, ids))
+    assert learn(ids=ids, session="new").status().state == "finished"
+    learn(ids=ids, titles=(f"text {n}" for n in range(1, 121)))  # so they were called without titles
+    assert learn(ids=ids).status().state == "finished"
 
 
 def test_empty_texts_are_no_part_of_the_collection(path):
