@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, overload
@@ -221,28 +222,30 @@ class StoredSession:
             return [Measurement(*row) for row in rows]
 
     def infer(
-        self, texts: Iterable[str], model: str | None = None, *, markup: Markup | None = None
+        self, texts: Iterable[str | None], model: str | None = None, *, markup: Markup | None = None
     ) -> NDArray[np.float32]:
         """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than one at a
         time. ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
         A session of links takes texts with links in either markup, and recognises which.
 
-        A text without any word of the vocabulary gets what the model expects of an unread document.
+        A text without any word of the vocabulary, None or NaN, gets what the model expects of an unread
+        document.
         """
         return self._inferred(texts, model, markup)[1]
 
     def _inferred(
-        self, texts: Iterable[str], model: str | None, markup: Markup | None
+        self, texts: Iterable[str | None], model: str | None, markup: Markup | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The same with the known words of each text, (D,), before it."""
         check_collection("texts", texts)
-        texts = list(texts)
-        for number, text in enumerate(texts):
-            if not isinstance(text, str):
+        plain = list[str]()
+        for number, text in enumerate(map(cell, texts)):
+            if text is not None and not isinstance(text, str):
                 raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a string")
+            plain.append(text or "")
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
-            name, plain = reader.model_named(model), proportions.proses(reader, texts, markup)
+            name, plain = reader.model_named(model), proportions.proses(reader, plain, markup)
             return proportions.proportions(reader, name, reader.counter(), plain)
 
     def similar(
@@ -461,6 +464,13 @@ def check_collection(argument: str, value: object) -> None:
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):  # or yields its keys
         raise wrong_type(argument, "a collection, such as a list", value)
+
+
+def cell(value: object) -> object:
+    """The value of a table's cell: None for NaN, and for pandas' own NA and NaT."""
+    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value):
+        return None
+    return value
 
 
 def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice, zip_longest
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ from wikitopics.session.system import acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.blocks import FIRST_TEXTS, short_texts
 from wikitopics.session.training.start import LEAST, chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
-from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
+from wikitopics.stored import StoredSession, cell, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import (
@@ -522,7 +521,7 @@ def _documents(
                 row = dict(zip(columns, cells, strict=True))
                 if ended := [name for name, cell in row.items() if cell is _END]:
                     raise ValueError(f"{ended[0]}: only {number - 1:,} of them, fewer than the others")
-                text, title, external_id = (_cell(row.get(name)) for name in ("texts", "titles", "ids"))
+                text, title, external_id = (cell(row.get(name)) for name in ("texts", "titles", "ids"))
                 if text is not None and not isinstance(text, str):
                     raise TypeError(
                         f"texts: number {number - 1} is of type {type(text).__name__}, not a string"
@@ -547,13 +546,6 @@ def _documents(
             )
 
     return noticing(read(), lambda document: document["text"] or "", tell) if noticed else read()
-
-
-def _cell(value: object) -> object:
-    """The value of a table's cell: None for NaN, and for pandas' own NA and NaT."""
-    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value):
-        return None
-    return value
 
 
 @contextmanager
