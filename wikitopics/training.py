@@ -161,8 +161,7 @@ def train(
             if seeded:
                 request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
             is_new = replace or not os.path.exists(path)  # a name too long is one, too, and refused below
-            # Raises for what is wrong with it.
-            settings = new_settings(request, request.kind())[0] if is_new else None
+            settings = new_settings(request, request.kind())[0]  # raises for what is wrong with it
             by_id = by_id and (is_new or not _are_numbered(path))
             documents = _documents(arguments, notes.append, noticed=markup is None, by_id=by_id)
             number = files.write_texts(descriptor, documents)
@@ -188,7 +187,7 @@ def train(
             command = ["train", "--session", str(path), *_arguments(request, files)]
             with acting_later():  # during a start, no process is known yet that could be ended
                 started.append(control.start_trainer(path, command, [descriptor]))
-            with _progress_bar(path, number, progress, settings) as look:
+            with _progress_bar(path, number, progress, settings if is_new else None) as look:
                 code = None
                 while code is None:
                     with acting_later() as signals:

@@ -99,6 +99,9 @@ def test_a_session_is_replaced_once_all_is_known_to_be_right(path):
         with pytest.raises((ValueError, TypeError)):
             learn(**{"replace": True, **wrong})
         assert path.read_bytes() == before
+    for wrong, says in (({"topics": 0}, "not 0$"), ({"model": "bertopic"}, "lda, scvb0, hdp$")):
+        with pytest.raises(ValueError, match=says):
+            learn(**wrong)
     with pytest.raises(wt.SessionError, match=r"or replace=True to start over$"):
         learn(topics=4)
     again = learn(TEXTS[:90], topics=4, replace=True)
