@@ -162,7 +162,12 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"topics": 0}, ValueError, "^topics must be a whole number from 1"),
         ({"vocabulary": 3}, TypeError, "^vocabulary must be a Vocabulary, words, .* not 3 .int"),
         ({"vocabulary": [3]}, TypeError, "^vocabulary must be"),
-        ({"vocabulary": ["two  words", "one"]}, ValueError, "^vocabulary, line 1: 'two  words'"),
+        ({"vocabulary": ["two  words", "one"]}, ValueError, "^vocabulary, word 1: 'two  words'"),
+        (
+            {"vocabulary": ["party", "two", "party"]},
+            ValueError,
+            "^vocabulary, word 3: 'party' repeats word 1$",
+        ),
         ({"vocabulary": ["a", "b"], "min_df": 3}, ValueError, "^vocabulary: .* leave out stop_words"),
         ({"vocabulary": "english", "lang": "de"}, ValueError, "lang and digits go with a list of words"),
         ({"lang": "english"}, ValueError, "^lang english: give the code of a language"),
