@@ -270,17 +270,15 @@ class StoredSession:
             if not isinstance(value, str | None):
                 raise wrong_type(what, "text", value)
         limit = whole("limit", limit, least=1)
-        known, theta = (None, None) if text is None else self._inferred([text], model, markup)
-        if known is not None and not known.any():
+        if text is not None and not (inferred := self._inferred([text], model, markup))[0].any():
             raise ValueError("text contains no word of the session's vocabulary")
         with self._reading(model) as (reader, name):
             recorded = self._recorded
             now = name, reader.progress().committed_at
             if recorded is None or (recorded.model, recorded.as_of.committed_at) != now:
                 recorded = self._recorded = Recorded(reader, name)
-            if theta is not None:
-                return recorded.nearest(reader, theta[0], limit)
-            assert title is not None
+            if title is None:
+                return recorded.nearest(reader, inferred[1][0], limit)
             row = recorded.row_of(reader, title)
             if row is None:
                 raise proportions.not_found(reader, title)
@@ -468,9 +466,8 @@ def check_collection(argument: str, value: object) -> None:
 
 def cell(value: object) -> object:
     """The value of a table's cell: None for NaN, and for pandas' own NA and NaT."""
-    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value):
-        return None
-    return value
+    missing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value)
+    return None if missing else value
 
 
 def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:
