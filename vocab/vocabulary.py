@@ -79,15 +79,15 @@ class Vocabulary:
         words: Sequence[str],
         rule: Rule | str = "1",
         origin: str = "the vocabulary",
-        first: int = 1,
+        first: int = 0,
         *,
         strict: bool = True,
     ) -> None:
         """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can match.
 
         Without ``strict``, as for words counted elsewhere, words need not match any text: `count` never finds
-        those that cannot. ``origin`` and the line of the ``first`` word are for errors. Raises ValueError for
-        an unknown rule.
+        those that cannot. ``origin`` and the line of the ``first`` word, 0 for words that are not lines, are
+        for errors. Raises ValueError for an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
         """The word rule; ``str`` gives "1", "2", or "2" and a language."""
@@ -230,15 +230,16 @@ def shipped() -> tuple[str, ...]:
 
 
 def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: bool) -> tuple[str, ...]:
-    """The lines as words, the first of them in line ``first``. Raises BadVocabulary for a line that is not
-    a word."""
+    """The lines as words, the first of them in line ``first``; 0: they are no lines. Raises BadVocabulary for
+    a line that is not a word."""
     first_seen: dict[str, int] = {}
-    for number, line in enumerate(lines, start=first):
-        place = f"{origin}, line {number}"
+    unit = "line" if first else "word"
+    for number, line in enumerate(lines, start=first or 1):
+        place = f"{origin}, {unit} {number}"
         if not line.strip():
-            raise BadVocabulary(f"{place}: blank; expected one word per line")
+            raise BadVocabulary(f"{place}: blank; expected a word")
         if line in first_seen:
-            raise BadVocabulary(f"{place}: {_short(line)} is already in line {first_seen[line]}")
+            raise BadVocabulary(f"{place}: {_short(line)} repeats {unit} {first_seen[line]}")
         if not strict and not is_printable(line):
             raise BadVocabulary(f"{place}: {_short(line)} has a character that cannot be printed; remove it")
         if strict and not rule.is_phrase(line):
@@ -262,12 +263,12 @@ def _cure(line: str, rule: Rule) -> str:
     if rule.is_word(line.lower()):
         return "write it in lower case"
     if rule.is_word(composed):
-        return "save the file in Unicode's composed form (NFC)"
+        return "write it in Unicode's composed form (NFC)"
     if Rule(NEWEST).is_word(composed):
         return f"words with combining marks or apostrophes need `{SIGN}{NEWEST}` as the first line"
     if Rule(NEWEST, digits=True).is_word(composed):
         return f"words with digits need `{SIGN}{NEWEST} digits` as the first line, or in Python digits=True"
-    return "expected one word of letters per line"
+    return "expected one word of letters"
 
 
 def _short(line: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, overload
@@ -219,23 +220,31 @@ class StoredSession:
             return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
 
     def infer(
-        self, texts: Iterable[str], model: str | None = None, *, markup: Markup | None = None
+        self, texts: Iterable[str | None], model: str | None = None, *, markup: Markup | None = None
     ) -> NDArray[np.float32]:
         """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than one at a
         time. ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
         A session of links takes texts with links in either markup, and recognises which.
 
-        A text without any word of the vocabulary gets what the model expects of an unread document.
+        A text without any word of the vocabulary, None or NaN, gets what the model expects of an unread
+        document.
         """
+        return self._inferred(texts, model, markup)[1]
+
+    def _inferred(
+        self, texts: Iterable[str | None], model: str | None, markup: Markup | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The same with the known words of each text, (D,), before it."""
         check_collection("texts", texts)
-        texts = list(texts)
-        for number, text in enumerate(texts):
-            if not isinstance(text, str):
+        plain = list[str]()
+        for number, text in enumerate(map(cell, texts)):
+            if text is not None and not isinstance(text, str):
                 raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a string")
+            plain.append(text or "")
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
-            name, plain = reader.model_named(model), proportions.proses(reader, texts, markup)
-            return proportions.proportions(reader, name, reader.counter(), plain)[1]
+            name, plain = reader.model_named(model), proportions.proses(reader, plain, markup)
+            return proportions.proportions(reader, name, reader.counter(), plain)
 
     def similar(
         self,
@@ -248,7 +257,7 @@ class StoredSession:
     ) -> list[Neighbour]:
         """The articles most like the one with this title, or like any text, nearest first: trained ones and,
         once the session has ended, also the user's own held-out documents. ``markup`` is the text's, as for
-        `infer`.
+        `infer`. Raises ValueError for a text without any word of the vocabulary.
 
         The first call reads the proportions of all articles (a quarter of a second per million); later calls
         find them in memory until the session changes.
@@ -259,13 +268,14 @@ class StoredSession:
             if not isinstance(value, str | None):
                 raise wrong_type(what, "text", value)
         limit = whole("limit", limit, least=1)
-        theta = None if text is None else self.infer([text], model, markup=markup)[0]
+        if text is not None and not (inferred := self._inferred([text], model, markup))[0].any():
+            raise ValueError("text contains no word of the session's vocabulary")
         with self._reading(model) as (reader, name):
             recorded = self._recorded
             now = name, reader.progress().committed_at
             if recorded is None or (recorded.model, recorded.as_of.committed_at) != now:
                 recorded = self._recorded = Recorded(reader, name)
-            to = theta if title is None else recorded.row_of(reader, title)
+            to = inferred[1][0] if title is None else recorded.row_of(reader, title)
             if to is None:
                 raise proportions.not_found(reader, str(title))
             return recorded.nearest(reader, to, limit)
@@ -443,8 +453,14 @@ def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
     if hasattr(value, "columns"):  # whose names a table yields
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):  # or yields its keys
         raise wrong_type(argument, "a collection, such as a list", value)
+
+
+def cell(value: object) -> object:
+    """The value of a table's cell: None for NaN, and for pandas' own NA and NaT."""
+    missing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value)
+    return None if missing else value
 
 
 def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice, zip_longest
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ from wikitopics.session.system import acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.blocks import FIRST_TEXTS, short_texts
 from wikitopics.session.training.start import LEAST, chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
-from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
+from wikitopics.stored import StoredSession, cell, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import (
@@ -96,7 +95,8 @@ def train(
     None, NaN and empty texts are skipped and counted, but keep their numbers: a document's `page_id` is its
     position among the texts, from 1.
 
-    titles, ids: one for each text; without ids, the index of a pandas Series is used.
+    titles, ids: one for each text; without ids, the index of a pandas Series is used. Without titles, a text
+        is called by its id, or "text 727" if it has none, or only the number that pandas gave its row.
         `proportions(frame=True)` has that index, or ids from a pandas Series or Index, with their type; other
         ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
@@ -147,10 +147,11 @@ def train(
     seeded = {} if seeds is None else _seeds(seeds)
     labels = _labels(texts, ids, None if add else path)
     index, notes = _index(labels, of_ids=ids is not None)
+    # pandas numbers the rows of a table that has no index of its own: such numbers are no titles
+    by_id = ids is not None or (getattr(labels, "start", 0), getattr(labels, "step", 0)) != (0, 1)
     if ids is None and labels is not None:
         ids = map(str, labels)  # one that is missing is a label, too
     arguments = {"texts": texts, "titles": titles, "ids": ids}
-    documents = _documents(arguments, notes.append, noticed=markup is None)
     if (trainer := owner(path)) is not None:
         raise in_use(path, trainer.pid)
     with files.held() as descriptor:
@@ -160,8 +161,9 @@ def train(
             if seeded:
                 request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
             is_new = replace or not os.path.exists(path)  # a name too long is one, too, and refused below
-            # Raises for what is wrong with it.
-            settings = new_settings(request, request.kind())[0] if is_new else None
+            settings = new_settings(request, request.kind())[0]  # raises for what is wrong with it
+            by_id = by_id and (is_new or not _are_numbered(path))
+            documents = _documents(arguments, notes.append, noticed=markup is None, by_id=by_id)
             number = files.write_texts(descriptor, documents)
             proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
             if words is None and (is_new or lang is not None or recipe != _USUAL):
@@ -185,7 +187,7 @@ def train(
             command = ["train", "--session", str(path), *_arguments(request, files)]
             with acting_later():  # during a start, no process is known yet that could be ended
                 started.append(control.start_trainer(path, command, [descriptor]))
-            with _progress_bar(path, number, progress, settings) as look:
+            with _progress_bar(path, number, progress, settings if is_new else None) as look:
                 code = None
                 while code is None:
                     with acting_later() as signals:
@@ -430,6 +432,14 @@ def _known(path: Path) -> int:
         return reader.progress().skips.get(KNOWN_ID, 0)
 
 
+def _are_numbered(path: Path) -> bool:
+    """Whether the session has texts with ids under their numbers, as an earlier version called them: it goes
+    on only with the same titles."""
+    with SessionReader(path) as reader:
+        given = (one.title for one in reader.recent_articles() if one.id not in (None, "", one.title))
+        return any(re.fullmatch(r"text \d+", title) for title in given)
+
+
 def _is_finished(
     path: Path, files: InMemoryTexts, request: TrainRequest, vocabulary: Vocabulary | None, add: bool
 ) -> bool:
@@ -484,10 +494,13 @@ def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
     yield f'{ON_END.flag}=[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ] || {remove}'
 
 
-def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterator[dict[str, str | None]]:
+def _documents(
+    arguments: Mapping[str, Any], tell: Say, *, noticed: bool, by_id: bool
+) -> Iterator[dict[str, str | None]]:
     """The lines of the file of texts, from the arguments of `train`.
 
-    ``tell``: is told of repeated ids and, if ``noticed``, of markup in the texts.
+    ``tell``: is told of repeated ids and, if ``noticed``, of markup in the texts. ``by_id``: whether the
+    title of a text without one is its id, if it has any.
 
     Raises ValueError or TypeError, and `SessionError` where the texts are read from files that cannot be
     read.
@@ -504,7 +517,7 @@ def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterat
                 row = dict(zip(columns, cells, strict=True))
                 if ended := [name for name, cell in row.items() if cell is _END]:
                     raise ValueError(f"{ended[0]}: only {number - 1:,} of them, fewer than the others")
-                text, title, external_id = (_cell(row.get(name)) for name in ("texts", "titles", "ids"))
+                text, title, external_id = (cell(row.get(name)) for name in ("texts", "titles", "ids"))
                 if text is not None and not isinstance(text, str):
                     raise TypeError(
                         f"texts: number {number - 1} is of type {type(text).__name__}, not a string"
@@ -516,6 +529,7 @@ def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterat
                         raise ValueError(f"ids: number {number - 1} is over {LONGEST_ID:,} bytes")
                     repeated += label in seen
                     seen.add(label)
+                title = label if title is None and by_id and label else title
                 yield {"text": text, "title": f"text {number}" if title is None else str(title), "id": label}
         except OSError as error:
             raise SessionError(f"cannot read the texts: {error}") from error
@@ -528,13 +542,6 @@ def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterat
             )
 
     return noticing(read(), lambda document: document["text"] or "", tell) if noticed else read()
-
-
-def _cell(value: object) -> object:
-    """The value of a table's cell: None for NaN, and for pandas' own NA and NaT."""
-    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value):
-        return None
-    return value
 
 
 @contextmanager

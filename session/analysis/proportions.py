@@ -263,7 +263,8 @@ def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame"
         "area": pd.array([topic.area for topic in chosen], dtype="Int64"),
         "area_name": [topic.area_name for topic in chosen],
     }
-    return pd.DataFrame(columns, index=frame.index[known]).reindex(frame.index)
+    # By position: labels may repeat.
+    return pd.DataFrame(columns, index=np.flatnonzero(known)).reindex(range(len(frame))).set_axis(frame.index)
 
 
 def as_kept(index: "Index") -> dict[str, object] | None:

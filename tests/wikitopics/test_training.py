@@ -99,6 +99,9 @@ def test_a_session_is_replaced_once_all_is_known_to_be_right(path):
         with pytest.raises((ValueError, TypeError)):
             learn(**{"replace": True, **wrong})
         assert path.read_bytes() == before
+    for wrong, says in (({"topics": 0}, "not 0$"), ({"model": "bertopic"}, "lda, scvb0, hdp$")):
+        with pytest.raises(ValueError, match=says):
+            learn(**wrong)
     with pytest.raises(wt.SessionError, match=r"or replace=True to start over$"):
         learn(topics=4)
     again = learn(TEXTS[:90], topics=4, replace=True)
@@ -143,6 +146,7 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
     ("arguments", "error", "says"),
     [
         ({"texts": "a text"}, TypeError, "texts must be a collection, such as a list"),
+        ({"texts": {"id": "a text"}}, TypeError, "^texts must be a collection, such as a list, not {'id'"),
         ({"texts": pd.DataFrame({"text": ["a text"]})}, TypeError, "a column, such as .*, not a table"),
         ({"texts": ["a", 3]}, TypeError, "texts: number 1 is of type int"),
         ({"titles": ["a"]}, ValueError, "titles: only 1 of them"),
@@ -158,7 +162,12 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"topics": 0}, ValueError, "^topics must be a whole number from 1"),
         ({"vocabulary": 3}, TypeError, "^vocabulary must be a Vocabulary, words, .* not 3 .int"),
         ({"vocabulary": [3]}, TypeError, "^vocabulary must be"),
-        ({"vocabulary": ["two  words", "one"]}, ValueError, "^vocabulary, line 1: 'two  words'"),
+        ({"vocabulary": ["two  words", "one"]}, ValueError, "^vocabulary, word 1: 'two  words'"),
+        (
+            {"vocabulary": ["party", "two", "party"]},
+            ValueError,
+            "^vocabulary, word 3: 'party' repeats word 1$",
+        ),
         ({"vocabulary": ["a", "b"], "min_df": 3}, ValueError, "^vocabulary: .* leave out stop_words"),
         ({"vocabulary": "english", "lang": "de"}, ValueError, "lang and digits go with a list of words"),
         ({"lang": "english"}, ValueError, "^lang english: give the code of a language"),
@@ -209,6 +218,13 @@ def test_the_index_of_a_series_comes_back_in_its_order_with_its_values(path, ind
         pd.testing.assert_index_equal(found.index, index, exact="equiv", check_freq=False)
         assert found[0].notna().tolist() == [True] * 120 + [False] * 6
         assert found.join(column.rename("text"))["text"].head(120).tolist() == TEXTS
+    titles = [
+        title for _, title in sorted((one.page_id, one.title) for one in wt.open(path).articles(limit=200))
+    ]
+    is_numbered = isinstance(index, pd.RangeIndex)
+    assert titles == [
+        f"text {n + 1}" if is_numbered or label == "" else str(label) for n, label in enumerate(index)
+    ]
     trained = wt.open(path).proportions(frame=True, held_out=False)
     assert (len(trained), trained[0].notna().sum()) == (126, 108)
 
@@ -261,6 +277,14 @@ def test_of_a_generator_titles_are_numbers_and_rows_are_in_order(path):
     found = session.proportions(frame=True)
     assert (found.index.tolist(), found.index.name) == (list(range(1, 122)), "page_id")
     assert found[0].isna().tolist() == [False] * 120 + [True]
+
+
+@pytest.mark.parametrize("ids", [range(500, 620), [f"text {n}" for n in range(120)]], ids=str)
+def test_a_session_that_calls_texts_with_ids_by_numbers_goes_on(path, ids):
+    assert {one.title for one in learn(ids=ids, session="new").articles(limit=200)} == set(map(str, ids))
+    assert learn(ids=ids, session="new").status().state == "finished"
+    learn(ids=ids, titles=(f"text {n}" for n in range(1, 121)))  # so they were called without titles
+    assert learn(ids=ids).status().state == "finished"
 
 
 def test_empty_texts_are_no_part_of_the_collection(path):
@@ -318,7 +342,10 @@ def test_repeated_ids_are_warned_of_and_all_texts_learnt(path):
     with pytest.warns(UserWarning, match="^ids: 60 of 120 repeat an earlier one"):
         session = learn(column)
     assert session.status().documents + session.status().held_out == 120
-    pd.testing.assert_index_equal(session.proportions(frame=True).index, column.index)
+    table, theta = session.documents(), session.proportions(frame=True)
+    pd.testing.assert_index_equal(theta.index, column.index)
+    pd.testing.assert_index_equal(table.index, column.index)
+    assert table["topic"].tolist() == theta.to_numpy().argmax(axis=1).tolist()
 
 
 def test_warnings_name_the_line_of_the_program_that_called(path):

@@ -16,6 +16,7 @@ from wikitopics.session.analysis import exports
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
+from wikitopics.session.sources import described
 
 # `report`: the topics of a session as one page for a browser.
 
@@ -136,6 +137,8 @@ def export(
             with ProgressLine("rows") as progress:
                 rows = exports.save(table, written_as, request, target, progress)
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
+        if what == "articles" and not every and described(reader.settings().source).own:
+            say(f"{reader.status().held_out:,} held-out documents left out; --all writes them")
         licence = licence_of(reader.settings()) if table.of_texts else None
         if licence is not None:
             say(licence.text)

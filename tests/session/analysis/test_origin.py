@@ -65,7 +65,7 @@ def test_it_is_told_beside_what_is_exported(cli, trained, tmp_path, monkeypatch)
     assert own.err == ""
     monkeypatch.setattr(sources.load("counts").__class__, "licence", lambda self, identity: SAMPLE)
     for form in ("csv", "json"):
-        outcome = cli("export", "articles", "--format", form)
+        outcome = cli("export", "articles", "--all", "--format", form)
         assert outcome.err == SAMPLE.text + "\n"
         assert SAMPLE.name not in outcome.out
     assert cli("export", "words", "-o", tmp_path / "words.csv").err.splitlines()[-1] == SAMPLE.text

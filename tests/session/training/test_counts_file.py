@@ -169,7 +169,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     kept = "train", "--counts", home / "default.db", "--topics", 2, "--session"
     assert cli(*kept, "kept").code == cli(*kept, "named", "--vocab", words).code == 0
     for lines, says in (
-        (["a", "b", "a"], "line 3: 'a' is already in line 1"),
+        (["a", "b", "a"], "line 3: 'a' repeats line 1"),
         (["a", "", "b"], "line 2: blank"),
         (["a", "b\tc"], "line 2: 'b\\tc' has a character that cannot be printed"),
     ):
