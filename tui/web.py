@@ -42,7 +42,7 @@ _LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     # The page's own script, which has keys reach the screen without a click.
-    "script-src 'self' 'sha256-OYTQp8Bxf4l8d848I8NhysYIRhL0h7s15Dg2be9FIp4='; "
+    "script-src 'self' 'sha256-rB2XcgRV1+NZe0O/hwNNRwCi50bE86Sgmkn+1zb+AeE='; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",  # the address holds the token
     "Cache-Control": "no-store",

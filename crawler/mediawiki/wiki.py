@@ -14,22 +14,12 @@ from urllib.parse import quote
 
 from yarl import URL
 
+from wikitopics.crawler import page
 from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, api_candidates, limits_for, wikimedia_page_limits
 from wikitopics.crawler.http.wire import REASON_BYTES, Clock, Reply, RequestBounds, plain_reason, value_at
 from wikitopics.crawler.mediawiki import FOUND_API
-from wikitopics.crawler.page import (
-    ARTICLE_PATH,
-    LARGEST_TEXT,
-    LONGEST_TITLE,
-    Page,
-    Skip,
-    SourceInfo,
-    is_id,
-    sound_text,
-    utf8_size,
-)
 from wikitopics.crawler.source import Activity
 
 # Pages from the Action API's replies: types are checked, sizes limited, and pieces of one batch combined.
@@ -45,7 +35,7 @@ class _Listed:
     title: str
     revision_id: int = 0
     text: str | None = None
-    skip: Skip | None = None
+    skip: page.Skip | None = None
     """The reason why it is not an article."""
 
 
@@ -54,7 +44,7 @@ class Gathering:
 
     def __init__(self) -> None:
         self._listed: dict[int, _Listed] = {}
-        self._nameless: Counter[Skip] = Counter()
+        self._nameless: Counter[page.Skip] = Counter()
         """Entries without an id: missing pages, and entries that are not pages."""
         self._size = 0
 
@@ -64,16 +54,16 @@ class Gathering:
         Raises `TransientError` if the texts exceed the limit of a batch.
         """
         news = False
-        nameless: Counter[Skip] = Counter()
+        nameless: Counter[page.Skip] = Counter()
         for entry in entries:
             page_id, title = entry.get("pageid"), entry.get("title")
-            if not is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
+            if not page.is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
                 nameless[_skip(entry) or "damaged"] += 1
                 continue
             known = self._listed.get(page_id)
             if known is None:
-                known = self._listed[page_id] = _Listed(sound_text(title[:LONGEST_TITLE]))
-                known.skip = "too large" if utf8_size(title) > LONGEST_TITLE else None
+                known = self._listed[page_id] = _Listed(page.sound_text(title[: page.LONGEST_TITLE]))
+                known.skip = "too large" if page.utf8_size(title) > page.LONGEST_TITLE else None
                 news = True
             if skip := _skip(entry):
                 news |= known.skip is None
@@ -98,7 +88,7 @@ class Gathering:
         """All listed ids, in the wiki's order."""
         return list(self._listed)
 
-    def leave_out(self, page_ids: Iterable[int], reason: Skip) -> None:
+    def leave_out(self, page_ids: Iterable[int], reason: page.Skip) -> None:
         """Record that these pages do not count as articles."""
         for page_id in page_ids:
             self._listed[page_id].skip = reason
@@ -107,24 +97,24 @@ class Gathering:
         """The number of pages listed, with and without an article."""
         return len(self._listed) + self._nameless.total()
 
-    def pages(self) -> tuple[Page, ...]:
+    def pages(self) -> tuple[page.Page, ...]:
         """The articles, in the order in which the wiki listed them."""
         return tuple(
-            Page(page_id, p.title, p.revision_id, p.text, "wikitext")
+            page.Page(page_id, p.title, p.revision_id, p.text, "wikitext")
             for page_id, p in self._listed.items()
             if p.text is not None and p.skip is None
         )
 
-    def skips(self) -> Counter[Skip]:
+    def skips(self) -> Counter[page.Skip]:
         """The number of listed pages known not to be articles, by reason."""
         return Counter(p.skip for p in self._listed.values() if p.skip is not None) + self._nameless
 
-    def skips_without_text(self) -> Counter[Skip]:
+    def skips_without_text(self) -> Counter[page.Skip]:
         """The same for a final batch: pages still without text are skipped."""
         return self.skips() + Counter({"no text": len(self.without_text())})
 
 
-def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
+def _take_text(listed: _Listed, entry: Mapping[str, Any]) -> bool:
     revision = value_at(entry, "revisions", 0)
     main = value_at(revision, "slots", "main")
     if isinstance(revision, dict) and "content" in revision:
@@ -133,18 +123,18 @@ def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
         return False
     content = main.get("content")
     if not isinstance(content, str) or main.get("contentmodel", "wikitext") != "wikitext":
-        page.skip = "no wikitext" if isinstance(content, str) else "deleted or hidden"
+        listed.skip = "no wikitext" if isinstance(content, str) else "deleted or hidden"
         return True
-    if utf8_size(content) > LARGEST_TEXT:
-        page.skip = "too large"
+    if page.utf8_size(content) > page.LARGEST_TEXT:
+        listed.skip = "too large"
         return True
     revision_id = value_at(revision, "revid")
-    page.revision_id = revision_id if is_id(revision_id) else 0
-    page.text = sound_text(content)
+    listed.revision_id = revision_id if page.is_id(revision_id) else 0
+    listed.text = page.sound_text(content)
     return True
 
 
-def _skip(entry: Mapping[str, Any]) -> Skip | None:
+def _skip(entry: Mapping[str, Any]) -> page.Skip | None:
     """Why a listed page is not an article, as far as this entry tells."""
     if entry.get("missing") or entry.get("invalid"):
         return "deleted or hidden"
@@ -269,7 +259,7 @@ _SENT_AS_IT_IS = "!$%&'()*+,-./:;=?@_~"
 _PATH = re.compile(r"/(?!/)(?:[^%]|%[0-9A-Fa-f]{2})*")
 
 
-def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SourceInfo:
+def read_siteinfo(reply: Mapping[str, Any], url: URL) -> page.SourceInfo:
     """The relevant parts of the siteinfo reply of the api.php at ``url``, with types checked.
 
     Raises `TransientError` if it is not one.
@@ -283,7 +273,7 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SourceInfo:
     query, namespaces = reply["query"], value_at(reply, "query", "namespaces")
     entries = namespaces if isinstance(namespaces, dict) else {}
     language, articles = general.get("lang"), value_at(query, "statistics", "articles")
-    return SourceInfo(
+    return page.SourceInfo(
         name=host if url.port in (80, 443, None) else f"{host}:{url.port}",
         articles=articles if type(articles) is int and 0 <= articles < _MOST_ARTICLES else None,
         file_names=_names(query, entries, "6", ("File", "Image")),
@@ -301,12 +291,12 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SourceInfo:
 def _article_path(path: object) -> str:
     """A path on the wiki's own host, for one title, as it can be sent; the default one if it is invalid."""
     if not isinstance(path, str) or len(path) >= _LONGEST_PATH or path.count("$1") != 1 or "#" in path:
-        return ARTICLE_PATH
+        return page.ARTICLE_PATH
     try:
         escaped = quote(path, safe=_SENT_AS_IT_IS)
     except UnicodeEncodeError:
-        return ARTICLE_PATH
-    return escaped if _PATH.fullmatch(escaped) else ARTICLE_PATH
+        return page.ARTICLE_PATH
+    return escaped if _PATH.fullmatch(escaped) else page.ARTICLE_PATH
 
 
 def _names(
@@ -378,15 +368,15 @@ class Wiki:
         )
         self.api: URL | None = None
         """The api.php, once found."""
-        self._site: SourceInfo | None = None
+        self._site: page.SourceInfo | None = None
 
-    async def open(self) -> SourceInfo:
+    async def open(self) -> page.SourceInfo:
         """The wiki's siteinfo, requested once, from the first of the possible addresses that is an api.php.
 
         Raises `WikiUnreachable` if there is none within 30 s.
         """
 
-        def read(reply: Reply) -> SourceInfo:
+        def read(reply: Reply) -> page.SourceInfo:
             return read_siteinfo(read_api(reply), reply.url)
 
         tries = 0

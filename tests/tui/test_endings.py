@@ -144,7 +144,7 @@ def test_without_a_network_the_sample_is_offered_at_once(demo, home):
     away = "http://127.0.0.1:9/w/api.php"
     code = f"{LARGER}import sys; sys.argv[1:] = ['--api-url', {away!r}]; main()"
     terminal = demo(code, until=b"embedded sample instead")
-    terminal.wait_for(b"trying for")
+    terminal.wait_for(b"trying until")
     terminal.type(b"d", shows=b"LIVE")
     assert not (home / "default.db").exists()
     terminal.type(b"q", shows=b"Leave it running")
