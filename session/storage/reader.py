@@ -101,7 +101,7 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         now = time.time()
         pid = owner_pid(self.path)
         state, activity = _state(progress.finished, beat, pid, now), beat.activity
-        live = pid is not None and state != "starting"  # then the heartbeat is not of another run
+        live = pid is not None and beat.process.pid == pid  # not of another run
         at_work = live and beat.state != "stopped"
         late = state in ("running", "paused", "stalled") and now - beat.at > BEATS_SECONDS
         suspended = late and beat.process.is_suspended()

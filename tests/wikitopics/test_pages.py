@@ -182,7 +182,7 @@ def in_a_folder(tmp_path, monkeypatch):
     """Where the text is run: beside a demo's session, a table called reviews.csv and an essay."""
     assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)
-    words = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
+    words = ["battery"] + [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
     texts = [" ".join(words[row % 20 :: 20] * 4) for row in range(200)]
     rows = (f"{row},{text},{'ab'[row % 2]},2026-0{row % 9 + 1}-11" for row, text in enumerate(texts))
     Path("reviews.csv").write_text("number,review,product,date\n" + "\n".join(rows), encoding="utf-8")

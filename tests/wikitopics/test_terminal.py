@@ -85,7 +85,7 @@ def test_tables_write_out_what_the_terminal_cannot_show(titled, encoding):
     ],
 )
 def test_exports_are_utf_8_wherever_they_go(titled, environment, form):
-    done = wikitopics("export", "articles", "--format", form, **environment)
+    done = wikitopics("export", "articles", "--all", "--format", form, **environment)
     assert (done.returncode, done.stderr) == (0, b"")
     assert "Dvořák ☃ 雪" in done.stdout.decode("utf-8")
 
