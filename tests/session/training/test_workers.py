@@ -107,7 +107,7 @@ def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
 def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
     """Neither is the job whole, nor does anybody read what the worker says of it."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    worker = start_python("wikitopics.session.training.workers", **pipes)
+    worker = start_python("wikitopics.session.training.workers", [str(os.getpid())], **pipes)
     with worker:
         worker.stderr.close()
         worker.stdin.write(pickle.dumps((int, ("1" * 1000,), {}))[:500])
@@ -116,7 +116,7 @@ def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
             until(lambda: worker.poll() is not None)
         finally:
             worker.kill()
-    assert worker.returncode == 1
+    assert worker.returncode > 0  # 120 if Python notices that its last words went nowhere
 
 
 @pytest.mark.long
