@@ -431,6 +431,7 @@ def infer(
       wikitopics infer --session links page.html
       pbpaste | wikitopics infer --json
     """
+    from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending
     from wikitopics.session.records import in_line
 
     files = files or ("-",)
@@ -438,6 +439,9 @@ def infer(
         name, unit = reader.model_named(model), reader.settings()[TOKENS]
         texts = list(zip(files, infer_files(reader, name, files, markup), strict=True))
         topics = {row.topic: row for row in reader.topics(name, 8)}
+    for file in files:
+        if ending(file) in (JSON_LINES, *TABLES):
+            say(f"{file} is read as one text; in Python, session.infer takes one text per row")
     if as_json:
         rows = ((file, words, known, name, theta.tolist()) for file, (words, known, theta) in texts)
         put_json(objects("file words known model proportions", rows))
