@@ -228,7 +228,7 @@ def _number(value: object, of: type) -> float:
         return math.nan
     try:
         number = float(value)
-    except (TypeError, ValueError, OverflowError):  # of an array, TypeError
+    except (TypeError, ValueError, OverflowError):  # an array raises TypeError
         return math.nan
     return int(number) if of is int and number.is_integer() else number
 
@@ -259,7 +259,7 @@ class OptionValues:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def get(self, option: Option[T]) -> T | None:
-        """The value, None if there is none."""
+        """The value, or None if there is none."""
         value: T | None = self.values.get(option.name)
         return value
 
