@@ -145,7 +145,7 @@ class Wikitopics(TerminalApp[Ending]):
     # Watching -------------------------------------------------------------------------------------
 
     async def _follow(self) -> None:
-        """Read the session from now on, and the marked ones beside it."""
+        """Keep reading the session and those marked to be compared with it."""
         watch = self.watched
         while True:
             previous, wanted = watch.latest, self._wanted()

@@ -36,8 +36,8 @@ INKS = {
 }
 
 
-# The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" for the ground of
-# its land (the background), "glow3" for a topic of it that has just been read.
+# The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" as the background
+# of its land, "glow3" for a topic of it that has just been read.
 
 READABLE = 3.0
 """The minimum contrast of a dot or a bold word with its background [WCAG 2]."""

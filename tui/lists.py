@@ -216,7 +216,7 @@ class Folded(RowList[tuple[T, Line]], Generic[T]):
             self.refold()
 
     def refold(self) -> None:
-        """Fold all items anew."""
+        """Fold all items again."""
         at_end = self.follows and self.scroll_offset.y >= self._end - 1
         width = max(self.size.width - 1, 1)  # one cell is for the scrollbar
         self.show([(item, line) for item in self.items for line in self.fold(item, width)])

@@ -301,7 +301,7 @@ LATER = 1 / 3
 """From this share of the x axis on, nothing is ever cut off; on a logarithmic axis of over a decade and a
 half, from the last decade on."""
 SMALLEST = 1 / 150
-"""The least share of the whole range to show: a line that has settled is not magnified further."""
+"""The minimum share of the whole range to show: a line that has settled is not magnified further."""
 WORTH = 1.6
 """Nothing is cut off if that would enlarge the picture by no more than this. A straight line would gain
 1.5."""

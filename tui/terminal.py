@@ -136,7 +136,7 @@ class Preferences:
 
 
 def preferences(names: Collection[str]) -> Preferences:
-    """Read the config file; ``names``: those of all keys. Raises `BadUsage` naming the line that is not
+    """Read the config file; ``names``: the names of all keys. Raises `BadUsage` naming the line that is not
     valid."""
     settings, file = config.load(), config_file()
     theme, keys = settings.get("theme"), settings.get("keys", {})
@@ -216,7 +216,7 @@ class TerminalDriver(LinuxDriver):
 class TerminalOutput:
     """Output on its way to the terminal; it goes nowhere once the terminal is gone.
 
-    A terminal may accept no output for long, as behind a connection that hangs. Output waits for it, but once
+    A terminal may accept no output for long, as over a connection that hangs. Output waits for it, but once
     the screen should end, only until it has accepted nothing for `PATIENCE` seconds.
     """
 

@@ -31,9 +31,9 @@ VIEWER = "wikitopics.tui.viewer"
 MOST = 8
 """The maximum number of viewers at a time: each is a process of about 80 MB."""
 MOST_CELLS = 1_000
-"""The most columns or lines that a browser may ask for."""
+"""The maximum number of columns or lines that a browser may ask for."""
 HEARTBEAT = 15
-"""Seconds between two checks that a browser still answers, as behind a connection that hangs."""
+"""Seconds between two checks that a browser still answers: its connection may hang."""
 END_SECONDS = 0.5
 """Seconds that browsers have to notice that the server ends."""
 

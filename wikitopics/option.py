@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-# Things known by name: those of this program, and those that other packages provide by an entry point.
+# Things looked up by name: built into this program, or provided by other packages through an entry point.
 
 T = TypeVar("T")
 ROOMS = ("crawler", "model", "session", "tui", "vocab")

@@ -76,7 +76,7 @@ class Measurement:
 
 
 MOST_SHOWN = 20
-"""The most topics of a model that a notebook shows."""
+"""The maximum number of topics of a model that a notebook shows."""
 
 
 class Topics(list[Topic]):

@@ -26,7 +26,7 @@ ROOM_FOR = (90, 150)
 ROOM_FOR_MIX = 50
 """The width from which it has a bar of topics."""
 SHARE, LEAST = 7, 16
-"""Cells of the share alone, and the least cells of a topic."""
+"""The width of a share without a name, and the minimum width of a topic, in cells."""
 
 
 async def leading(view: View, model: str, rows: Sequence[ArticleRow]) -> Leading:

@@ -156,7 +156,7 @@ class Dashboard(View):
             self.query_one(TopicAtlas).show_atlas(self, look)
 
     def _show_story(self, look: SessionView) -> None:
-        """Show the story as it is known, and have it derived anew if something has happened."""
+        """Show the story as it is known, and derive it again in the background if something has happened."""
         if self.fillings.get("story", ())[:1] != (self.host.path,):
             self._moments = ()  # they are those of another session
         models = self.choice.models_of(look)

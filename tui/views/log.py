@@ -99,7 +99,7 @@ class Story(Folded[Moment]):
 
 
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:
-    """The text beside ``head``, folded within its column, which has ``least`` cells at least."""
+    """The text beside ``head``, folded within its column, which has at least ``least`` cells."""
     column = sum(len(part) for part, _ in head)
     first, *others = folded(text, max(width - column, least)) or [""]
     return [[*head, (first, ink)], *([(" " * column, ""), (line, ink)] for line in others)]

@@ -136,7 +136,7 @@ def wikitopics(
 _COMPLETION = "_WIKITOPICS_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 LONGEST_EXIT = 0.5
-"""The most seconds that the process may take to exit once everything is done."""
+"""The maximum seconds that the process may take to exit once everything is done."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

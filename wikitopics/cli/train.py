@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
 
 PATIENCE = 20.0
-"""The most seconds that the command may take: whoever stopped the trainer waits for it."""
+"""The maximum seconds that the command may take: whoever stopped the trainer waits for it."""
 
 
 @dataclass(slots=True)
