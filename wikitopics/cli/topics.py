@@ -1,4 +1,4 @@
-"""What models say: `topics`, to be named and hidden, their `history`; `infer` and `similar`; `compare`."""
+"""What models say: `topics` (also to name and hide them) and `history`; `infer`, `similar`, `compare`."""
 
 import contextlib
 import gc
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
 
 LARGEST = 3
-"""Topics listed of an area."""
+"""Topics listed for each area."""
 NAMING_TITLES = 10
-"""Titles of a topic's leading articles that a command is told which is to name it."""
+"""How many titles of a topic's leading articles are passed to the command that names it."""
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -457,7 +457,7 @@ def infer(
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Turn garbage collection off, which took a tenth of a start.
+    """Turn garbage collection off: it took a tenth of the startup time.
 
     Loading compiled kernels makes about a hundred thousand objects, all of which stay.
     """
@@ -471,7 +471,7 @@ def _uncollected() -> Iterator[None]:
 def infer_files(
     reader: "SessionReader", model: str, files: Sequence[str], markup: "Markup | None" = None
 ) -> "list[tuple[int, int, NDArray[np.float32]]]":
-    """(words, those known, topic proportions) of each file, where "-" is standard input.
+    """(words, known words, topic proportions) of each file, where "-" is standard input.
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
