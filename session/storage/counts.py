@@ -54,7 +54,7 @@ class Block:
     """If there is no vocabulary yet: the words that ``word_ids`` refer to, and maybe others. None: the ids
     refer to the session's vocabulary."""
     unread: frozenset[int] = frozenset()
-    """Page ids of articles without words, since they could not be counted, and maybe ids from elsewhere."""
+    """Page ids of articles without words, since they could not be counted; maybe also ids in other blocks."""
     skips: Skips = field(default_factory=dict)
     """How many pages of this stretch gave no article, by reason."""
     position: dict[str, Any] | None = None
@@ -214,7 +214,7 @@ class Block:
                 [part if part.lexicon is None else part.over(numbers) for part in parts]
             )
             return replace(joined, lexicon=tuple(numbers))
-        no_ids = all(part.ids is None for part in parts)  # an empty part has none anyway
+        no_ids = all(part.ids is None for part in parts)  # an empty part may lack them
         return Block(
             np.concatenate([part.page_ids for part in parts]),
             np.concatenate([part.revision_ids for part in parts]),
@@ -286,7 +286,7 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
 MOST_BLOCKS = 10_000_000
 """Rows of `kept_counts` and of `blocks`, one per minibatch."""
 MOST_ROW_BYTES = 16 * 2**20
-"""The size that ends a row of words and counts with the next article, far below what may be read of a row."""
+"""A row's words and counts take at most this and one more article: far below what may be read of a row."""
 _ENTRY = 9
 """Bytes per word of an article besides its letters: its number, its count, and the end of its line."""
 

@@ -323,7 +323,7 @@ def is_sqlite(path: Path) -> bool:
     """Whether the file begins like an SQLite file; False if it cannot be read."""
     if not os.path.isfile(path) or not os.path.getsize(path):  # opening a pipe would wait for its other end
         return False
-    # SQLite itself looks at it (see `check_file`), since this process may have it open.
+    # SQLite itself reads the file (see `check_file`), since this process may have it open.
     if _pragma(path, "schema_version", "mode=ro&immutable=1") is not None:
         return True
     with contextlib.suppress(OSError), path.open("rb") as file:  # a damaged one is a database too
@@ -344,7 +344,7 @@ def _pragma(path: Path, name: str, how: str) -> object:
 
 def is_ours(path: Path) -> bool:
     """Whether the file is marked as a session, of any version, even if nothing else can be read."""
-    # As in `is_sqlite`, SQLite looks at it and changes nothing. The write-ahead log is left out if possible:
+    # As in `is_sqlite`, SQLite reads the file and changes nothing. The log is left out if possible:
     # with it SQLite writes a -shm, which would stay behind if another process deletes the session.
     return os.path.isfile(path) and any(
         _pragma(path, "application_id", how) == APPLICATION_ID for how in ("mode=ro&immutable=1", "mode=ro")

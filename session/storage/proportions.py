@@ -60,7 +60,7 @@ class Proportions:
         return from_zero(self.lengths)
 
     def values(self) -> NDArray[np.float32]:
-        """The proportions, parallel to ``topics``. An article's sum to at most 1: some may not be stored."""
+        """The proportions, parallel to ``topics``. An article's sum is at most 1: some may not be stored."""
         values = self.roots.astype(np.float32)
         values /= _FULL
         values *= values
