@@ -1,3 +1,3 @@
 """One training session: the modules that its rooms share. Rooms: storage, training, analysis, control."""
 
-__version__ = "1.1.0"
+__version__ = "1.2.0"

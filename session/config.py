@@ -60,8 +60,8 @@ def contact() -> str | None:
 def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identity") -> "TrainRequest":
     """The request with the user's contact, if the source may send one: the one given, else the saved one.
 
-    Raises `ContactMissing` if Wikimedia's servers require one and would not recognise it. Otherwise a file
-    that cannot be read is as good as none.
+    Raises `ContactMissing` if Wikimedia's servers require one and would not recognise it. If none is
+    required, a settings file that cannot be read is ignored.
     """
     from wikitopics.crawler.http.contact import check_contact
     from wikitopics.crawler.mediawiki.source import CONTACT
@@ -88,7 +88,7 @@ def lacks_contact() -> bool:
 
 
 def contact_problem(text: str) -> str | None:
-    """What is wrong with ``text`` as a contact for Wikimedia, in one line; None if it will do."""
+    """What is wrong with ``text`` as a contact for Wikimedia, in one line; None if it is valid."""
     from wikitopics.crawler.errors import ContactMissing
     from wikitopics.crawler.http.contact import HOW, check_contact
 
@@ -100,7 +100,7 @@ def contact_problem(text: str) -> str | None:
 
 
 def save_contact(text: str) -> Path:
-    """Save the contact, in the form in which it is sent, and leave the rest of the file as it is.
+    """Save the contact as it is sent to servers, and leave the rest of the file as it is.
 
     Only the user can read the file. Raises `ContactMissing` for text that is not a contact.
     """
@@ -110,7 +110,7 @@ def save_contact(text: str) -> Path:
     quoted = json.dumps(check_contact(text), ensure_ascii=False)  # a JSON string is a TOML string
     line = f"contact = {quoted}"
     before = _read()
-    _parsed(before)  # a file that cannot be read is not written either
+    _parsed(before)  # a file that is not valid TOML is left alone
     lines = before.decode().splitlines()
     tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
     others = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]

@@ -55,7 +55,7 @@ class Trainers:
 
     def start_again(self, path: Path, *, agreed: bool = False) -> subprocess.Popen[bytes]:
         """Resume training a session with the options of its last start here, otherwise with those of its
-        last run: limits, such as `--rpm`, must not be lost with whoever set them.
+        last run, so that limits such as `--rpm` outlive the program that set them.
 
         ``agreed``: whether the user agreed to the trainer's question. This applies to this start only.
         """
@@ -65,7 +65,7 @@ class Trainers:
         return process
 
     def paths(self) -> list[Path]:
-        """The sessions that they train, or have trained."""
+        """The sessions that these trainers train, or have trained."""
         return list(self._started)
 
     def running(self) -> list[Path]:
@@ -73,7 +73,7 @@ class Trainers:
         return [path for path, process in self._started.items() if process.poll() is None]
 
     def code(self, path: Path) -> int | None:
-        """The exit code of the last trainer of a session; None if it runs, or is not known."""
+        """The exit code of the last trainer of a session; None if the trainer runs, or is not known."""
         return self._started[path].poll() if path in self._started else None
 
     def death(self, path: Path) -> str:
@@ -85,8 +85,8 @@ class Trainers:
         self._started.clear()
 
     def stop(self, give_up: Callable[[], bool]) -> None:
-        """Have all of them save and exit, and wait for that, until ``give_up`` says that it takes too
-        long."""
+        """Have all trainers save and exit, and wait for that until ``give_up`` returns True, for at most
+        `STOP_SECONDS`."""
         for process in self._started.values():
             process.terminate()  # our own child, so its pid cannot be another's
         deadline = time.monotonic() + STOP_SECONDS
@@ -95,7 +95,7 @@ class Trainers:
 
 
 def death(code: int | None) -> str:
-    """How a trainer died that ended with this code: "killed by signal 9"; "" if it did not, or still runs."""
+    """How a trainer with this exit code died: "killed by signal 9"; "" if it ended well or still runs."""
     if not code:
         return ""
     return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
@@ -123,7 +123,7 @@ def start_trainer(path: Path, arguments: list[str], keeps: Sequence[int] = ()) -
 
 
 def _of_last_run(path: Path) -> Iterator[str]:
-    """The options of a session's last run that the session does not keep, for the command line."""
+    """The options of a session's last run that are not kept as its settings, for the command line."""
     with suppress(NoSession), SessionReader(path) as reader:
         status = reader.status()
         for option in run_options(described(status.source)):
@@ -153,14 +153,14 @@ def forget(path: Path) -> None:
 # Requests to a running trainer from another process, always through the session's file.
 
 OBEY_SECONDS = 3.0
-"""Seconds to wait for an answer. A trainer at work looks for requests twice a second; one still starting
-does not."""
+"""Seconds to wait for an answer. A working trainer looks for requests twice a second; one that is still
+starting does not."""
 PATIENCE_SECONDS = 30.0
 
 
 def ask(path: Path, **columns: bool) -> None:
-    """Ask the trainer to be `paused`, or not, to `hurry`, or to `save`: commit now instead of within the next
-    seconds, and retry now if only the trainer itself has chosen to wait.
+    """Ask the trainer to pause (`paused`) or to resume, to `hurry`, or to `save`: to commit now rather than
+    within seconds, and to retry now if the wait is the trainer's own choice.
 
     Raises `NotRunning`.
     """
@@ -232,8 +232,8 @@ def _how_to_end(trainer: Process) -> str:
 
 # Texts passed from Python, kept in a private file beside the session while a trainer reads them.
 #
-# The words to count lie beside it. Whoever starts the trainer removes both when it has ended, and so does the
-# trainer itself, since the program may be gone by then. If both were killed, `left_behind` finds the files.
+# So are the words to count and the seeds. Whoever starts the trainer removes all of them when it has ended,
+# and so does the trainer, in case that program is gone by then. If both die, `left_behind` finds the files.
 
 WORDS, SEEDS = ".given.txt", ".seeds.json"
 
@@ -252,10 +252,10 @@ class InMemoryTexts(NamedTuple):
 
     @contextmanager
     def held(self) -> Iterator[int]:
-        """A descriptor of the file of texts, which is created if missing: nobody else writes to it until
-        this is closed, here and in a trainer that keeps it.
+        """A descriptor of the file of texts, which is created if missing. Nobody else writes to the file
+        until the descriptor is closed, here and in a trainer that keeps it.
 
-        Raises SessionError, and `SessionInUse` if another one holds it.
+        Raises SessionError, and `SessionInUse` if another process holds the file.
         """
         make_folder(self.texts.parent)
         with errors.os_error_as(f"cannot write {self.texts}"):
@@ -287,10 +287,10 @@ class InMemoryTexts(NamedTuple):
         return str(file)
 
     def remove(self, held: int | None = None) -> None:
-        """Delete them, if that is possible: otherwise `left_behind` finds them.
+        """Delete the files, if that is possible: otherwise `left_behind` finds them.
 
-        ``held``: the descriptor of `held`. Once the trainer has deleted that file, another call may have made
-        files of its own, which stay.
+        ``held``: the descriptor of `held`. If the trainer has already deleted its file, files of these names
+        may belong to another call, and stay.
         """
         if held is not None and not is_at(self.texts, os.fstat(held)):
             return
@@ -325,7 +325,7 @@ def list_sessions() -> list[tuple[str, Path, Status | str]]:
 
 
 def check_removable(path: Path) -> None:
-    """Raise now the errors with which `remove` would refuse, except for a running trainer."""
+    """Raise now the errors with which `remove` would refuse, except that for a running trainer."""
     if is_ours(path):
         return
     if not os.path.exists(path):  # checked last: another process may be deleting it
@@ -338,7 +338,7 @@ def check_removable(path: Path) -> None:
 def remove(path: Path, *, texts: bool = True) -> None:
     """Delete the session at ``path``, its log, SQLite's files beside it, and texts given in Python.
 
-    ``texts``: whether the texts, too, which may be those of the next session of this name.
+    ``texts``: whether to delete the texts too: they may be those of the next session of this name.
     No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. A damaged
     session is deleted too. Raises `NoSession`, `NotASession` for another file, `SessionInUse` while a trainer
     runs.
@@ -365,9 +365,9 @@ def remove(path: Path, *, texts: bool = True) -> None:
 PATIENCE = 30.0
 """The most seconds that a command may take for a name."""
 MOST_ANSWER = 4096
-"""The most bytes that are read of its answer, far more than a name may have."""
+"""The most bytes that are read of the command's answer, far more than a name may have."""
 MOST_PRINTED = 64 << 20
-"""Bytes after which it is killed: what it prints is kept until then."""
+"""A command that prints more bytes is killed: its output is stored in a file."""
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:
@@ -386,7 +386,7 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
 
 
 def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> None:
-    """Have every list leave out these topics from now on, or have them again.
+    """Have every list leave out these topics from now on, or include them again.
 
     Works beside a trainer. Raises `BadUsage` if there is no such topic, and `SessionError`.
     """
@@ -398,7 +398,7 @@ def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> 
 
 
 def suggested(path: Path, command: str, question: Mapping[str, object], signals: Signals) -> str:
-    """The name that the user's command gives a topic: the first line of what it prints; "" for no line.
+    """The name that the user's command gives a topic: the first line that it prints; "" if it prints none.
 
     The command gets one JSON object on its standard input, the ``question``: the topic's number, its words,
     and the titles of its articles. Raises `SessionError` if it fails, takes over
@@ -409,7 +409,7 @@ def suggested(path: Path, command: str, question: Mapping[str, object], signals:
     def failed(why: str) -> SessionError:
         return SessionError(f"topic {question['number']} has no new name: --command {why}")
 
-    # In files: a command that does not read breaks no pipe, and something in the background keeps none open.
+    # With files, a command that does not read breaks no pipe, and one left in the background keeps none open.
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
         stdin.write(json.dumps(question, ensure_ascii=False).encode() + b"\n")
         stdin.seek(0)

@@ -42,8 +42,8 @@ def os_error_as(what: str, kind: type[SessionError] = SessionError) -> Iterator[
 
 @contextmanager
 def errors_of(what: str, hint: str = ": fix the package, and the next `train` continues") -> Iterator[None]:
-    """What ``what`` raises within this becomes a `SessionError`: if it comes from another package, that may
-    be anything."""
+    """Raise a `SessionError` for anything that ``what`` raises in the block: code of another package may
+    raise any exception."""
     try:
         yield
     except Exception as error:
@@ -63,7 +63,7 @@ class NotASession(SessionError):
 
 
 class Damaged(NotASession):
-    """Something in the file cannot come from a session; takes a few words on what it is."""
+    """Something in the file cannot have been written by a session; takes a few words on what it is."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the session is damaged ({what}): restore a backup, or start another session")
@@ -84,8 +84,8 @@ class NotRunning(SessionError):
 
 
 class NoSession(SessionError):
-    """The named session does not exist; takes what there is instead, and ``how`` the command line gets there,
-    which is not told in Python."""
+    """The named session does not exist. ``what``: the message, perhaps with other names. ``how``: what to do
+    on the command line, which callers from Python are not told."""
 
     def __init__(self, what: str, how: str = "") -> None:
         super().__init__(what + how)
@@ -93,8 +93,8 @@ class NoSession(SessionError):
 
 
 class NotNow(SessionError):
-    """Nothing can be saved until the cause is gone; a trainer waits for that."""
+    """Nothing can be saved until the cause is removed; a trainer waits for that."""
 
 
 class DiskFull(NotNow):
-    """Space has to be freed on the disk."""
+    """The disk is full: space has to be freed."""

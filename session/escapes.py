@@ -1,6 +1,6 @@
 """Text for terminals: text from strangers, made harmless, and sequences for links, titles and notifications.
 
-Those are for terminals that `obeys` accepts. No function here lets foreign text do more than appear as text.
+The sequences are for terminals that `obeys` accepts. No function here lets foreign text do more than appear.
 """
 
 import os
@@ -14,7 +14,7 @@ _END = "\x1b\\"
 _KEEP = frozenset("\u200c\u200d")
 """Joiners: Persian and Indic titles are misspelt without them, and they are harmless."""
 KEEP_TITLE, GIVE_BACK_TITLE = "\x1b[22;2t", "\x1b]2;" + _END + "\x1b[23;2t"
-"""Clears the title of a terminal that cannot restore it: shells set their own."""
+"""Save the title; clear and restore it. A terminal that cannot restore it is left without: shells set one."""
 
 
 def obeys(stream: TextIO | None) -> bool:

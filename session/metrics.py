@@ -1,7 +1,7 @@
-"""The metrics of every model of a session; each is one declaration here, and nothing else.
+"""The metrics of every model of a session. To add one, declare it here; nothing else needs to change.
 
-Evaluation, chart, exports and help read them. A metric that only one kind of model can measure is declared by
-that kind (`metrics`). Importing this loads no numpy.
+Evaluation, charts, exports and help read these. A metric that only one kind of model can measure is declared
+by that kind (`metrics`). Importing this module does not load numpy.
 """
 
 from collections.abc import Callable
@@ -34,8 +34,8 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class SessionMetric(Metric):
-    """A metric and its measurement, which gives None if there is nothing to measure, or if the metric is
-    derived from others when it is read."""
+    """A metric with the function that measures it, which returns None if there is nothing to measure, or if
+    the metric is derived from others when it is read."""
 
     measure: Callable[[Evaluation], float | None] = lambda of: None
 
@@ -110,5 +110,5 @@ OF_TOPICS = (
         measure=_drift,
     ),
 )
-"""Qualities of its topics."""
+"""Qualities of the model's topics."""
 METRICS = (*SCORES, *OF_STREAM, *OF_TOPICS)

@@ -54,7 +54,7 @@ SHARED = (
         metavar="N",
     ),
 )
-"""For every model with such an option that shares it; its kind knows the accepted values."""
+"""Options for all models whose kind has and shares such an option; the kind knows the accepted values."""
 
 _count = partial(Option, int, metavar="N")
 SEED = _count("seed", "Random seed.", least=0, most=2**32 - 1, default=0)
@@ -97,7 +97,7 @@ PASSES = _count(
     default=1,
 )
 LINKS: Final = "links"
-"""Also the name of the vocabulary's rule; that room is not imported here, since it loads NumPy."""
+"""Also the name of a rule in `wikitopics.vocab`, which is not imported here, since it loads NumPy."""
 TOKENS = Option(
     str,
     "tokens",
@@ -124,7 +124,7 @@ SEEDS = Option(
     path=True,
     label="Seeds",
 )
-"""A session keeps what is in the file, as JSON."""
+"""A session keeps the content of the file, as JSON."""
 KEPT: Options = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS, PASSES, TOKENS, VOCAB_ARTICLES, SEEDS)
 """Settings fixed for the session when it is created."""
 

@@ -71,7 +71,7 @@ def named_session(name: str) -> Path:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """The part of the session at ``path`` whose name has this ending; the same through any links."""
+    """The file beside the session at ``path`` whose name has this ending; links are followed."""
     real = Path(os.path.realpath(path))  # SQLite follows links too
     return real.with_name(real.name + ending)
 
@@ -99,7 +99,7 @@ def command(words: str, path: Path) -> str:
     named = "" if name == usual and not words.startswith("vocab") else f" --session {shlex.quote(name)}"
     program, called = "wikitopics", sys.argv[0]
     if os.path.basename(called) == program and shutil.which(program) is None:
-        program = shlex.quote(called)  # it is only found in its folder
+        program = shlex.quote(called)  # it is not on the PATH
     return f"{program} {words}".rstrip() + named
 
 
@@ -109,8 +109,8 @@ def log_file(path: Path) -> Path:
 
 
 def no_session(path: Path) -> SessionError:
-    """Why none was found: its folder cannot be looked into, or what a user who named no session, or a wrong
-    one, may have meant."""
+    """The error for a session that does not exist: its folder cannot be searched, or a hint at what a user
+    who gave no name, or a wrong one, may have meant."""
     if path.parent.is_dir() and not os.access(path.parent, os.X_OK):
         return SessionError(f"{path.parent}: Permission denied")
     names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))

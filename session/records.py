@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from wikitopics.session.errors import Damaged
 from wikitopics.session.sources import noun
 
-# What a value may be. The session file is read by these types, and everything else in it is damage.
+# The valid values. The session file is checked against these types, and anything else in it is damage.
 
 Count = Annotated[int, Meta(ge=0, le=10**15)]
 """Sums of these fit 64 bits and floats."""
 PositiveCount = Annotated[int, Meta(ge=1, le=10**15)]
 Rate = Annotated[float, Meta(ge=0, le=1e15)]
-"""Any other measure: of a rate, of a span of time, of a share."""
+"""Any other measure, such as a rate, a span of time or a share."""
 Moment = Annotated[float, Meta(ge=0, le=4e10)]
 """Seconds since the epoch, up to the 33rd century: a calendar can show it."""
 Seconds = Annotated[float, Meta(ge=0, le=4e10)]
@@ -57,8 +57,8 @@ APART = " · "
 
 
 def word_separator(words: Iterable[str], otherwise: str = " ") -> str:
-    """What stands between a topic's words: `APART` if they are titles or phrases, or begin with digits, which
-    a space would not set apart."""
+    """The separator of a topic's words: `APART` if any is a title or a phrase, or begins with a digit, since
+    a space would not separate these clearly."""
     titles = any(" " in word or word != word.lower() or word[:1].isdigit() for word in words)
     return APART if titles else otherwise
 
@@ -110,7 +110,7 @@ class ModelStatus:
     measured_at: int | None = None
     """Articles at that evaluation."""
     prequential_log_likelihood: float | None = None
-    """For the newest articles before they were trained, if a model of the session has a half-life."""
+    """Of the newest articles before they were trained on, if a model of the session has a half-life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,20 +144,20 @@ class TrainerActivity:
 
     article_limit: Count | None = None
     given: Mapping[str, object] = field(default_factory=dict)
-    """The options for this run alone with which it was started, by name, such as ``{"rpm": 60}``."""
+    """The options given for this run only, by name, such as ``{"rpm": 60}``."""
     waiting_for: Text | None = None
     waiting_until: Moment | None = None
     """Seconds since the epoch, if the wait has a known end."""
     failing: bool = False
-    """Whether ``waiting_for`` is what went wrong, a sentence, and not what is awaited."""
+    """Whether ``waiting_for`` is a sentence on what went wrong, not a name for what is awaited."""
     elapsed_seconds: Rate = 0.0
-    """As in `Status`, but of now."""
+    """As in `Status`, up to now."""
     next_measurement: Count | None = None
     """Articles at the next evaluation of the models."""
     compiling: bool = False
     """Whether training waits for kernels to be compiled, as happens once after an installation."""
     bound_by: BoundBy | None = None
-    """What has limited the run most lately."""
+    """What has limited the run most often of late."""
     crawl_rate: Rate = 0.0
     """As in `Flow`, like the next two."""
     train_rate: Rate = 0.0
@@ -176,9 +176,9 @@ class TrainerActivity:
     unsaved: bool | None = None
     """Whether anything has changed since the last commit."""
     errors: tuple[tuple[Moment, Text], ...] = ()
-    """When, and what: the source's last few errors, newest last."""
+    """(time, text) of the source's last few errors, newest last."""
     pace: Rate = 0.0
-    """Seconds over which the source spreads its articles; 0: they come as fast as they can."""
+    """Seconds over which the source spreads its articles; 0: they come as fast as possible."""
 
     def wait(self, now: float) -> str:
         """What it waits for, and for how long: "127.0.0.1 refuses connections; next try in 5 s"."""
@@ -194,8 +194,8 @@ class TrainerActivity:
     def seconds_left(self, articles: int, crawled: int, lap: float | None) -> float | None:
         """Seconds until the source has been read, or the limit of articles is reached if that is sooner.
 
-        None if neither can be told, as of a demo that is slowed down: its pace quickens. ``crawled`` are the
-        share ``lap`` of the source.
+        None if neither is known, or if the source spreads its articles, as the demo does: its pace quickens.
+        The ``crawled`` articles are the share ``lap`` of the source.
         """
         left = [crawled * (1 - lap) / lap] if lap else []
         if self.article_limit is not None:
@@ -203,7 +203,7 @@ class TrainerActivity:
         return max(0.0, min(left)) / self.crawl_rate if left and self.crawl_rate and not self.pace else None
 
     def ended(self) -> "TrainerActivity":
-        """What remains of it when the trainer is gone: its counts, but nothing momentary."""
+        """What remains of the record when the trainer is gone: counts, but nothing momentary."""
         waiting = ("waiting_for", "waiting_until", "failing", "compiling")
         rates = ("bound_by", "crawl_rate", "train_rate", "requests_last_minute", "next_measurement", "pace")
         none = TrainerActivity()
@@ -243,17 +243,17 @@ class Progress:
     """Documents of the first pending row that are already trained."""
     position: Annotated[dict[str, Any] | None, JSON] = None
     lap: Rate | None = None
-    """The share of the source that was read, of all passes together."""
+    """The share of the source that was read, over all passes."""
     renew_from: Count | None = None
-    """Number of the first of the newest articles that must still be inferred again; None if there is none."""
+    """Number of the first of the newest articles still to be inferred again; None if there is none."""
     prequential: Annotated[tuple[Scored, ...], JSON] = ()
-    """The newest minibatches, as few as together have 1,000 articles; none if no model forgets."""
+    """The newest minibatches that together have at least 1,000 articles; none if no model forgets."""
     finished: bool = False
     elapsed_seconds: Seconds = 0.0
     bytes_read: Count = 0
     next_seq: PositiveCount = field(default=1, compare=False)
-    """Number of the next article, by the last commit. No number is used twice, even if --keep-articles drops
-    rows."""
+    """Number of the next article, as of the last commit. No number is used twice, even if --keep-articles
+    drops rows."""
     committed_at: Moment = field(default=0.0, compare=False)
     """When that was, in seconds since the epoch."""
 
@@ -268,7 +268,7 @@ class Progress:
         return self.pass_of(self.articles)
 
     def pass_of(self, articles: int) -> int:
-        """The pass of the last of so many articles, from 1."""
+        """The pass that the last of this many articles belongs to, from 1."""
         return -(-articles // self.documents) if articles else 1
 
     def predicted(self, number: int) -> float | None:
@@ -303,7 +303,7 @@ class Status(Progress):
     """The activity of the running trainer, or what remains of the last one's."""
     models: tuple[ModelStatus, ...]
     passes: int
-    """How often all documents are read, except those that were added later."""
+    """How many times all documents are read, except those that were added later."""
     added: bool = False
     """Whether documents were added later, which are read once."""
     suspended: bool = False
@@ -325,7 +325,7 @@ class Status(Progress):
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until everything wanted has been read; None if that cannot be told."""
+        """Seconds until everything wanted has been read; None if that is not known."""
         return self.activity.seconds_left(self.articles, self.crawled, self.lap)
 
     @property
@@ -336,7 +336,7 @@ class Status(Progress):
     @property
     def hindered(self) -> bool:
         """Whether the trainer could work, but something went wrong that it waits for."""
-        # While training sets the pace, there is work left for the wait.
+        # While training sets the pace, the wait does not leave the trainer without work.
         return self.state == "running" and self.activity.failing and self.activity.bound_by != "training"
 
     @property
@@ -406,11 +406,11 @@ class TopicRow:
     """The name given to it, otherwise the words that tell it apart."""
     share: float
     words: tuple[tuple[str, float], ...]
-    """Its leading words, as they were asked for: (word, probability)."""
+    """Its leading words, as many and in the order requested: (word, probability)."""
     newcomers: frozenset[str]
-    """Words among its first ten now, in this order, but not when the trend begins."""
+    """Words of `words` that are among its first ten now, but were not when the trend begins."""
     trend: tuple[float, ...]
-    """Shares from then to now, oldest first."""
+    """Shares from `since` to now, oldest first."""
     articles: int
     """The number of articles at the newest snapshot."""
     since: int
@@ -477,8 +477,8 @@ class ArticleRow:
     words: int
     role: Role
     topics: tuple[tuple[str, int, float], ...] = ()
-    """(model, topic, proportion) with each model's largest topic; none if it was not trained on, nor held
-    out in a session over the user's own documents that has ended."""
+    """(model, topic, proportion) with each model's largest topic. Empty for an article that was not trained
+    on, except for one held out of the user's own documents once the session has ended."""
     id: str | None = None
     """Its id in its own collection, "" if it has none; None: the source has no ids at all."""
 

@@ -62,7 +62,7 @@ class TrainRequest(OptionValues):
         super().__init__({name: value for name, value in given.items() if value not in (None, ())})
 
     def giving(self, **more: object) -> "TrainRequest":
-        """The same with more given, or something else."""
+        """The same request with these settings added or replaced."""
         return TrainRequest(**{**self.values, **more})
 
     def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
@@ -79,8 +79,8 @@ class TrainRequest(OptionValues):
         return specs
 
     def kind(self, otherwise: str = str(SOURCE.default)) -> SourceKind:
-        """The kind of source asked for, by its name or by an option that only one has, otherwise
-        ``otherwise``.
+        """The kind of source requested, by its name or by an option that only one kind has; if there is
+        neither, ``otherwise``.
 
         An option that says nothing about a source, such as `--yes`, implies none. Raises `BadUsage` if these
         disagree.
@@ -102,8 +102,8 @@ class TrainRequest(OptionValues):
         return kind
 
     def foreign(self, kind: SourceKind) -> list[str]:
-        """The given options that only other kinds of source have; those that act outside the program, such as
-        `--contact`, do no harm."""
+        """The given options that only other kinds of source have, except those that act outside the program,
+        such as `--contact`, which do no harm."""
         ours = {name for name, (option, _) in sources.our_options().items() if option.scope != "outside"}
         return [name for name in self.values if name in ours - {option.name for option in kind.options}]
 
@@ -137,13 +137,13 @@ class TrainRequest(OptionValues):
             raise BadUsage(str(error)) from None
 
     def seeds(self) -> str | None:
-        """The seeds as a session keeps them; None for none. Raises `BadUsage` if the file has none."""
+        """The seeds as a session keeps them; None if none are given. Raises `BadUsage` for a bad file."""
         return json.dumps(read_seeds(self[SEEDS])) if SEEDS in self else None
 
     def cluster_address(self) -> str | None:
         """The requested scheduler, as Dask writes it; None if there is none.
 
-        Raises `BadUsage` for what is no address, and for one to which articles cannot be sent safely.
+        Raises `BadUsage` for text that is no address, and for an address to which sending is not safe.
         """
         text = self.get(CLUSTER)
         if text is None:
@@ -173,7 +173,7 @@ class TrainRequest(OptionValues):
 def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
     """A shipped vocabulary by name, one that was built for a session, or a file.
 
-    The words of a file must match texts, unless the source has no texts.
+    Every word of a file must be one that a text can contain, unless the source has no texts.
     """
     if "/" in name or "." in name:
         return Vocabulary.from_file(user_path(name), strict=of_texts)
@@ -189,7 +189,7 @@ def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
 def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Vocabulary | Rule]:
     """Settings of a new session that do not depend on the opened source.
 
-    Raises `BadUsage` for whatever is wrong with it so far, and the errors of `new_vocabulary`.
+    Raises `BadUsage` for whatever is wrong with the request so far, and the errors of `new_vocabulary`.
     """
     specs, identity = request.specs(kind), request.identity(kind)
     if request[PASSES] > 1:
@@ -236,8 +236,8 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
     """The vocabulary of a new session and its name: the one requested, the one of its source, or that of its
     language; for links, one of titles.
 
-    Only a rule if it must be built from the session's first articles. Raises `BadUsage` if the source cannot
-    provide that many, and `UnseparatedWords`.
+    Only its rule, if it must be built from the session's first articles. Raises `BadUsage` if the source
+    cannot provide these, and `UnseparatedWords`.
     """
     if request[TOKENS] == LINKS:
         return _new_titles(request, kind)
@@ -269,7 +269,7 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
 
 
 def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
-    """The same for a session that counts links: titles are chosen in every language."""
+    """`new_vocabulary` for a session that counts links: a vocabulary of titles, whatever the language."""
     asked, wanted = request.asked(kind), f"{TOKENS.flag} {LINKS}"
     if not kind.has_links:
         raise BadUsage(f"{wanted}: --source {kind.name} has no links between articles; leave it out")
@@ -289,8 +289,8 @@ def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabular
 def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
     """The identity of a new session's source.
 
-    Raises `BadUsage` for whatever is wrong with it or its vocabulary, as far as can be told before the source
-    is opened.
+    Raises `BadUsage` for whatever is wrong with it or its vocabulary, as far as is known before the source is
+    opened.
     """
     identity = request.identity(kind)
     try:
@@ -301,11 +301,11 @@ def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
 
 
 def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
-    """The identity of the requested texts for a session that has read all of its own and shall learn these,
-    too; None if they are the last ones that it read, or none.
+    """The identity of the requested texts, if a session that has read all of its own is to learn these too;
+    None if they are the ones that it read last, or if no texts are requested.
 
-    Options of the source that are not given are as the session has them. Raises `BadUsage` for texts that it
-    has read, and for another markup or language.
+    Options of the source that are not given are taken from the session. Raises `BadUsage` for texts that it
+    has read before, and for another markup or language.
     """
     kind = request.kind(otherwise=stored.source)
     if not isinstance(kind, Texts) or stored.source != kind.name or TEXTS not in request:
@@ -333,8 +333,8 @@ def check_resumable(
 ) -> None:
     """Raise `BadUsage`, naming the option, if ``request`` contradicts the session's settings.
 
-    ``vocabulary``: the one requested, None if none was. ``adds``: whether it is for other texts, which the
-    session is to learn, too.
+    ``vocabulary``: the one requested, None if none was. ``adds``: whether the request is for other texts,
+    which the session is to learn too.
     """
     kind = request.kind(otherwise=stored.source)
     _same(SOURCE.flag, kind.name, stored.source)
@@ -373,7 +373,7 @@ def check_resumable(
 
 
 def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
-    """The same for the options of the source; those not given are as the session has them."""
+    """`check_resumable` for the options of the source; those not given are taken from the session."""
     options = [option for option in kind.options if option.scope == "session" and option in request]
     identity = _identity(request, kind, stored) if options else {}
     for option in options:

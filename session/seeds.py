@@ -1,4 +1,4 @@
-"""Seeds: words that topics should be about, by the name that such a topic then has."""
+"""Seeds: the words that a topic should be about, under the name that the topic gets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Seeds = dict[str, list[str]]
 
 
 def read_seeds(file: str) -> Seeds:
-    """The seeds in a file. Raises `BadUsage` for anything else than seeds."""
+    """The seeds in a file. Raises `BadUsage` for anything but seeds."""
     path = user_path(file)
     with os_error_as(f"{SEEDS.flag} {file}", BadUsage):
         data = read_input(path, MOST_BYTES)
@@ -41,7 +41,7 @@ def read_seeds(file: str) -> Seeds:
 
 
 def parsed(text: str) -> Seeds:
-    """The seeds in a text of either form. Raises ValueError with one line."""
+    """The seeds in a text of either form. Raises ValueError with a message of one line."""
     pairs = _of_json(text) if text.lstrip().startswith("{") else list(_of_lines(text))
     seeds: Seeds = {}
     for name, words in pairs:
@@ -65,7 +65,7 @@ def _of_lines(text: str) -> Iterator[tuple[str, list[str]]]:
         if line.strip() and not colon:
             raise ValueError(f"line {number} has no colon; {FORM}")
         if colon:
-            # With commas, so that a phrase may be one of them.
+            # With commas between them, so that phrases are possible too.
             parts = words.split(",") if "," in words else words.split()
             yield name, [word.strip() for word in parts if word.strip()]
 
@@ -86,7 +86,7 @@ def _of_json(text: str) -> list[tuple[str, list[str]]]:
 
 
 def stored_seeds(settings: Settings) -> Seeds:
-    """Those that a session keeps. Raises `Damaged`."""
+    """The seeds that a session keeps. Raises `Damaged`."""
     try:
         return parsed(settings[SEEDS]) if SEEDS in settings else {}
     except ValueError as error:
@@ -94,7 +94,7 @@ def stored_seeds(settings: Settings) -> Seeds:
 
 
 def ids_of(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) -> list[NDArray[np.int64]]:
-    """The words' ids in a vocabulary, by topic. Raises `BadUsage` for a topic none of whose words it has."""
+    """The words' ids in a vocabulary, by topic. Raises `BadUsage` if it has none of the words of a topic."""
     import numpy as np
 
     ids = []
@@ -108,7 +108,7 @@ def ids_of(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) -> list[N
 
 
 def unknown_words(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) -> Iterator[str]:
-    """A line for each topic some of whose words a vocabulary lacks."""
+    """A line for each topic with words that the vocabulary lacks."""
     for name, words in seeds.items():
         if unknown := [word for word in words if not len(vocabulary.count(word)[0])]:
             yield f"seeds of {name!r}: the vocabulary has no {_listed(unknown)}"

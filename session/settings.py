@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from wikitopics.session.records import ModelStatus
 
 
-# The models of a session: their specifications, `--model KIND[:key=value,…]`, and what is made of these.
+# The models of a session: their specifications, `--model KIND[:key=value,…]`, and models made from them.
 
 DEFAULT_KIND = "lda"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """A model's name."""
 MOST_TOPICS = 10_000
-"""For any kind: a topic's number takes two bytes where articles are stored."""
+"""The limit for any kind: where articles are stored, a topic's number takes two bytes."""
 ENOUGH = 10_000
-"""Documents from which on a model has its kind's default number of topics."""
+"""With at least this many documents, a model has its kind's default number of topics."""
 BATCH_SIZE = Option(int, "batch_size", "articles in a full minibatch", least=1, most=1_000_000)
 
 
@@ -49,10 +49,10 @@ class ModelSpec:
     options: Mapping[str, Value] = field(default_factory=dict)
     """The options that are set, as the kind describes them; the others keep its defaults."""
     usual_topics: bool = field(default=False, compare=False)
-    """Whether ``topics`` is the kind's default, since no number was given: then another may suit better."""
+    """Whether ``topics`` is only the kind's default, since no number was given; another may suit better."""
 
     def with_usual(self, topics: int) -> ModelSpec:
-        """The same, with this many topics if no number was given."""
+        """The same specification, with this many topics if no number was given."""
         return replace(self, topics=topics) if self.usual_topics else self
 
     def as_json(self) -> dict[str, Value]:
@@ -67,9 +67,9 @@ class ModelSpec:
 
 
 def default_topics(kind: type[OnlineModel], documents: float) -> int:
-    """The number of topics for so many documents: their square root for LDA, three times that for the HDP.
+    """The number of topics for this many documents: their square root for LDA, three times that for the HDP.
 
-    It is the kind's default from `ENOUGH` documents on.
+    With `ENOUGH` documents or more, it is the kind's default.
     """
     few = max(2, round(kind.default_topics * math.sqrt(min(1.0, documents / ENOUGH))))
     return min(kind.default_topics, few)
@@ -92,7 +92,7 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
 
 
 def shared_value(kind: str, key: str, value: object) -> Value | None:
-    """What ``value``, given for all models, means for one of this kind; None if it does not apply.
+    """The value that ``value``, given for all models, has for this kind; None if it does not apply.
 
     Raises `BadUsage`.
     """
@@ -111,8 +111,8 @@ def load_kind(name: str, error_class: type[SessionError] = BadUsage) -> type[Onl
 
 
 def model_choices() -> Iterator[tuple[str, str, str]]:
-    """(kind, default topics, words about it) of each kind; those of other packages are not loaded for
-    this."""
+    """(kind, default topics, description) of each kind. Kinds of other packages are listed without being
+    loaded."""
     for name in kinds.names():
         if name in kinds.built_in:
             kind = kinds.load(name)
@@ -182,7 +182,7 @@ def _parsed(option: Option[float], value: object) -> Value:
 
 
 def batch_sizes(specs: Sequence[ModelSpec]) -> tuple[int, ...]:
-    """The largest minibatch of each model. Raises `BadUsage` unless every one divides the largest."""
+    """The largest minibatch of each model. Raises `BadUsage` unless each size divides the largest one."""
     sizes = tuple(spec.batch_size or _stored_kind(spec.kind).default_batch_size for spec in specs)
     largest = max(sizes)
     for spec, size in zip(specs, sizes, strict=True):
@@ -219,11 +219,11 @@ def own_metrics(kind: str) -> tuple[Metric, ...]:
 
 
 def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> OnlineModel:
-    """The model with this state. Raises `Damaged` if it is not the model stored there."""
+    """The model with this state. Raises `Damaged` if it does not match ``stored``."""
     kind = _stored_kind(stored.kind)
     try:
         model = kind.from_state(state)
-    except Exception as error:  # that of another package may raise anything
+    except Exception as error:  # a kind of another package may raise anything
         if stored.kind in kinds.built_in:
             raise Damaged(f"model {stored.name}: {error}") from error
         how = "if its package now stores something else, it needs a new `version` and `upgraded`"
@@ -234,7 +234,7 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> O
 
 
 def _stored_kind(name: str) -> type[OnlineModel]:
-    """The class of a kind that a session has."""
+    """The class of a kind that a session was created with."""
     if name not in kinds:
         raise MissingKind("kind of model", name)
     return load_kind(name, SessionError)
@@ -242,8 +242,8 @@ def _stored_kind(name: str) -> type[OnlineModel]:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(OptionValues):
-    """Resolved once, from what was requested, and fixed at creation. `values` holds those of `KEPT`; the
-    fields below are determined in addition.
+    """The settings of a session, resolved once from the request and fixed at creation. `values` holds those
+    of `KEPT`; the fields below are determined in addition.
 
     A new session's source, once it is open, adds its name, the rest of `source_options`, and the values that
     were not requested. Limits, threads, requests a minute and the contact are not here: they may change.
@@ -258,14 +258,14 @@ class Settings(OptionValues):
     vocabulary: str
     """The name or file it was loaded from; the words themselves are in the session."""
     fingerprint: str
-    """That of its words; "" until the session has built its vocabulary from its first articles."""
+    """The fingerprint of its words; "" until the session has built its vocabulary from its first articles."""
     rule: str
     """The word rule, as a vocabulary names it: as much a part of the vocabulary as its words."""
     models: tuple[ModelSpec, ...]
     batch_sizes: tuple[int, ...]
     """The largest minibatch of each model, in the order of ``models``; all divide the largest one."""
     measured_every: int | None = None
-    """The most articles between two measurements, up to a million articles; None: as other rules say."""
+    """The most articles between two measurements, during the first million articles; None: no such limit."""
 
     @property
     def building(self) -> bool:

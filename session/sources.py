@@ -1,8 +1,8 @@
 """The kinds of sources: ours, and those that other packages provide.
 
 Another package registers an entry point in the group `wikitopics.sources`: name → subclass of
-`wikitopics.crawler.PageKind`. It is imported only when it is named, and it cannot take the name of a built-in
-one.
+`wikitopics.crawler.PageKind`. The class is imported only when its kind is named, and it cannot take the name
+of a built-in kind.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ def load(name: str) -> SourceKind:
     if fault := fault_in(kind.options):
         raise BadUsage(f"the kind of source {kind.name!r} {fault}")
     ours = {option.name: option for option in OWN} | {name: one for name, (one, _) in our_options().items()}
-    for option in kind.options:  # a built-in one may be used unchanged
+    for option in kind.options:  # it may have a built-in option, if unchanged
         if option.name in RESERVED or ours.get(option.name, option) != option:
             raise BadUsage(
                 f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics has already"
@@ -86,13 +86,13 @@ def our_options() -> Mapping[str, tuple[Option[Any], Sequence[str]]]:
 
 
 def run_options(kind: SourceKind) -> list[Option[Any]]:
-    """The options that limit one run only: ours, and those of this kind."""
+    """The options that apply to one run only: ours, and those of this kind."""
     return [option for option in (*RUN, *kind.options) if option.scope == "run" and not option.path]
 
 
 @cache
 def described(name: str) -> SourceKind:
-    """The kind of a stored session. For reading alone, a kind that is not installed will do."""
+    """The kind of a stored session; a stand-in if it is not installed, which is enough for reading."""
     try:
         return load(name)
     except BadUsage:

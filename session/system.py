@@ -18,15 +18,15 @@ from wikitopics.crawler.system import open_own
 from wikitopics.session.errors import SessionInUse, os_error_as
 from wikitopics.session.paths import LOCK, beside, command, is_at
 
-# Identifies a process: its number alone may belong to another program by now, or one in another
-# container.
+# How a process is identified: by now its number alone may belong to another program, or to a process in
+# another container.
 
 _MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process that cannot be mistaken for another, as text that others can check."""
+    """A process that cannot be mistaken for another one; its text lets others check that it is running."""
 
     pid: int
     """0: nothing is known of it."""
@@ -66,7 +66,7 @@ UNKNOWN = Process(0, "", "")
 
 
 def _place() -> str:
-    """The place, or "" if the system does not tell."""
+    """The place, or "" if the system does not report it."""
     if sys.platform != "linux":
         return f"{sys.platform} {os.uname().nodename}"
     try:
@@ -77,7 +77,7 @@ def _place() -> str:
 
 
 def _look(pid: str) -> tuple[str, str]:
-    """(state, start time) of a process; both "" if it has ended or the system does not tell."""
+    """(state, start time) of a process; both "" if it has ended or the system does not report them."""
     try:
         if sys.platform == "linux":
             state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
@@ -102,9 +102,9 @@ def _look(pid: str) -> tuple[str, str]:
 def start_command(
     command: str, session: Path, *, stdin: int | IO[bytes], stdout: int | IO[bytes], **variables: str
 ) -> subprocess.Popen[bytes]:
-    """Start a command of the user's with their shell. Raises OSError, and ValueError for a NUL in it.
+    """Start a command of the user with their shell. Raises OSError, and ValueError for a NUL in it.
 
-    ``variables`` are in its environment, where no shell can interpret them, beside ``WIKITOPICS_SESSION``.
+    ``variables`` are added to its environment, where no shell interprets them, with ``WIKITOPICS_SESSION``.
     """
     return subprocess.Popen(
         command,
@@ -117,8 +117,8 @@ def start_command(
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all that it has started in its group."""
-    with contextlib.suppress(ProcessLookupError):  # nobody of its group is left
+    """Kill a process and everything that it has started in its group."""
+    with contextlib.suppress(ProcessLookupError):  # no process of its group is left
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
@@ -146,7 +146,7 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
 
     def __enter__(self) -> "Signals":
         for number in ENDING if threading.current_thread() is threading.main_thread() else ():
-            # Under nohup SIGHUP stays ignored; None is a handler that is not Python's.
+            # Under nohup SIGHUP stays ignored. None means a handler that was not installed from Python.
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._before[number] = signal.signal(number, lambda number, _: self._note(number))
         return self
@@ -161,8 +161,8 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
         """The exit code of a process; None if it still runs after ``seconds``, or when one of the signals
         ``until`` is recorded.
 
-        An exception from a signal handler can leave `Popen`'s own lock locked for ever, and every later
-        `wait` hanging. So processes are waited for, and looked at, only where signals are recorded.
+        An exception from a signal handler can leave `Popen`'s own lock locked for ever, so that every later
+        `wait` hangs. So processes are polled and waited for only where signals are recorded.
         """
         end = time.monotonic() + seconds
         while process.poll() is None and time.monotonic() < end and not set(until) & set(self.noted):
@@ -195,13 +195,13 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
 
 @contextlib.contextmanager
 def acting_later() -> Iterator[Signals]:
-    """Signals that arrive within the block are recorded, and act as they otherwise would at its end."""
+    """Record the signals that arrive within the block, and let them take effect at its end."""
     signals = Signals()
     try:
         with signals:
             yield signals
     finally:
-        with contextlib.ExitStack() as each:  # the next one also acts if one raises
+        with contextlib.ExitStack() as each:  # if one raises, the next ones still take effect
             for number in reversed(signals.noted):
                 each.callback(signal.raise_signal, number)
 
@@ -221,7 +221,7 @@ def lock_path(path: Path) -> Path:
 
 
 class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
-    """Hold the session at ``path`` for this process, to the end of the block.
+    """Hold the session at ``path`` for this process until the end of the block.
 
     Raises `SessionInUse` with the owner's pid.
     """
@@ -234,7 +234,7 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
                 descriptor, pid = try_lock(lock_path(path))
             if descriptor is not None:
                 self._descriptor = descriptor
-                with contextlib.suppress(OSError):  # such as a full disk: it holds even without a pid in it
+                with contextlib.suppress(OSError):  # such as a full disk: the lock holds without a pid too
                     os.ftruncate(descriptor, 0)
                     os.pwrite(descriptor, Process.own().as_text().encode(), 0)
                 return
@@ -253,7 +253,7 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
 
 
 def in_use(path: Path, pid: int) -> SessionInUse:
-    """The error naming the trainer that holds the session at ``path``; 0: an unknown one."""
+    """The error that names the trainer holding the session at ``path``; ``pid`` 0: an unknown one."""
     return SessionInUse(
         f"the session is in use by another trainer (pid {pid or 'unknown'}); "
         f"watch it with `{command('watch', path)}`, end it with `{command('stop', path)}`"
@@ -261,8 +261,8 @@ def in_use(path: Path, pid: int) -> SessionInUse:
 
 
 def try_lock(file: Path) -> tuple[int | None, int]:
-    """A descriptor that holds the lock on a file, which is created if missing, or None and the pid of the
-    holder, as far as the file names it. Raises OSError."""
+    """A descriptor that holds the lock on a file, which is created if missing; or None, and the pid of the
+    holder if the file names it (otherwise 0). Raises OSError."""
     pid = 0
     descriptor = open_own(file, os.O_RDWR)
     try:

@@ -47,18 +47,18 @@ from wikitopics.tui.views.topics import TopicView
 from wikitopics.tui.views.view import ASK
 
 Ending = Literal["leave", "stop", "demo"]
-"""What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
-stop them and open the embedded sample instead."""
+"""What becomes of the trainers that a screen started when the screen is closed: they are left running,
+stopped, or stopped to open the embedded sample instead."""
 ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
 ENDINGS = ("leave", "l", "Leave it running"), ("stop", "s", "Save and stop"), ("cancel", "c", "Cancel")
 
 POLL_SECONDS = 0.5
 FRAME_SECONDS = 0.25
-"""Seconds that a replay shows each snapshot."""
+"""Seconds for which a replay shows each snapshot."""
 
 
 def what_next() -> Sequence[Sequence[str]]:
-    """What to do when the demo is over, by action. A hasty Enter selects the first answer."""
+    """The answers offered when the demo is over: (action, letter, label). A hasty Enter selects the first."""
     needs = f"needs {sources.REPORT.command}" if sources.REPORT.missing() else "a page for the browser"
     return (
         ("", "l", "Look around here, for example on the map (7)"),
@@ -70,7 +70,7 @@ def what_next() -> Sequence[Sequence[str]]:
 
 
 class Wikitopics(TerminalApp[Ending]):
-    """The app: the session that it watches, the trainers that it commands, and the views that show it."""
+    """The app: it watches a session, shows the session in its views, and commands trainers."""
 
     TITLE = "wikitopics"
     COMPONENT_CLASSES = INKS
@@ -104,7 +104,7 @@ class Wikitopics(TerminalApp[Ending]):
         self._preferences = preferences or Preferences()
         self._notify_by = notify_by
         self._demo_over = False
-        """Whether a demo that this screen has started is over, and nobody was asked yet what to do next."""
+        """Whether a demo started here is over and the user has not yet been asked what to do next."""
 
     @property
     def path(self) -> Path:
@@ -113,7 +113,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     @property
     def latest(self) -> SessionView | None:
-        """The newest look at it."""
+        """The newest look at the session."""
         return self.watched.latest
 
     @property
@@ -145,12 +145,12 @@ class Wikitopics(TerminalApp[Ending]):
     # Watching -------------------------------------------------------------------------------------
 
     async def _follow(self) -> None:
-        """Read the session from now on, and the marked ones beside it."""
+        """Keep reading the session and those marked to be compared with it."""
         watch = self.watched
         while True:
             previous, wanted = watch.latest, self._wanted()
             for path, why in (await watch.compare(self.choice.compared, wanted)).items():
-                if self.is_running and path in self.choice.compared:  # not unmarked meanwhile
+                if self.is_running and path in self.choice.compared:  # still marked
                     self.choice.compared.remove(path)
                     self.notify(f"{session_name(path)} is no longer compared: {why}", severity="warning")
             code = await watch.look(wanted, relevant=self.choice.relevant)
@@ -174,13 +174,13 @@ class Wikitopics(TerminalApp[Ending]):
             await wait_until(watch.due, POLL_SECONDS)
 
     def _wanted(self) -> tuple[str, ...]:
-        """The metrics whose curves are shown, on the large chart and on the small ones, or in the story."""
+        """The metrics whose curves are needed: for the large chart, the small charts and the story."""
         metrics = METRICS if self.latest is None else self.latest.metrics
         small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
         return tuple(sorted({self.choice.metric, SCORE.name, *small}))
 
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
-        """Look at another session from now on."""
+        """Switch to another session."""
         if path != self.path or trainer is not None:
             self.watched.close()
             self.watched = Watch(path, self._trainers, trainer)
@@ -196,7 +196,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.main.view.show(self.latest)
 
     def show_status(self) -> None:
-        """Draw the status line: the newest state, even if the view is frozen, or that of the replay."""
+        """Draw the status line: the newest state, even if the view is frozen, or the state of the replay."""
         watch, status = self.watched, self.latest.status if self.latest else None
         self.entitle(window_title(status, self.path, watch.trouble))
         if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
@@ -211,7 +211,7 @@ class Wikitopics(TerminalApp[Ending]):
         below.show_lines(lambda *_: [[(f" {words}", "accent")]])
 
     def _give_notice(self, previous: SessionView | None, now: SessionView | None) -> None:
-        """Announce that the trainer has ended, if that is wanted."""
+        """Announce that the trainer has ended, if the user asked for that."""
         if self._notify_by is None or previous is None or not previous.status.running:
             return
         if now is not None and not now.status.running:
@@ -223,8 +223,8 @@ class Wikitopics(TerminalApp[Ending]):
     def view_ready(self) -> None:
         """Draw a view that has just been made."""
         if not gc.get_freeze_count():
-            # Objects made up to the first frame stay to the end. Searching them for garbage repeatedly would
-            # cost a twentieth of a second in the middle of a key press.
+            # Objects made before the first frame live until the app ends. To search them for garbage again
+            # would cost a twentieth of a second in the middle of a key press.
             gc.freeze()
         self.show()
         self.show_status()
@@ -248,7 +248,7 @@ class Wikitopics(TerminalApp[Ending]):
     action_open_topic = open_topic
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys without a meaning here and now are neither shown nor obeyed."""
+        """Neither show nor obey keys that have no meaning here and now."""
         if is_refused(self, action):
             return False
         if action == "replaying":
@@ -342,7 +342,7 @@ class Wikitopics(TerminalApp[Ending]):
                 self.push_screen(AskContact(leave="Back", sample=False), answered)
 
     def idle(self, action: str) -> str:
-        """Why this key has nothing to do now; "" if it has."""
+        """Why this key would do nothing now; "" if it would do something."""
         awaited = self.watched.awaited is not None
         status = None if self.latest is None else self.latest.status
         if action in ("pause", "save"):
@@ -368,7 +368,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     @write_action
     async def action_again(self) -> None:
-        """Begin the session anew."""
+        """Delete the session and start it again."""
         with self.warning():
             await asyncio.to_thread(control.remove, self.path)
             await self.follow(self.path, self._trainers.start_again(self.path))
@@ -391,7 +391,7 @@ class Wikitopics(TerminalApp[Ending]):
         """Have the trainer save now."""
         self._command(save=True)
 
-    action_retry = action_save  # a trainer that saves does not wait to try again
+    action_retry = action_save  # a trainer that is asked to save tries again at once
 
     def _command(self, **columns: bool) -> None:
         path = self.path
@@ -452,7 +452,7 @@ class Wikitopics(TerminalApp[Ending]):
         self._replay_moved()
 
     def action_replaying(self, what: str, *by: int) -> None:
-        """Play, step or end."""
+        """Play, step through or end the replay."""
         replay = self.watched.replay
         assert replay is not None
         if what == "end":
@@ -475,8 +475,8 @@ class Wikitopics(TerminalApp[Ending]):
             self.main.query_one(FindBar).open(self.main.view.FINDS)
 
     def on_key(self, event: events.Key) -> None:
-        """Handle a key that nothing has taken: one that has nothing to do now, or one typed while the find
-        line was opening."""
+        """Handle a key that no widget has taken: say why it does nothing now, or pass it to the find line,
+        which was still opening when it was typed."""
         active = self.screen.active_bindings.get(event.key)
         if active is not None and (why := self.idle(active.binding.action)):
             self.notify(why)
@@ -540,8 +540,8 @@ def run(
     """Open the screen on the session at ``path`` until the user closes it.
 
     ``trainer``: the trainer of this session, if one of ``trainers`` has just been started for it; the session
-    need not exist yet then. ``notify_by``: as for the app. Returns what to do with the trainers; None if none
-    was running. Raises `SessionError` if there is no session to show.
+    need not exist yet in that case. ``notify_by``: as for the app. Returns what to do with the trainers, or
+    None if none was running. Raises `SessionError` if there is no session to show.
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line

@@ -1,5 +1,5 @@
-"""The atlas in cells: where the labels of topics and areas stand, the land around them, and the way from one
-to the next. Pure.
+"""The atlas in cells: where the labels of topics and areas stand, the land around them, and how to move from
+one label to the next. Pure.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,25 +17,25 @@ from wikitopics.session.storage.topics import BETWEEN, parts
 from wikitopics.tui.text import cut, folded, visible
 
 ASPECT = 2.0
-"""The height of a cell in widths."""
+"""The height of a cell, in cell widths."""
 REACH = 7.0
-"""Cells from a label to the end of its area's land."""
+"""Cells from a label to the edge of its area's land."""
 WORD = 16
-"""The most cells of a word."""
+"""The maximum width of a word, in cells."""
 NAMED = 3
-"""The most words of a label on the whole map."""
+"""The maximum number of words in a label when the map shows all areas."""
 FULL = 0.34
-"""The part of the map that labels may take if all have more than one word."""
+"""The fraction of the map that labels may cover for all of them to have more than one word."""
 HEADS = 0.2
-"""The part of the map that the names of areas may take."""
+"""The fraction of the map that the names of areas may cover."""
 ROOMY = 100
-"""Cells of a row from which two of them, not one, keep labels apart."""
+"""The width of the map from which labels are kept two cells apart instead of one."""
 STAYS = 0.2
-"""The part of the map's width by which a label may be off its place before it moves there."""
+"""How far a label may be from its proper place before it moves there, as a fraction of the map's width."""
 LARGE, SMALL = 1.4, 0.6
-"""Topics of more and of less than the mean share times this have a large and a small sign."""
+"""A topic of at least LARGE times the mean share has a large sign, one below SMALL times it a small one."""
 COLUMN, LINES = 30, 6
-"""Cells and lines of a label when one area fills the map."""
+"""The maximum width (cells) and number of lines of a label when one area fills the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class Label:
 
     area: int
     topic: int | None
-    """None: it is the area's."""
+    """None: the label is the area's own."""
     row: int
     column: int
     lines: tuple[str, ...]
-    """What stands behind its sign; an area has none."""
+    """The text after the sign. An area's label has no sign."""
     size: int = 0
-    """0 to 2: whether its sign is small or large."""
+    """The size of its sign: 0 (small), 1 or 2 (large)."""
 
     @property
     def width(self) -> int:
@@ -58,7 +58,7 @@ class Label:
         return max(map(cell_len, self.lines)) + 2 * (self.topic is not None)
 
     def covers(self, row: int, column: int) -> bool:
-        """Whether this cell is part of it."""
+        """Whether this cell is part of the label."""
         within = 0 <= row - self.row < len(self.lines)
         return within and 0 <= column - self.column < self.width
 
@@ -70,12 +70,12 @@ class Sheet:
     size: tuple[int, int]
     """Columns and rows."""
     zoom: int | None
-    """The area that fills it; None: it shows all."""
+    """The area that fills the sheet; None: the sheet shows all areas."""
     labels: tuple[Label, ...]
     ground: tuple[tuple[list[int], list[int]], ...]
-    """By row, the columns where another land begins, and the areas they belong to, -1 for none."""
+    """By row: the columns where another land begins, and the area of each such stretch, -1 for none."""
     borders: tuple[str, ...]
-    """By row, the lines between lands."""
+    """By row: the border lines between lands."""
     many: int
     """The number of topics that belong on it, whether or not there is room for them."""
 
@@ -93,13 +93,13 @@ def laid_out(
     first: Collection[int] = (),
     before: Sheet | None = None,
 ) -> Sheet:
-    """The atlas of these topics on so many columns and rows.
+    """Lay out the atlas of these topics on this many columns and rows.
 
-    zoom: the area that fills it. first: topics that must have a place. before: an earlier sheet, from which
-    labels move only if they are of another area now, or far off their place
+    zoom: the area that fills it. first: topics that must have a place. before: an earlier sheet, whose
+    labels move only if they belong to another area now or are far from their place
     """
     width, height = size
-    # A search takes up to two rows of the map: its labels stay then.
+    # A search takes up to two rows from the map; the labels stay where they are.
     if before and not (before.zoom == zoom and before.size[0] == width and abs(before.size[1] - height) <= 2):
         before = None
     areas = {area.number: area for area in found.areas if zoom is None or area.number == zoom}
@@ -114,7 +114,7 @@ def laid_out(
     longest = (sum(cell_len(words[topic][:many][-1]) + 4 for topic in chosen) for many in range(1, NAMED + 1))
     fitting = sum(cells <= FULL * width * height for cells in longest)
     many = 1 if before else max(fitting, 1)  # `_grown` adds what there is room for
-    mean = max(sum(rows[topic].share for topic in chosen) / len(chosen), 1e-9)  # none had a share long ago
+    mean = max(sum(rows[topic].share for topic in chosen) / len(chosen), 1e-9)  # all may be 0 at first
     for topic in chosen:
         lines = words[topic][:many][-1:] if zoom is None else _block(rows[topic], size, len(chosen))
         labels.append(Label(area_of[topic], topic, 0, 0, tuple(lines), _size(rows[topic].share / mean)))
@@ -134,7 +134,7 @@ def laid_out(
 
 
 Centres = dict[tuple[int | None, int], tuple[float, float]]
-"""The row and column around which each label should be, by topic, None for that of an area, and area."""
+"""The row and column that each label should be around, by (topic, area); None: the area's own label."""
 
 
 def _centres(found: Atlas, topics: Sequence[tuple[int, int]], size: tuple[int, int]) -> Centres:
@@ -147,12 +147,12 @@ def _centres(found: Atlas, topics: Sequence[tuple[int, int]], size: tuple[int, i
 
 
 def _size(share: float) -> int:
-    """The size of a sign, for a share in means."""
+    """The size of the sign for a share, given as a multiple of the mean share."""
     return (share >= SMALL) + (share >= LARGE)
 
 
 def _heads(areas: Mapping[int, Area], centres: Centres, size: tuple[int, int]) -> list[Label]:
-    """The labels of areas, or of the largest if there is little room; adds their centres to the others."""
+    """The labels of areas, or of the largest if there is little room; adds their places to ``centres``."""
     heads, left = [], HEADS * size[0] * size[1]
     for number, area in areas.items():
         inside = [centre for (_, own), centre in centres.items() if own == number]
@@ -168,7 +168,7 @@ def _heads(areas: Mapping[int, Area], centres: Centres, size: tuple[int, int]) -
 
 
 def _words(row: TopicRow) -> list[str]:
-    """What can stand in a topic's label: more and more words of its name."""
+    """The possible texts of a topic's label, from one word of its name to all."""
     if not row.name:
         return [f"#{row.topic}"]
     named = parts(row.name)[:NAMED]
@@ -194,8 +194,8 @@ def _placed(
     before: Sheet | None,
     first: Collection[int],
 ) -> list[Label]:
-    """Those labels that find room, at their places. Those that must have one choose first, and those that had
-    one before those that had none; areas before topics."""
+    """The labels for which there is room, at their places. Topics in ``first`` and areas placed before choose
+    first, then other labels that had a place before, then new ones; areas before topics."""
     width, height = size
     stay = {} if before is None else {(label.topic, label.area): label for label in before.labels}
 
@@ -233,7 +233,7 @@ def _gap(width: int) -> int:
 
 
 def _grown(labels: Sequence[Label], words: Mapping[int, Sequence[str]], size: tuple[int, int]) -> list[Label]:
-    """The labels with more words where the cells behind them are free."""
+    """The labels, with more words where the cells to their right are free."""
     gap = _gap(size[0])
     taken = np.zeros(size[::-1], np.bool_)
     for label in labels:
@@ -262,11 +262,11 @@ def _runs(row: NDArray[np.int64]) -> tuple[list[int], list[int]]:
 # Borders, where lands are not tinted.
 
 _LINES = " │││─╯╮┤─╰╭├─┴┬┼"
-"""By which neighbours a line goes on to: 1 for that above, 2 below, 4 left, 8 right."""
+"""Indexed by the sum of the directions in which a line continues: 1 up, 2 down, 4 left, 8 right."""
 
 
 def borders(land: NDArray[np.int64]) -> tuple[str, ...]:
-    """By row, the lines between cells of different lands; each is drawn half a cell down and right."""
+    """By row: the lines between cells of different lands, each drawn half a cell too far down and right."""
     padded = np.pad(land, ((1, 0), (1, 0)), "edge")
     across, down = padded[:-1] != padded[1:], padded[:, :-1] != padded[:, 1:]
     lines = down[:-1] + 2 * down[1:] + 4 * across[:, :-1] + 8 * across[:, 1:]
@@ -274,7 +274,7 @@ def borders(land: NDArray[np.int64]) -> tuple[str, ...]:
 
 
 def _around(labels: Sequence[Label], lines: Sequence[str]) -> tuple[str, ...]:
-    """The lines without what would touch a label."""
+    """The border lines, blank where they would touch a label."""
     cells = [list(line) for line in lines]
     for label in labels:
         start, end = max(label.column - 1, 0), label.column + label.width + 1
@@ -289,11 +289,11 @@ Direction = Literal["up", "down", "left", "right"]
 
 
 def toward(labels: Iterable[Label], here: tuple[float, float], direction: Direction) -> Label | None:
-    """The nearest of these labels from a place, in this direction; rather one straight ahead than aside."""
+    """The label nearest to a place in this direction; one straight ahead is preferred to one at the side."""
     sign, is_across = (-1 if direction in ("up", "left") else 1), direction in ("left", "right")
 
     def way(label: Label) -> tuple[bool, float]:
-        """Whether it is more aside than ahead, and how far; 0 if it lies behind."""
+        """Whether the label is more aside than ahead, and how far away it is; 0 if it is behind."""
         y, x = middle(label)
         down, right = y - here[0], x - here[1]
         ahead, aside = (sign * right, abs(down)) if is_across else (sign * down, abs(right))
@@ -304,5 +304,5 @@ def toward(labels: Iterable[Label], here: tuple[float, float], direction: Direct
 
 
 def middle(label: Label) -> tuple[float, float]:
-    """The place of a label, in widths of a cell: down, and from the left."""
+    """The middle of a label, in cell widths: from the top, and from the left."""
     return ASPECT * (label.row + len(label.lines) / 2), label.column + label.width / 2

@@ -22,10 +22,10 @@ from wikitopics.tui.text import age, clock, count, limited, share, squeezed, vis
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
 #
-# It never looks alive by itself: what it says comes from the trainer's heartbeat.
+# The line itself never looks alive: what it says comes from the trainer's heartbeat.
 
 BESIDE = 32
-"""Cells that what hinders the trainer leaves to the state before it and the count of articles after it."""
+"""Cells kept free around the reason for a wait: for the state before it and the article count after it."""
 AGED = 10.0
 """Seconds after which the last save is of no interest if nothing has changed since."""
 
@@ -74,11 +74,11 @@ CAPTIONS = (
     "The topics have settled. Enter opens one, 7 shows their map, 3 what was read.",
 )
 SETTLED = 0.4
-"""The share of the source from which the last of them is shown."""
+"""The last caption is shown once this share of the source has been read."""
 
 
 def caption(status: Status) -> str:
-    """The caption of this moment; "" if nothing is slowed down."""
+    """The caption of this moment; "" if the demo is not slowed down."""
     if not status.activity.pace:
         return ""
     return CAPTIONS[(status.articles > 0) + (status.articles > 0 and (status.lap or 0.0) >= SETTLED)]
@@ -109,17 +109,17 @@ def pieces(
     offers: bool = True,
 ) -> Pieces:
     """The parts of a line of ``width`` cells. ``trouble``: why the session cannot be read now; ``frozen``:
-    seconds since the view froze; ``offers``: with the keys that have the trainer do something."""
+    seconds since the view froze; ``offers``: whether to name the keys that command the trainer."""
     if s is None:
         return [(0, [("wikitopics", "strong")]), (0, [(trouble or "opening …", "muted")])]
     sign, words, ink = condition(s)
     if trouble:  # then the trainer's state is not known
         sign, words, ink = "!", f"cannot read the session: {visible(trouble)}", "bad"
     out: Pieces = [(6, [("wikitopics", "strong")]), (0, [(f"{sign} {words}", ink)])]
-    if replay is not None:  # the trainer's present state has no place there
+    if replay is not None:  # the trainer's present state does not belong there
         return (out if trouble else out[:1]) + _replayed(replay, s)
     if s.hindered and not trouble:
-        # Of a file, its name is enough here: the view below and the log have the path.
+        # A file's name is enough here: the view below and the log show the whole path.
         wait = re.sub(r"^/[^:]*/", "", visible(s.activity.wait(time.time())))
         out.append((1, [(squeezed(wait, width - BESIDE), "warn")]))
         if s.may_retry and offers:
@@ -141,7 +141,7 @@ def pieces(
         out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
     if s.lively and not trouble and (so_far := progress(s)):
         out.append((3, [(so_far, "")]))
-    if trouble:  # when it was last saved is not known
+    if trouble:  # the time of the last save is not known
         return out
     if s.checkpoint_age_seconds is None:
         out += [(4, [("nothing to save yet", "muted")])] if s.running else []
@@ -184,7 +184,7 @@ def fitted(pieces: Pieces, width: int) -> Line:
 # The bottom line: the views and the keys that apply now; every word of it can be clicked.
 
 KEYS = 32
-"""Cells that the names of the views leave to the keys: there is room for Help, Quit and Unfreeze."""
+"""Cells kept free for the keys beside the names of the views: enough for Help, Quit and Unfreeze."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +196,11 @@ class Hint:
     action: str
     active: bool = False
     stays: bool = False
-    """Whether it goes before others that there is no room for."""
+    """Whether it is kept when there is no room for other hints."""
 
 
 class KeyBar(Drawn):
-    """Shows as many hints as fit; the first are the most important, but for those that stay anyway."""
+    """Shows as many hints as fit: those that stay, then the others, the most important first."""
 
     _views: Sequence[Hint] = ()
     _keys: Sequence[Hint] = ()
@@ -244,7 +244,7 @@ def _text(hint: Hint, *, brief: bool = False) -> str:
 # A line to type into.
 
 MOST = 1_000
-"""Characters. A line is drawn anew at each key, which takes long for one of a megabyte."""
+"""Characters. A line is redrawn at each key press, which takes long for a line of a megabyte."""
 NOTHING_TURNED = "[^\u202a-\u202e\u2066-\u2069]*"
 """No character that reverses what the terminal shows after it."""
 
@@ -260,7 +260,7 @@ class TextField(Input):
 
 
 class FindBar(Horizontal):
-    """Enter keeps what was found, Escape discards it."""
+    """The line to search with: Enter keeps what was found, Escape discards it."""
 
     BINDINGS = bindings("find")
 

@@ -25,9 +25,9 @@ from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural
 
 EARLIER = "⋯ earlier"
 HALF = 0.6
-"""Up to this part of x counts as half of it: few measurements are at exactly half."""
+"""A measurement up to this fraction of x counts as at half of x, since few are at exactly half."""
 TALL = 9
-"""Lines of a chart from which one is for what its values mean."""
+"""The height from which a chart spends its first line on what the values mean."""
 END_LABEL_MOST = 24
 SHORTEST_NAME = 6
 """Cells of an end label that belong to the name. The value is never cut, however long it is."""
@@ -177,7 +177,7 @@ class Picture(Lines):
         return "faint" if self.drawing.faded else f"series{series.number % SERIES}"
 
     def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
-        """The label of each row: where its line ends, moved apart where labels collide."""
+        """The label in each row, if any: in the row where its line ends, moved if labels would collide."""
         labels, (height, width) = self._end_labels(), chart.codes.shape
         placed: list[Line] = [[] for _ in range(height)]
         if whole - self.left - 1 - width <= 1:
@@ -396,7 +396,7 @@ def measurement_caption(look: SessionView, choice: Choice) -> str:
     missing, rate = due - s.articles, now.train_rate
     if rate and now.bound_by != "training":  # what is pending is trained on as soon as the rest has come
         missing, rate = missing - s.pending, now.crawl_rate
-    # After a fault, a rate is still that of before.
+    # After a fault, the rate is still the one from before it.
     return f"{caption} (in {age(max(missing, 0) / rate)})" if rate and not s.hindered else caption
 
 
@@ -416,8 +416,8 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
         if curve and curve.values.size
     ]
     reference = next((curve for series, curve in drawn if series.number < len(look.models)), None)
-    # Where training was restarted, but for before the first article; where topics were born, including by a
-    # split, and where they ended, including by a merger.
+    # Where training was restarted, except before the first article; where topics were born, splits included,
+    # and where they ended, mergers included.
     restarts = sorted({run.first_article for run in look.runs[1:] if run.first_article > 0})
     changes = look.changes_of(choice.models_of(look)) if turns else []
     begins = {"born": True, "split": True, "died": False, "merged": False}
@@ -460,7 +460,7 @@ def difference(then: float, now: float, *, whole: bool) -> str:
 
 
 def warning(look: SessionView) -> str:
-    """The marked sessions that no metric can compare with this one; "" for none."""
+    """Which marked sessions no metric can compare with this one, and why; "" if there are none."""
     words = look.settings.get("fingerprint"), look.settings.get("rule")
     strange = [other.name for other in look.others if other.words != words]
     return f"different vocabularies, not comparable: {', '.join(strange)}" if strange else ""
@@ -485,7 +485,7 @@ def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[s
     if not status.running and status.state != "starting":
         return ("nothing was measured before training stopped",) if status.crawled else ("nothing read yet",)
     target = status.held_out_target
-    if status.activity.compiling and not status.articles:  # what was last saved is older
+    if status.activity.compiling and not status.articles:  # the counts last saved are older
         lines = [
             "compiling the models: this takes a while, but only once after installation",
             f"{look.some(status.activity.queue)} read meanwhile",

@@ -1,4 +1,4 @@
-"""The form of an export or of the report, and its writing, which does not block the screen."""
+"""The form for an export or the report, which is written without blocking the screen."""
 
 import asyncio
 import os

@@ -64,7 +64,7 @@ ModelTopics = Mapping[str, tuple[TopicRow, ...]]
 Leading = Mapping[int, Sequence[tuple[int, float]]]
 """The largest (topic, proportion) of articles, by their number."""
 MIXED = 5
-"""The most topics of an article that are read."""
+"""The maximum number of topics read for an article."""
 Curves = Mapping[tuple[str, str], Curve]
 """(model, metric) -> Curve, for the metrics shown."""
 
@@ -82,7 +82,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """Everything at one instant; a later instant is another `SessionView`."""
+    """All that is shown of a session at one instant; a later instant is another `SessionView`."""
 
     status: Status
     at: float
@@ -115,7 +115,7 @@ class SessionView:
     """In a replay, the number of articles; None: now."""
 
     def topics_of(self, model: str) -> tuple[TopicRow, ...]:
-        """The topics of a model, topic k at index k; none before the first."""
+        """The topics of a model, topic k at index k; none before the first snapshot."""
         return self.topics.get(model, ())
 
     def areas_of(self, model: str) -> Mapping[int, Area]:
@@ -134,7 +134,7 @@ class SessionView:
 
     @property
     def counted(self) -> str:
-        """What its number of articles counts: that, or "readings" where there are several passes."""
+        """What its number of articles counts: its `noun`, or "readings" where there are several passes."""
         return unit_noun(self.status.source, self.status.passes)
 
     def some(self, number: int) -> str:
@@ -143,7 +143,7 @@ class SessionView:
 
     def topics_after(self, model: str) -> str:
         """The number of articles that the shown topics of a model are based on, in words; "" before the
-        first."""
+        first snapshot."""
         rows = self.topics_of(model)
         return f"after {self.some(rows[0].articles)}" if rows else ""
 
@@ -220,7 +220,7 @@ class Choice:
 
 @dataclass(slots=True)
 class Replay:
-    """The state of a replay. What is shown there is a `back_at`."""
+    """The state of a replay. What it shows comes from `SessionView.back_at`."""
 
     points: tuple[int, ...]
     """Articles at each snapshot, ascending; at least one."""
@@ -239,7 +239,7 @@ class Replay:
             self.index = 0
 
     def tick(self) -> bool:
-        """Note that time has passed; returns whether another point is reached."""
+        """Go on to the next point if the replay is playing; returns whether it was playing."""
         if not self.playing:
             return False
         self.index += self.index < len(self.points) - 1
@@ -260,14 +260,14 @@ TrainerProcess = Popen[bytes]
 STATUS_EVERY = 1.0
 """Seconds between two looks at a session in which nothing happens: ages grow, and trainers die."""
 FULL_EVERY = 1.0
-"""The least seconds between two readings of what was learnt, however often the trainer commits."""
+"""The minimum seconds between two readings of what was learnt, however often the trainer commits."""
 
 LOG_LINES = 200
-"""The most lines of the log that are read: the newest."""
+"""The maximum number of log lines read: the newest."""
 LOGGED_WITHIN = 2.0
-"""The most seconds between an event and its line in the log."""
+"""The maximum seconds between an event and its line in the log."""
 MOST = 8
-"""The most marked sessions; with more, their lines could not be told apart."""
+"""The maximum number of marked sessions; with more, their lines could not be told apart."""
 
 
 class Readers:
@@ -371,7 +371,7 @@ class Follower(Readers):
             status=status,
             at=time.time(),
             settings=settings.as_json(),  # the vocabulary's fingerprint comes when it is built
-            # The reason why a trainer that is gone has ended.
+            # If the trainer is gone: why it ended.
             last_words="" if status.running else last_words(reader.path),
         )
         if version != self._version:  # such as a heartbeat with new rates
@@ -395,7 +395,7 @@ class Follower(Readers):
                 changes = tuple(reader.topic_events())
                 look = replace(look, topics=topics, atlases=atlases, changes=changes)
             self._learnt, self._learnt_at = learnt, now
-        # Only now that nothing has failed: anything that could not be read is asked for again.
+        # Set only now that nothing has failed: whatever could not be read will be read again.
         self._look, self._version, self._looked_at = look, version, now
         self._measured, self._snapshot = measured, snapshot
         return look
@@ -415,7 +415,7 @@ def _leading(
     seqs = [article.seq for article in recent]
     try:
         return {model: reader.leading_topics(model, seqs, MIXED) for model in models}
-    except SessionError:  # proportions that are damaged take nothing else from the screen
+    except SessionError:  # damaged proportions leave the rest of the screen intact
         return {}
 
 
@@ -436,7 +436,7 @@ class Watch:
         self.awaited = trainer
         """A trainer of ours that has not opened the session yet."""
         self.answers: Answers | None = None
-        """The newest, for the thread of slow questions."""
+        """The newest answers, used only in the thread for slow questions."""
         self.due = asyncio.Event()
         """Set when the session is to be read at once."""
         self._follower, self._searcher, self._comparing = Follower(path), Readers(), Readers()
@@ -462,9 +462,9 @@ class Watch:
             readers.close(wait=wait)
 
     async def look(self, metrics: tuple[str, ...], *, relevant: bool) -> int | None:
-        """Read the session; afterwards `latest` and `trouble` tell how it is. ``relevant``: as in `Follower`.
+        """Read the session into `latest`, or say in `trouble` what is wrong. ``relevant``: as in `Follower`.
 
-        Returns the exit code of the awaited trainer, if it has failed before it opened the session.
+        Returns the exit code of the awaited trainer, if it failed before it opened the session.
         """
         try:
             as_of = None if self.replay is None else self.replay.articles

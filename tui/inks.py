@@ -36,13 +36,13 @@ INKS = {
 }
 
 
-# The inks of areas: "area3" colours a dot or a word of area 3, "head3" its name, "tint3" is the ground of its
-# land, "glow3" is a topic of it that has just been read.
+# The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" as the background
+# of its land, "glow3" for a topic of it that has just been read.
 
 READABLE = 3.0
-"""The least contrast of a dot or a bold word with the ground [WCAG 2]."""
+"""The minimum contrast of a dot or a bold word with its background [WCAG 2]."""
 TINT, GLOW = 0.15, 0.5
-"""How much of an area's colour is in its ground."""
+"""How much of an area's colour is mixed into the background."""
 
 
 def area_ink(kind: str, area: int) -> str:
@@ -57,7 +57,7 @@ def coloured(app: App[object]) -> bool:
 
 
 def tinted(app: App[object]) -> bool:
-    """Whether areas have a ground of their own; otherwise borders set them apart.
+    """Whether areas have a background of their own; otherwise borders set them apart.
 
     Among 256 colours the only dark ones are greys and bright red, green, blue and their mixtures.
     """
@@ -82,12 +82,12 @@ def _area_style(app: App[object], ink: str) -> Style | None:
 
 @lru_cache(512)
 def _area_colour(area: int, grounds: tuple[str, ...], dark: bool, full: bool) -> RichColor:
-    """The colour of an area's dots: mixed with white or black until it can be told from these grounds.
+    """The colour of an area's dots: mixed with white or black until it stands out from these grounds.
 
     Without 24-bit colours (``full``) only the first ground counts: few hues can be told from all of them.
     """
     below = [_as_shown(Color.parse(ground), full) for ground in (grounds if full else grounds[:1])]
-    end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey text would take the hue
+    end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey, the colour of text, would dull the hue
     several = (Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(21))
     readable = (
         one for one in several if min(_contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
@@ -97,7 +97,7 @@ def _area_colour(area: int, grounds: tuple[str, ...], dark: bool, full: bool) ->
 
 @lru_cache(512)
 def _area_ground(kind: str, area: int, ground: str, dark: bool) -> Style:
-    """The ground of an area's land, or that of a topic that glows, with the text on it."""
+    """The background of an area's land, or the background and text colour of a topic that glows."""
     own, below = Color.parse(COLOURS[area]), Color.parse(ground)
     if kind == "tint":
         return Style(bgcolor=below.blend(own, TINT).rich_color)
@@ -122,7 +122,7 @@ def _contrast(one: Color, other: Color) -> float:
 
 
 class Clickable(str):
-    """Text of a `Part` that a click does something with."""
+    """Text of a `Part` that responds to a click."""
 
     address: str
     """What a terminal opens as a link; "" for none."""
@@ -174,12 +174,12 @@ class Drawn(Widget):
         super().notify_style_update()
 
     def pen(self, name: str = "", under: str = "") -> Style:
-        """The style of an ink over the widget's own, with the ink ``under`` in between. "one/other" is an ink
-        on the colour of another, "one+other" the other over the one."""
+        """The style of an ink over the widget's own, with the ink ``under`` in between. "a/b" is ink a on the
+        colour of ink b, "a+b" is ink b over ink a."""
         if "+" in name:
             under, _, name = name.partition("+")
         if under in ("cursor", "chosen") and name and self.app.has_class("-few-colours"):
-            name = "strong" if name in ("strong", "new") else ""  # no other two of 16 colours go together
+            name = "strong" if name in ("strong", "new") else ""  # of 16 colours, no other two go together
         elif name == "faint" and under == "cursor":
             name = "muted"  # faint text would be invisible on the cursor's row
         if self._pens is None:
@@ -282,7 +282,7 @@ def name(widget: Widget, title: str, below: str = "") -> None:
 # Marks in the colours of areas: a dot before a topic, and a bar of the topics of an article.
 
 DOTS = "●o"
-"""The dot before a topic, and in ASCII."""
+"""The dot before a topic, and its ASCII form."""
 MIX = 8
 """Cells of the bar of an article's topics."""
 
@@ -331,7 +331,7 @@ def marks_of(widget: Widget, look: SessionView, model: str) -> Marks:
 def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
     """A bar of ``width`` cells: (ink, fraction of the bar) one after the other, to an eighth of a cell.
 
-    The part of a fraction too small to be seen is blank.
+    What the fractions leave over is blank.
     """
     eighths: list[str] = []
     total = 0.0

@@ -48,7 +48,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     empty = ""
     """The words shown while there are no rows."""
     opens_at_once = False
-    """Whether a click on any row is a choice; otherwise only one on the row under the cursor."""
+    """Whether a click on any row opens it; otherwise only a click on the row under the cursor does."""
     stays_on_top = False
     """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
 
@@ -62,7 +62,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     held = False
     """Whether the user selected the row under the cursor; the cursor then follows that row."""
 
-    # What a subclass gives ------------------------------------------------------------------
+    # What a subclass provides ------------------------------------------------------------------
 
     def header(self, width: int) -> Line:
         """The line above the rows, if there is one."""
@@ -200,7 +200,7 @@ class Folded(RowList[tuple[T, Line]], Generic[T]):
 
     selectable = headed = False
     follows = False
-    """Whether new lines appear at the end, so that the end matters."""
+    """Whether new lines appear at the end, so that a list scrolled to its end stays there."""
     items: Sequence[T] = ()
     _end = 0
     """The offset of the end as it was last drawn."""
@@ -216,7 +216,7 @@ class Folded(RowList[tuple[T, Line]], Generic[T]):
             self.refold()
 
     def refold(self) -> None:
-        """Fold all items anew."""
+        """Fold all items again."""
         at_end = self.follows and self.scroll_offset.y >= self._end - 1
         width = max(self.size.width - 1, 1)  # one cell is for the scrollbar
         self.show([(item, line) for item in self.items for line in self.fold(item, width)])

@@ -53,7 +53,7 @@ EVERYWHERE = [
 NUMBERED: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, AtlasView)
 """The views in the order of their keys 1, 2, 3 …"""
 VIEWS: tuple[type[View], ...] = (*NUMBERED, Emergence, AskView)
-"""With those that have no number, at `EMERGENCE` and `ASK`."""
+"""The same, then the views without a number, at the indices `EMERGENCE` and `ASK`."""
 
 
 class Jump(Dialog[str]):
@@ -203,7 +203,7 @@ class Main(Screen[None]):
             binding, action = active.binding, active.binding.action
             if not active.enabled or binding.id not in in_bar or binding.id in by_id:
                 continue
-            # An action that works from anywhere.
+            # Write the action so that it works from anywhere.
             if active.node is self.app and not action.startswith(("app.", "screen.")):
                 action = f"app.{action}"
             elif active.node is self.view:
@@ -218,9 +218,9 @@ class Main(Screen[None]):
 
 
 TOPICS, TITLES = 8, 12
-"""The most hits of each kind."""
+"""The maximum number of hits of each kind."""
 LEAST = 3
-"""The number of letters from which titles are searched."""
+"""The minimum number of letters for a search of titles."""
 
 
 class KeyCommand(NamedTuple):
@@ -234,7 +234,7 @@ class KeyCommand(NamedTuple):
 
 
 def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
-    """Everything that applies now, once each."""
+    """Every key that applies now, once each."""
     seen = set()
     for node, one, enabled, _ in app.main.active_bindings.values():
         if not one.id or one.id in seen or not enabled or not one.tooltip:
@@ -248,7 +248,7 @@ REPORT = "Write the report: one page, opened in the browser"
 
 
 class Finds(Provider):
-    """Each hit opens the topic or article that it names. The report comes before all commands."""
+    """Topics and articles for the command palette: each hit opens what it names. The report comes first."""
 
     async def discover(self) -> Hits:
         app = cast("Wikitopics", self.app)
@@ -281,7 +281,7 @@ class Finds(Provider):
         return Hit(score, Content(text), partial(self.app.call_later, act), text, escape(words))
 
 
-# All keys that work now, grouped by purpose.
+# The help: all keys that work now, by the place in which they work, and all signs, by subject.
 
 ABOUT = (
     "The curve is measured on held-out texts that no model ever trains on: lower perplexity is better. "
@@ -311,16 +311,16 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
 
 
 COLUMN = 6
-"""Cells of the keys."""
+"""Width of the column of keys, in cells."""
 
 
 class Help(Dialog[None]):
-    """Closed by any of the usual keys."""
+    """The help, closed by any of the usual keys."""
 
     BINDINGS = [Binding("escape,q,question_mark,enter,space", "dismiss(None)", "Close")]  # noqa: RUF012
 
     def __init__(self, commands: Iterable[KeyCommand]) -> None:
-        """``commands``: listed below the place in which they work."""
+        """``commands``: listed under the place in which they work."""
         super().__init__()
         self._groups: dict[str, list[tuple[str, str]]] = {}
         for command in commands:

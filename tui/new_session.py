@@ -153,7 +153,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
 
     @on(Checkbox.Changed)
     def _show_default_topics(self) -> None:
-        """Name the topics of the models that are given no number; kinds of other packages are loaded when
+        """Show the default number of topics in the fields left empty; kinds of other packages are loaded when
         chosen."""
         source = sources.described(str(self.query_one("#source", Select).value))
         for kind, topics, _ in model_choices():
@@ -194,7 +194,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             path, kind = named_session(entries[0]), sources.load(entries[1])
             needs = not kind.command and kind.needs_contact(check_new(request, kind))
             if needs and config.lacks_contact():
-                self.tell("")  # what was wrong before is right now
+                self.tell("")  # clear the message of an earlier error
                 self.app.push_screen(AskContact(leave="Back"), answered)
             else:
                 self._begin(path, self._trainers.start(path, words))

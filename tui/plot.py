@@ -27,7 +27,7 @@ EVEN_TIMES = (
     _times((1, 3, 10, 30), (1, 3, 10), (1, 3, 10, 30, 100)),
     _times((1, 10), (1, 10), (1, 10, 100)),
 )
-"""Those about equally far apart on a logarithmic axis, from many to few."""
+"""Choices of lengths of time about equally far apart on a logarithmic axis, from many to few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple
 
 
 def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
-    """The dots of a line, (rows, columns), that this pattern keeps. It follows the line, so steep parts
+    """The dots of a line, (rows, columns), that this pattern keeps. The pattern follows the line: steep parts
     have as many gaps as flat ones."""
     if not pattern % len(PATTERNS):
         return lit
@@ -301,7 +301,7 @@ LATER = 1 / 3
 """From this share of the x axis on, nothing is ever cut off; on a logarithmic axis of over a decade and a
 half, from the last decade on."""
 SMALLEST = 1 / 150
-"""The least share of the whole range to show: a line that has settled is not magnified further."""
+"""The minimum share of the whole range to show: a line that has settled is not magnified further."""
 WORTH = 1.6
 """Nothing is cut off if that would enlarge the picture by no more than this. A straight line would gain
 1.5."""
@@ -463,7 +463,8 @@ class Plot:
         position = float(self.x_axis.position(np.array([x]))[0])
         if not np.isfinite(position):
             return -1
-        return min(int(position * self.codes.shape[1]), self.codes.shape[1] - 1) if position <= 1 else 10**6
+        columns = self.codes.shape[1]
+        return min(math.floor(position * columns), columns - 1) if position <= 1 else 10**6
 
 
 def plot(drawing: Drawing, frame: Frame) -> Plot:

@@ -34,7 +34,7 @@ from wikitopics.tui.text import visible
 
 
 class Dialog(ModalScreen[ScreenResultType]):
-    """Ends with its first answer, and only when it is in front: Textual would end whichever screen is."""
+    """A dialog. It ends with its first answer, but only while in front: Textual ends whatever is in front."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
     TELLS = ""
@@ -65,7 +65,7 @@ class Dialog(ModalScreen[ScreenResultType]):
 
     @contextlib.contextmanager
     def telling(self) -> Iterator[None]:
-        """What is done within this tells a `SessionError`, and ends with it."""
+        """Show a `SessionError` raised in the block, which ends the block."""
         try:
             yield
         except SessionError as error:
@@ -274,7 +274,7 @@ class AskContact(Dialog[Answer]):
 
 
 class Contact(TerminalApp[Answer]):
-    """The question, and nothing else."""
+    """An app that asks for the contact, and does nothing else."""
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention

@@ -1,4 +1,4 @@
-"""The terminal: returned as it was found however the screen ends, its colours, and the user's settings."""
+"""The terminal, restored however the screen ends; its colours and keys; and the user's settings."""
 
 import contextlib
 import functools
@@ -37,7 +37,7 @@ from wikitopics.tui.text import in_ascii, visible
 
 
 def table(name: str) -> dict[str, Any]:
-    """A table of this room, by its file's name."""
+    """Read a TOML file of this folder, by its name."""
     return tomllib.loads(Path(__file__).with_name(name).read_text("utf-8"))
 
 
@@ -74,14 +74,14 @@ def inks(theme: Theme) -> dict[str, str]:
     return {ink: blend(Color.parse(colours[name]), part).hex for ink, (*_, name, part) in _INKS.items()}
 
 
-# The keys, and what may be done by them.
+# The keys, and the actions that they may run.
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @functools.cache
 def keymap() -> dict[str, Any]:
-    """The keys as they are unless a user has others, by place, and those of the bottom line."""
+    """The default keys, by the place in which they work, and those of the bottom line."""
     return table("keys.toml")
 
 
@@ -115,7 +115,7 @@ def write_action(action: F) -> F:
 
 
 def is_refused(node: DOMNode, action: str) -> bool:
-    """Whether the action is so marked, and the screen of this widget is read-only."""
+    """Whether `write_action` marks the action, and the screen of this widget is read-only."""
     writes = hasattr(getattr(node, f"action_{action}", None), "writes")
     return writes and cast("TerminalApp[Any]", node.app).READ_ONLY
 
@@ -136,7 +136,7 @@ class Preferences:
 
 
 def preferences(names: Collection[str]) -> Preferences:
-    """Read the config file; ``names``: those of all keys. Raises `BadUsage` naming the line that is not
+    """Read the config file; ``names``: the names of all keys. Raises `BadUsage` naming the line that is not
     valid."""
     settings, file = config.load(), config_file()
     theme, keys = settings.get("theme"), settings.get("keys", {})
@@ -175,13 +175,13 @@ class TerminalDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys to the end; invalid input is dropped together with the chunk it came in.
 
-        Textual cannot read bytes that are not UTF-8, and sequences with numbers of no character.
+        Textual fails on bytes that are not UTF-8, and on sequences with a number that is no character's.
         """
         while not self.exit_event.is_set():
             with contextlib.suppress(ValueError, OverflowError):
                 super().run_input_thread()
 
-    # Textual works in the signals' handlers, where the main thread may hold any lock.
+    # Textual would work inside the signal handlers, where the main thread may hold any lock.
 
     def _sigtstp_application(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._suspend)
@@ -216,8 +216,8 @@ class TerminalDriver(LinuxDriver):
 class TerminalOutput:
     """Output on its way to the terminal; it goes nowhere once the terminal is gone.
 
-    A terminal may accept no output for long, as behind a connection that hangs. Output waits for it, but once
-    the screen should end, only until it has accepted nothing for `PATIENCE`.
+    A terminal may accept no output for long, as over a connection that hangs. Output waits for it, but once
+    the screen should end, only until it has accepted nothing for `PATIENCE` seconds.
     """
 
     def __init__(self, terminal: int, encoding: str) -> None:
@@ -245,7 +245,7 @@ class TerminalOutput:
                 self._forget()
 
     def flush(self) -> None:
-        """Do nothing: no output is kept back."""
+        """Do nothing: output is not buffered."""
 
     def fileno(self) -> int:
         """The descriptor of the terminal."""
@@ -261,9 +261,9 @@ class TerminalOutput:
 
 
 class PlainSigns(LineFilter):
-    """Replaces signs beyond ASCII, cell by cell; and all else beyond it if the terminal cannot be sent it.
+    """Replaces signs beyond ASCII, cell by cell; and all other text beyond ASCII if the terminal lacks UTF-8.
 
-    What would look alike in ASCII, as braille and bars do, is drawn so by the widgets themselves.
+    Signs that would look alike in ASCII, such as braille and bars, are drawn in ASCII by the widgets.
     """
 
     SIGNS = str.maketrans(
@@ -288,7 +288,7 @@ class TerminalApp(App[T]):
     """Whether nothing outside the screen may be changed from it."""
 
     CSS_PATH = "app.tcss"
-    # The cells from which a screen has each class: dialogs drop their margins where there is no room.
+    # The size, in cells, from which a screen has each class: dialogs drop their margins if there is no room.
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-broad")]  # noqa: RUF012 - Textual's own convention
     VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012
 
@@ -312,7 +312,7 @@ class TerminalApp(App[T]):
         self.theme = LIGHT.name if background in {"7", "15"} else DARK.name
         self.set_class(self.no_color or self.console.color_system in {None, "standard"}, "-few-colours")
         self.set_class(escapes.links(drawn_on()), "-links")
-        # Of 16 colours none but black, white and two greys are left: too few to shade what is selected.
+        # Without colour, only black, white and two greys of 16 are left: too few to shade what is selected.
         self.set_class(self.no_color and self.console.color_system in {None, "standard"}, "-unshaded")
 
     def action_theme(self) -> None:
@@ -329,7 +329,7 @@ class TerminalApp(App[T]):
 
     @contextlib.contextmanager
     def warning(self) -> Iterator[None]:
-        """What is done within this shows a `SessionError` as a warning, and ends with it."""
+        """Show a `SessionError` raised in the block as a warning; it ends the block."""
         try:
             yield
         except SessionError as error:
@@ -361,19 +361,19 @@ class TerminalApp(App[T]):
             self._entitled = ""
 
     def _handle_exception(self, error: Exception) -> None:
-        """Ignore errors once the app is ending: Textual mounts nothing more then, so a missing widget is
-        no fault."""
+        """Ignore missing widgets once the app is ending: Textual mounts nothing more then, so they are no
+        fault."""
         if not (self._exit and isinstance(error, MountError | NoMatches)):
             super()._handle_exception(error)
 
 
 def drawn_on() -> TextIOWrapper | None:
-    """The stream of the terminal: the screen opens only if standard output is one."""
+    """The stream of the terminal: the screen opens only if standard output is a terminal."""
     return sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else sys.__stdout__
 
 
 def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals], T | None]) -> None:
-    """In the running app, let the signals that end a program end it in good order, with ``result``.
+    """Let the signals that end a program end the running app in good order, with ``result``.
 
     A terminal that is gone without a signal, because SIGHUP is ignored, counts as SIGHUP.
     """

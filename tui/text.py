@@ -126,8 +126,8 @@ def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, leas
     """The newest of ``values`` (oldest first) as at most ``width`` bars.
 
     Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value.
-    A range smaller than the share ``least`` of the largest value is not magnified, and one smaller than a
-    quarter of that, or of nothing, is a flat line. A missing value (NaN) is a space.
+    A range smaller than the share ``least`` of the largest value is not magnified. A range of nothing, or of
+    less than a quarter of that share, is a flat line. A missing value (NaN) is a space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     finite = [value for value in data if isfinite(value)]
@@ -155,7 +155,7 @@ def _averaged(values: Sequence[float], width: int) -> list[float]:
 
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-"""A cell from none to eight of its eighths, from the left."""
+"""A cell filled from the left, from none to eight of its eighths."""
 
 
 def bar(fraction: float, width: int, *, ascii_only: bool = False) -> str:

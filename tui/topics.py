@@ -98,7 +98,7 @@ def grouped(
     pinned: Collection[int] = (),
 ) -> list[Row]:
     """The areas in this order, each of those in ``opened`` followed by its topics; pinned topics come before
-    all areas, and those of none behind them. ``rows``: topic k at index k."""
+    all areas, and topics of no area after them. ``rows``: topic k at index k."""
     heads: list[tuple[AreaRow, list[TopicRow]]] = []
     for area in areas:
         inside = [rows[topic] for topic in area.topics]
@@ -139,7 +139,7 @@ AREA = 44
 
 
 class TopicList(RowList[Row]):
-    """One line per topic; its number never changes, only its place."""
+    """One line per topic. The number of a topic never changes, only its place."""
 
     empty = NO_TOPICS
     opens_at_once = True
@@ -331,17 +331,17 @@ def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, s
 # One topic in short: its words with bars, its share over time, and articles about it.
 
 WORD = 18
-"""The most cells of a word."""
+"""The maximum width of a word, in cells."""
 BESIDE = 13
 """Cells beside a word: two for signs, seven for its probability, four for the shortest bar."""
 COLUMN = 28
-"""The least cells of a column of words."""
+"""The minimum width of a column of words, in cells."""
 LEAST = 16
-"""The least cells of an area's name."""
+"""The minimum width of an area's name, in cells."""
 
 
 class TopicCard(Lines):
-    """Its share and its area, then the most probable words, in two columns if one is not tall enough."""
+    """A topic's share and area, then its top words, in two columns if one is not tall enough."""
 
     DEFAULT_CLASSES = "panel"
 
@@ -367,7 +367,7 @@ class TopicCard(Lines):
             await self.run_action(f"app.open_topic({self._row.topic})")
 
     def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
-        """The articles most about the topic; None: no room for them."""
+        """Show the articles most about the topic; None: show none."""
         self._articles = articles
         self.redraw()
 

@@ -1,4 +1,4 @@
-"""A read-only screen for one browser, in a process that `web` starts: keys come and drawing goes by pipes."""
+"""A read-only screen for one browser, in a process that `web` starts. Keys and drawing pass through pipes."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ _HARMLESS = "os.listdir", "os.putenv", "os.scandir", "os.unsetenv", "os.walk", "
 
 def changes(event: str, values: tuple[Any, ...]) -> bool:
     """Whether this audit event of Python's is about changing anything outside the process, other than the
-    kept kernels, which it may need to compile."""
+    kernel cache: the process may have to compile kernels."""
     if event == "sqlite3.connect":
         return values[0] != ":memory:" and "?mode=ro" not in str(values[0])
     if event == "subprocess.Popen":
@@ -40,7 +40,7 @@ def _forbid(event: str, values: tuple[Any, ...]) -> None:
 
 
 class PipeDriver(WebDriver):
-    """Ends with the server, even if that is killed: then its pipes close."""
+    """Ends with the server, even if the server is killed, because that closes the pipes."""
 
     def run_input_thread(self) -> None:
         super().run_input_thread()
@@ -49,14 +49,14 @@ class PipeDriver(WebDriver):
 
 
 class Viewer(Wikitopics):
-    """The screen without all that changes anything outside it."""
+    """The screen without the actions that change anything outside it."""
 
     DRIVER = PipeDriver
     READ_ONLY = True
 
     @write_action
     def action_suspend_process(self) -> None:
-        """Do nothing: it would stop this process, which the browser could not continue."""
+        """Do nothing: suspending would stop this process, and the browser could not continue it."""
 
 
 def main(path: Path) -> None:

@@ -27,13 +27,13 @@ from wikitopics.session.system import Signals
 
 HOST = "127.0.0.1"
 VIEWER = "wikitopics.tui.viewer"
-"""The program of each viewer. The server itself does without Textual."""
+"""The module that each viewer runs. The server itself does not load Textual."""
 MOST = 8
-"""Viewers at a time: each is a process of about 80 MB."""
+"""The maximum number of viewers at a time: each is a process of about 80 MB."""
 MOST_CELLS = 1_000
-"""The most columns or lines that a browser may ask for."""
+"""The maximum number of columns or lines that a browser may ask for."""
 HEARTBEAT = 15
-"""Seconds between two checks that a browser still answers, as behind a connection that hangs."""
+"""Seconds between two checks that a browser still answers: its connection may hang."""
 END_SECONDS = 0.5
 """Seconds that browsers have to notice that the server ends."""
 
@@ -41,7 +41,7 @@ _LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 """How a browser may name this computer. Any other name, even if it leads here, is another site's."""
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    # The page's own script, which has keys reach the screen without a click.
+    # The page's own script, which lets keys reach the screen without a click.
     "script-src 'self' 'sha256-rB2XcgRV1+NZe0O/hwNNRwCi50bE86Sgmkn+1zb+AeE='; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",  # the address holds the token
@@ -153,7 +153,7 @@ class Screens(Server):  # type: ignore[misc]
         try:
             await websocket.prepare(request)
             await service.start(*(to_int(request.query.get(side, ""), 80) for side in ("width", "height")))
-            with contextlib.suppress(Exception):  # whatever is sent that our page does not send
+            with contextlib.suppress(Exception):  # messages that our page would not send
                 await self._process_messages(websocket, service)
         finally:
             await service.stop()

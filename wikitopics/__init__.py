@@ -19,7 +19,7 @@ if not os.path.isdir(os.path.join(os.path.dirname(__file__), "session")):
         " use `git clone` on Linux or macOS, or run `pip install .`"
     )
 
-if TYPE_CHECKING:  # `as`: these names are ours too
+if TYPE_CHECKING:  # `as` marks these names as exported
     from wikitopics.crawler.checking import check_source as check_source
     from wikitopics.model import SCVB0 as SCVB0
     from wikitopics.model import BatchLDA as BatchLDA

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-# Things known by name: those of this program, and those that other packages provide by an entry point.
+# Things looked up by name: built into this program, or provided by other packages through an entry point.
 
 T = TypeVar("T")
 ROOMS = ("crawler", "model", "session", "tui", "vocab")
@@ -228,7 +228,7 @@ def _number(value: object, of: type) -> float:
         return math.nan
     try:
         number = float(value)
-    except (TypeError, ValueError, OverflowError):  # of an array, TypeError
+    except (TypeError, ValueError, OverflowError):  # an array raises TypeError
         return math.nan
     return int(number) if of is int and number.is_integer() else number
 
@@ -259,7 +259,7 @@ class OptionValues:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def get(self, option: Option[T]) -> T | None:
-        """The value, None if there is none."""
+        """The value, or None if there is none."""
         value: T | None = self.values.get(option.name)
         return value
 

@@ -68,7 +68,7 @@ class Measurement:
 
     model: str
     articles: int
-    """Articles trained by then; likewise `tokens`, their words, and `seconds`, the trainer's time."""
+    """Articles trained on by then. `tokens`: their words. `seconds`: the trainer's time until then."""
     tokens: int
     seconds: float
     metric: str
@@ -76,7 +76,7 @@ class Measurement:
 
 
 MOST_SHOWN = 20
-"""The most topics of a model that a notebook shows."""
+"""The maximum number of topics of a model that a notebook shows."""
 
 
 class Topics(list[Topic]):
@@ -186,7 +186,7 @@ class StoredSession:
         return Topics(sorted(topics, key=lambda topic: -topic.share), self, name)
 
     def areas(self, n: int | None = None, model: str | None = None) -> list[Area]:
-        """The areas of the topics in use, the largest first: topics of one area use the same words and meet
+        """The areas of the topics in use, the largest first: topics of one area use the same words and occur
         in the same articles. With `n`, the tree of topics is cut into that many; numbers and names are
         then valid only for this cut. Empty before the first minibatch.
         """
@@ -209,7 +209,7 @@ class StoredSession:
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
         """The articles most about a topic, ranked by the topic's share of them times the square root of their
-        number of words; if it is None, the newest articles, whatever their role."""
+        number of words; if `topic` is None, the newest articles, whatever their role."""
         limit, topic = whole("limit", limit, least=0), None if topic is None else whole("topic", topic)
         with self._reading(model) as (reader, name):
             return proportions.listed_articles(reader, name, topic, limit)
@@ -234,7 +234,7 @@ class StoredSession:
     def _inferred(
         self, texts: Iterable[str | None], model: str | None, markup: Markup | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The same with the known words of each text, (D,), before it."""
+        """(the number of known words of each text, (D,); what `infer` returns)."""
         check_collection("texts", texts)
         plain = list[str]()
         for number, text in enumerate(map(cell, texts)):
@@ -371,7 +371,7 @@ class StoredSession:
             return reader.counter()
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_recorded": None}  # the receiver reads its own
+        return {**self.__dict__, "_recorded": None}  # read again by the receiver
 
     def __enter__(self) -> Self:
         return self
@@ -380,7 +380,7 @@ class StoredSession:
         self.close()
 
     def close(self) -> None:
-        """Nothing is open between calls, so this frees nothing."""
+        """Do nothing: no file is open between calls."""
 
     def __repr__(self) -> str:
         try:
@@ -451,9 +451,9 @@ def wrong_type(argument: str, needed: str, value: object) -> TypeError:
 
 def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
-    if hasattr(value, "columns"):  # whose names a table yields
+    if hasattr(value, "columns"):  # iterating over a table yields their names
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):  # or yields its keys
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):  # a mapping yields keys
         raise wrong_type(argument, "a collection, such as a list", value)
 
 
@@ -464,7 +464,7 @@ def cell(value: object) -> object:
 
 
 def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:
-    """A whole number, numpy's too; with ``least``, from there to a million. Raises TypeError and
+    """A whole number, which may be numpy's; with ``least``, one from there to a million. Raises TypeError and
     ValueError."""
     try:
         number = index(value)

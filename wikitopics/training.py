@@ -96,7 +96,7 @@ def train(
     position among the texts, from 1.
 
     titles, ids: one for each text; without ids, the index of a pandas Series is used. Without titles, a text
-        is called by its id, or "text 727" if it has none, or only the number that pandas gave its row.
+        is called by its id, or "text 727" if it has no id or only the row number that pandas gave it.
         `proportions(frame=True)` has that index, or ids from a pandas Series or Index, with their type; other
         ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
@@ -115,8 +115,8 @@ def train(
     seeds: words that topics should be about, by name: the first topics are about these and get these names;
         the others are free
     markup: "wikitext" or "html", which is removed before words are counted
-    replace: whether an existing session of this name is deleted and begun anew; nothing is deleted before the
-        arguments have been checked and the texts read
+    replace: whether an existing session of this name is deleted and begun again; nothing is deleted before
+        the arguments have been checked and the texts read
     add: whether a finished session learns these texts in addition to its own: once, without those whose ids
         it already has. Their numbers follow those of the earlier texts
     progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is installed
@@ -160,7 +160,7 @@ def train(
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if seeded:
                 request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
-            is_new = replace or not os.path.exists(path)  # a name too long is one, too, and refused below
+            is_new = replace or not os.path.exists(path)  # also a name that is too long: refused below
             settings = new_settings(request, request.kind())[0]  # raises for what is wrong with it
             by_id = by_id and (is_new or not _are_numbered(path))
             documents = _documents(arguments, notes.append, noticed=markup is None, by_id=by_id)
@@ -244,8 +244,8 @@ def _check_ended(path: Path, code: int) -> None:
 
 
 def _remarks(path: Path, number: int, known: int) -> Iterator[str]:
-    """What the user of a session that has learnt so many texts should know, in lines; ``known``: how many
-    texts it had skipped before."""
+    """Remarks for the user on a session that was given this many texts; ``known``: how many texts it had
+    skipped before because it had their ids."""
     with SessionReader(path) as reader:
         now = reader.status()
     if known := now.skips.get(KNOWN_ID, 0) - known:
@@ -257,12 +257,12 @@ def _remarks(path: Path, number: int, known: int) -> Iterator[str]:
 def _vocabulary(argument: object, recipe: VocabularyRecipe, of_list: VocabularyRecipe) -> Vocabulary | None:
     """The vocabulary that an argument of `train` means; None if ``recipe`` chooses its words.
 
-    ``of_list``: the recipe of which a list of words has its rule. Raises `VocabularyError`, TypeError, and
+    ``of_list``: the only recipe that may come with a list of words. Raises `VocabularyError`, TypeError, and
     ValueError for words that are chosen twice.
     """
     if argument is None:
         return None
-    chosen = _USUAL  # what is no list has a rule of its own
+    chosen = _USUAL  # anything but a list has a rule of its own
     if isinstance(argument, Vocabulary):
         vocabulary = argument
     elif isinstance(argument, str | os.PathLike):
@@ -306,13 +306,13 @@ def words(lang: str) -> Callable[[str], list[str]]:
     """A function that splits texts in the language of this code, such as "ja", into all its words,
     in order: ``CountVectorizer(analyzer=words("ja"))``.
 
-    Raises ValueError for what is no code, and for a language whose words nothing here separates.
+    Raises ValueError for anything but a code, and for a language whose words cannot be separated here.
     """
     return Rule.of_language(_language(lang) or "").split
 
 
 def _recipe(language: str | None, stop_words: object, **choice: Any) -> VocabularyRecipe:
-    """How the arguments of `train` choose words; ``choice``: those that a recipe has itself.
+    """How the arguments of `train` choose words; ``choice``: those that a recipe has under the same names.
 
     Raises ValueError or TypeError.
     """
@@ -336,11 +336,11 @@ def _recipe(language: str | None, stop_words: object, **choice: Any) -> Vocabula
 def _checked_words(
     words: Vocabulary, seeds: Mapping[str, Sequence[str]], sizes: Iterator[int], number: int | None
 ) -> list[str]:
-    """What the user should know of the words of a new session, in lines; ``sizes``: the known words of each
-    text.
+    """Remarks for the user on the words of a new session; ``sizes``: the number of known words of each text;
+    ``number``: that of the texts, if a session is to be replaced.
 
-    Raises `BadUsage` where a topic has no known word, and ValueError where too few of this many texts have
-    one: the trainer would find it only after the session of this name has been deleted.
+    Raises `BadUsage` if a seeded topic has no known word, and ValueError if too few of the texts have one:
+    the trainer would find that only after the session to replace has been deleted.
     """
     ids_of(seeds, words)
     first = list(islice(sizes, FIRST_TEXTS))
@@ -371,7 +371,7 @@ def _seeds(argument: object) -> dict[str, list[str]]:
 
 def _labels(texts: object, ids: object, path: Path | None) -> Any:
     """The ids as an index of pandas: those given, otherwise the index of the texts; None if they are of
-    other types, or if the session at ``path`` was made by 1.1.0, to which an index was no ids."""
+    other types, or if the session at ``path`` was made by 1.1.0, which did not use an index as ids."""
     if (pandas := sys.modules.get("pandas")) is None:
         return None
     if isinstance(ids, pandas.Series | pandas.Index):
@@ -386,8 +386,8 @@ def _labels(texts: object, ids: object, path: Path | None) -> Any:
 
 
 def _index(labels: Any, *, of_ids: bool) -> tuple[dict[str, object] | None, list[str]]:
-    """What a session must know to make the index of these labels again, None if it cannot, and why, in lines;
-    ``of_ids``: whether they are ids that were given."""
+    """What a session must keep to restore the index of these labels, or None if it cannot, and a remark that
+    says why; ``of_ids``: whether the labels are ids that were given."""
     if labels is None:
         return None, []
     if of_ids and labels.hasnans:
@@ -399,7 +399,7 @@ def _index(labels: Any, *, of_ids: bool) -> tuple[dict[str, object] | None, list
 def _request(
     files: InMemoryTexts, model: object, markup: Markup | None, **numbers: int | None
 ) -> TrainRequest:
-    """What is asked of the trainer; ``numbers``: topics, passes and seed.
+    """The request to the trainer; ``numbers``: topics, passes and seed.
 
     Raises ValueError or TypeError for a value that its option does not take.
     """
@@ -433,8 +433,8 @@ def _known(path: Path) -> int:
 
 
 def _are_numbered(path: Path) -> bool:
-    """Whether the session has texts with ids under their numbers, as an earlier version called them: it goes
-    on only with the same titles."""
+    """Whether the session calls texts with ids by their numbers, as an earlier version did: it can be resumed
+    only with the same titles."""
     with SessionReader(path) as reader:
         given = (one.title for one in reader.recent_articles() if one.id not in (None, "", one.title))
         return any(re.fullmatch(r"text \d+", title) for title in given)
@@ -443,8 +443,8 @@ def _are_numbered(path: Path) -> bool:
 def _is_finished(
     path: Path, files: InMemoryTexts, request: TrainRequest, vocabulary: Vocabulary | None, add: bool
 ) -> bool:
-    """Whether nothing is left to do. Raises `SessionError` for a session of other texts, unless they can be
-    added, or options."""
+    """Whether nothing is left to do. Raises `SessionError` for a session with other options, or with other
+    texts unless these can be added."""
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
         counter = None if vocabulary is None else reader.counter()
@@ -475,7 +475,7 @@ def _is_finished(
 
 
 def _store_index(path: Path, index: Mapping[str, object] | None) -> None:
-    """Store an index in the session unless it is there."""
+    """Store an index in the session unless it is there already."""
     if index is not None:
         with SessionReader(path) as reader:
             is_there = reader.index() == (index["name"], index["dtype"])
@@ -557,7 +557,7 @@ def _progress_bar(
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a notebook that has no widgets: there is a bar of text, too
+            warnings.simplefilter("ignore")  # in a notebook without widgets, it warns and shows a bar of text
             from tqdm.auto import tqdm
     except ImportError:
         yield lambda: None
@@ -568,7 +568,7 @@ def _progress_bar(
         def look() -> None:
             with suppress(SessionError), SessionReader(path) as reader:
                 now = reader.status()
-                if now.committed_at < began:  # it was so before this training
+                if now.committed_at < began:  # this is from before this training
                     return
                 passes = 1 if now.added else now.passes
                 if bar.total is None:

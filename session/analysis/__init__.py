@@ -1,1 +1,1 @@
-"""What a stored session tells: exports, the report, comparison, and the topics of any text."""
+"""What can be learnt from a stored session: exports, the report, comparison, and the topics of any text."""

@@ -1,5 +1,5 @@
-"""What a session says about a text or one of its articles, asked again and again: the topics, the words that
-argue for each of them, and the articles most like it.
+"""What a session says about any text or one of its articles, for repeated questions: the topics, the words
+that argue for each of them, and the articles most like it.
 """
 
 import time
@@ -32,18 +32,18 @@ NO_WORDS = f"only the newest {RECENT_ARTICLES:,} articles keep their words; --ke
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known of a text. What is missing is explained in a sentence."""
+    """What is known of a text. For anything that is missing, a sentence gives the reason."""
 
     topics: Sequence[tuple[int, float, Sequence[str]]] = ()
     """(topic, proportion, the words that argue for it, the strongest first), the largest first."""
     lack: str = ""
-    """Why there are no topics, or no words of theirs."""
+    """Why there are no topics, or no words for them."""
     alike: Sequence[tuple[ArticleRow, float, Sequence[tuple[int, float]]]] = ()
-    """(article, Hellinger distance, its (topic, proportion)): those most like it, the nearest first."""
+    """(article, Hellinger distance, its (topic, proportion)) of the articles most like it, nearest first."""
     lone: str = ""
-    """Why there are none."""
+    """Why there are no such articles."""
     known: str = ""
-    """How many words of a text are known: "41 of 52 words known"."""
+    """How many words of the text are known: "41 of 52 words known"."""
 
 
 class Answers:
@@ -65,7 +65,7 @@ class Answers:
             self._lone = str(error)
 
     def still_hold(self, reader: SessionReader, model: str, committed_at: float) -> bool:
-        """Whether they are of this model at this commit or a later one."""
+        """Whether these answers are of this model, at this commit or a later one."""
         ours = self._committed_at
         later = committed_at < ours <= time.time()  # otherwise the clock has been set back since
         return (reader, model) == (self._reader, self._name) and (later or committed_at == ours)
@@ -102,7 +102,7 @@ class Answers:
     def _answer(
         self, theta: NDArray[np.floating], counted: Counted | None, without: int | None = None
     ) -> Answer:
-        """``counted``: the words, if they are known; ``without``: the page that is asked about."""
+        """The answer for these proportions. ``counted``: the words, if known; ``without``: a page to omit."""
         leading = [k for k in (-theta).argsort(kind="stable")[:MOST_TOPICS].tolist() if theta[k] >= LEAST]
         alike = self._recorded and self._recorded.rows_near(self._reader, theta, MOST_ALIKE, without)
         words: Iterable[Sequence[str]] = (
@@ -114,8 +114,8 @@ class Answers:
     def _reasons(
         self, theta: NDArray[np.floating], counted: Counted, topics: Sequence[int]
     ) -> Iterator[list[str]]:
-        """The words that argue for each of these topics: those that are likelier in it than in the text as a
-        whole, in the order of how many of their occurrences it explains."""
+        """The words that argue for each of these topics: those that are likelier in the topic than in the
+        text as a whole, ordered by how many of their occurrences the topic explains."""
         ids, counts = counted
         with errors_of(f"the model of kind {self._model.kind}", ""):
             explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)

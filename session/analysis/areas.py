@@ -1,4 +1,4 @@
-"""A model's topics in use grouped into areas, as a tree, and on a map: the same for every screen and file."""
+"""A model's topics in use: their areas, tree and places on a map, the same for every screen and file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from wikitopics.session.storage.topics import joined
 from wikitopics.session.storage.topics import names as names_of
 
 NAMING = 1 / 3
-"""The part of an area from which a topic with a given name gives it to the area, too."""
+"""A topic with a given name passes it on to its area if it has at least this part of the area's share."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -25,11 +25,11 @@ class Area:
     """Topics in use that are alike."""
 
     number: int
-    """Areas are numbered from 0, and keep their numbers as long as most of their topics stay together."""
+    """Areas are numbered from 0. An area keeps its number as long as most of its topics stay together."""
     name: str
     """One or two words that set it apart from the other areas, or the name given to a large topic of it."""
     share: float
-    """The share of its topics of the words of the corpus."""
+    """The share of the corpus's words that its topics have."""
     topics: tuple[int, ...]
     """The numbers of its topics, the largest first."""
 
@@ -44,7 +44,7 @@ class Branch:
 
     number: int
     parent: int | None
-    """None also for a topic that is not in use."""
+    """The group that it is part of; None for the root, and for a topic that is not in use."""
     height: float
     """How far apart its parts are; 0 for a topic."""
     name: str
@@ -61,12 +61,12 @@ class Atlas:
     """The largest first."""
     grouping: Areas
     by_words: bool
-    """Whether distances are only those of the leading words, since the session was trained before there were
-    areas."""
+    """Whether distances come only from the topics' leading words, since the session was trained before areas
+    were stored."""
 
     @cached_property
     def places(self) -> NDArray[np.float64]:
-        """(U, 2) their places on a map without a scale; if none are stored, that takes a second or two."""
+        """(U, 2) their places on a map without a scale. If none are stored, this takes a second or two."""
         placed = self.grouping.placed() if self.by_words else self.grouping
         return placed.places.astype(np.float64)
 
@@ -77,7 +77,7 @@ class Atlas:
 
 
 def atlas(reader: SessionReader, model: str) -> Atlas | None:
-    """The topics of a model as they are grouped and placed; None before its first snapshot."""
+    """The topics of a model, grouped and placed; None before its first snapshot."""
     with reader.one_moment():
         newest, stored = reader.newest_words(model), reader.areas(model)
         if newest is None:
@@ -91,7 +91,7 @@ def atlas(reader: SessionReader, model: str) -> Atlas | None:
 
 
 def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]:
-    """The areas of a model's topics, the largest first; with ``n``, its tree cut into so many."""
+    """The areas of a model's topics, the largest first; with ``n``, its tree is cut into this many areas."""
     with reader.one_moment():
         found = atlas(reader, model)
         if found is None or n is None:
@@ -133,7 +133,7 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
 
 
 def in_drawing_order(branches: Sequence[Branch], found: Sequence[Area]) -> list[tuple[Area, list[int]]]:
-    """The areas and their topics as they follow each other in the tree."""
+    """The areas, each with its topics, in the order of the tree."""
     area_of = {topic: area for area in found for topic in area.topics}
     order = branches[-1].topics if len(area_of) > 1 else tuple(area_of)
     return [(area, list(topics)) for area, topics in groupby(order, area_of.__getitem__)]
@@ -145,7 +145,7 @@ def _nodes(found: Atlas) -> tuple[Node, ...]:
 
 
 def _by_words(newest: TopWords) -> Areas:
-    """The areas by the leading words that every snapshot has."""
+    """The areas computed only from the leading words, which every snapshot has."""
     topics = np.flatnonzero(newest.shares > IN_USE)
     far = distances((newest.word_ids[topics], newest.probabilities[topics]))
     return Areas.by_distance(far, topics, len(newest.shares))

@@ -1,13 +1,13 @@
 """Sessions side by side: all their models, scored on articles that none of them was trained on.
 
-The articles are those that some session holds out. An article counts if it is new to every session: held
-out there too, or not among the articles it trained on. For a session that does not know which those are,
-only its own held-out articles count.
+The articles are those that any session holds out. An article counts if it is new to every session: held out
+there too, or not among the articles that the session trained on. For a session that does not know which
+articles it trained on, only its own held-out articles count.
 
-A page id identifies an article only within one wiki or one file of documents. Where two sources may be
-the same wiki, as with a dump, they are taken for the same: then too few articles are scored, but never
-one that was trained on. Two different wikis have no article in common. Nothing records whether two files
-have; it is assumed that they have none, and the user is told (`remarks`).
+A page id identifies an article only within one wiki or one file of documents. Two sources that may be the
+same wiki, as with a dump, are taken for the same: then too few articles may be scored, but never one that was
+trained on. Two different wikis have no article in common. Whether two files have articles in common is not
+recorded: it is assumed that they have none, and the user is told (`remarks`).
 """
 
 import contextlib
@@ -37,14 +37,14 @@ class Compared:
     model: str
     kind: str
     articles: int
-    """The articles that the session has trained on."""
+    """The number of articles that the session has trained on."""
     topics: int
     topics_in_use: int
     log_likelihood: float
     """Nats per held-out word, by document completion."""
     perplexity: float
     difference: float
-    """Its log likelihood minus that of the best: 0 for the best, negative for the others."""
+    """Its log-likelihood minus that of the best model: 0 for the best, negative for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _Session:
         if settings.source == Texts.name:
             first = next(iter(first.get(EARLIER, ())), first)
         self.content = first.get("checksum") or (settings.source, first)
-        """The identity of the content with the held-out articles, if the source is not a wiki."""
+        """Identifies the documents that contain the held-out articles, if the source is not a wiki."""
         self.articles = reader.progress().articles
         self.held_out = reader.held_out()
 

@@ -1,8 +1,8 @@
-"""What leaves a session: every table, with its columns and the function that makes its rows, the model, and
-the formats in which they are written.
+"""What can be exported from a session: every table, with its columns and the function that makes its rows,
+and the model; and the formats in which they are written.
 
 `wikitopics export`, the screen's dialog, `--json` of the commands and `wikitopics.open` are made from
-`TABLES` and `FORMATS`. Importing this loads no numpy.
+`TABLES` and `FORMATS`. Importing this module does not load numpy.
 """
 
 import io
@@ -42,7 +42,7 @@ TYPES: Mapping[str, type] = {
     "in_use": bool,
     **dict.fromkeys(WIDE_WORDS, str),
 }
-"""The type of each column's values, besides None; a name has the same in every table."""
+"""The type of each column's values, besides None; a column's name has the same type in every table."""
 _BATCH_ROWS = 500
 _HISTORY_WORDS = 10
 _DIGITS = 6
@@ -77,8 +77,8 @@ class Table:
     """Its columns; new ones are added at the end."""
     _: KW_ONLY
     batches: Batches = lambda request: iter(())
-    """Its rows in a fixed order, in batches. An error about missing records is raised by the call itself,
-    before anything is written."""
+    """Its rows in a fixed order, in batches. An error about missing records is raised by the call itself, not
+    by the iterator, so before anything is written."""
     formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
     """The formats it can be written in, the default one first."""
     optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Table:
     """Whether it contains titles or word counts, which are under the licence of the texts."""
 
     def models(self, reader: "SessionReader", model: str | None) -> Sequence[str]:
-        """The models to export if this one is named, or None. Raises SessionError for an unknown one."""
+        """The models to export if this one is named, or none is. Raises SessionError for an unknown one."""
         return [reader.model_named(model)] if model is not None or self.one_model else reader.models()
 
     def header(self, request: ExportRequest) -> tuple[str, ...]:
@@ -242,7 +242,7 @@ def _proportions(request: ExportRequest) -> Iterator[Batch]:
 
 
 def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
-    """One row for each recorded topic, article after article, each of them model after model."""
+    """One row for each recorded topic, ordered by article, and within an article by model."""
     more = TABLES["proportions"].header(request)[len(TABLES["proportions"].columns) :]
     for articles, recorded in request.reader.each_block(request.models):
         of_article = list(zip(*(of_model.lengths.tolist() for of_model in recorded), strict=True))
@@ -313,11 +313,11 @@ TABLES["model"] = Table(
 
 STEM = "model"
 _ITERATIONS = 8
-"""Iterations of gensim's inference. More would fit the words seen but not the unseen ones."""
+"""Iterations of gensim's inference. More would fit seen words better, but not unseen ones."""
 
 
 def underscored(words: Sequence[str]) -> Sequence[str]:
-    """The words as programs take them that have no blanks in words; as they are if two would become one."""
+    """The words with underscores for blanks, as some programs need; unchanged if two would become equal."""
     joined = [word.replace(" ", "_") for word in words]
     return joined if len(set(joined)) == len(joined) else words
 
@@ -361,7 +361,7 @@ def _write_gensim(request: ExportRequest, path: Path) -> None:
 # The formats.
 
 GROUP = 50_000
-"""Rows of a Parquet file that are written together."""
+"""The number of rows of a Parquet file that are written together."""
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # Chinese and Japanese spreadsheets accept the wide signs too
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -456,7 +456,7 @@ def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
 
 
 def _taken(file: io.BytesIO) -> bytes:
-    """What was written into this file since the last time; pyarrow itself counts what it has written."""
+    """What was written into this file since the last call; pyarrow keeps its own count of the bytes."""
     piece = file.getvalue()
     file.seek(0)
     file.truncate()
@@ -506,10 +506,10 @@ def format_of(table: Table, name: str | None) -> Format:
 
 
 def written_to(path: Path, table: Table, named: str | None = None) -> Format:
-    """The format of the file at ``path``: the one of this name, else the one that the ending of the file's
-    name stands for, or without an ending the default one.
+    """The format of the file at ``path``: the one of this name, else the one with the ending of the file's
+    name, or without an ending the default one.
 
-    Raises `BadUsage` for a format that does not fit, and for an ending that another format has, or none.
+    Raises `BadUsage` for a format that does not fit, and for an ending of no format or of another one.
     """
     from wikitopics.session.storage.files import check_target
 
@@ -518,7 +518,7 @@ def written_to(path: Path, table: Table, named: str | None = None) -> Format:
     meant = max(fitting, key=lambda one: len(one.ending), default=None)
     form = format_of(table, named or (meant.name if meant else None))
     if ending and named is None and meant is None:
-        check_target(path)  # a session's name has another ending, too
+        check_target(path)  # first, since the file may be a session
         *others, last = (FORMATS[one].ending for one in table.formats)
         raise BadUsage(
             f"{path.name}: no format has the ending {ending}; end the name in {', '.join(others)} or {last}, "
@@ -536,8 +536,8 @@ def save(
     path: Path,
     progress: Callable[[int], object] = lambda rows: None,
 ) -> int | None:
-    """Write an export to ``path``, whole or not at all; returns the rows written, None for formats without
-    rows."""
+    """Write an export to ``path``, whole or not at all. Returns the number of rows written; None for a format
+    without rows."""
     from wikitopics.session.storage.files import replacing
 
     if form.folder is not None:

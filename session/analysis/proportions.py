@@ -1,4 +1,4 @@
-"""What a session's models make of texts and articles: topic proportions, and similar articles."""
+"""Topic proportions of texts and articles by a session's models, and similar articles."""
 
 import difflib
 import re
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # Inference with a session's models: topic proportions of any text, and every word of the topics.
 
 _ANCHOR = re.compile(r"<a\s[^<>]*+>", re.IGNORECASE)
-"""No wikitext has this tag."""
+"""A tag that no wikitext has."""
 _NONE = np.empty(0, np.int32)
 
 
@@ -48,10 +48,10 @@ def saved_model(reader: SessionReader, name: str) -> OnlineModel:
 
 
 def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
-    """Strip markup; None means the session's own format. For a session of links, the
-    titles that they link to."""
+    """The texts without markup; ``markup`` None: in the session's own format. For a session that counts
+    links, the titles that they link to."""
     if reader.settings().rule == LINKS:
-        # Where titles begin with capitals, all of the vocabulary do.
+        # On a wiki whose titles begin with capitals, all of the vocabulary's do.
         info = SourceInfo(
             "", None, keeps_case=any(title[0] in ascii_lowercase for title in reader.vocabulary())
         )
@@ -81,12 +81,12 @@ def proportions(
 
 def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float32]:
     """(D, K) the proportions by this model of texts whose words are ``counted``. Raises `SessionError`."""
-    # No words first: row 0 begins at 0.
+    # Empty arrays come first, in case there are no texts.
     ids, counts = (np.concatenate(arrays) for arrays in zip((_NONE, _NONE), *counted, strict=True))
     batch = Minibatch(np.cumsum([0, *(len(one) for one, _ in counted)]), ids, counts)
     with errors_of(f"the model of kind {model.kind}", ""):
         theta = model.infer(batch)
-    # Each number of the model may be in range while one divided by its square is not.
+    # All numbers of a damaged model may be finite while its results are not.
     if not np.isfinite(theta).all():
         raise Damaged(f"the model of kind {model.kind} has no proportions")
     return theta
@@ -96,9 +96,9 @@ def top_words(
     reader: SessionReader, model: str, top: int, *, relevant: bool
 ) -> list[list[tuple[str, float]]]:
     """The ``top`` most probable words of every topic of this model at the last commit: (word, probability);
-    ``relevant``: of these the most relevant first.
+    ``relevant``: with the most relevant of these first.
 
-    If snapshots store enough words, they answer without loading the model.
+    If snapshots store enough words, the words come from the newest one, and the model is not loaded.
     """
     if top <= SNAPSHOT_WORDS:
         return [list(row.words) for row in reader.topics(model, top, relevant=relevant)]
@@ -117,8 +117,8 @@ def top_words(
 Address = Callable[[ArticleRow], str | None]
 
 _SOUND = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]{0,4000}")
-"""Only such addresses reach a terminal or a browser: no control character, quote or space, no other
-scheme."""
+"""Only such addresses reach a terminal or a browser: without control characters, quotes or spaces, and with
+no other scheme."""
 
 
 def addresses(settings: Settings) -> Address:
@@ -134,8 +134,8 @@ def addresses(settings: Settings) -> Address:
 
 
 def licence_of(settings: Settings) -> Licence | None:
-    """The licence of titles and word counts, as the kind of source names it; None if the documents are the
-    user's own."""
+    """The licence of titles and word counts, as the kind of source states it; None if there is none, as for
+    the user's own documents."""
     kind, identity = sources.described(settings.source), settings.source_options
     return None if kind.fault(identity) else kind.licence(identity)
 
@@ -152,7 +152,7 @@ class Article:
     role: str
     """trained, held_out or skipped."""
     topic: int | None
-    """None if it has none: it was skipped, or is held out (see `StoredSession.proportions`)."""
+    """Its largest topic; None if it was skipped, or is held out (see `StoredSession.proportions`)."""
     proportion: float | None
     """The proportion of `topic` in the article."""
     id: str | None = None
@@ -162,7 +162,7 @@ class Article:
 
 
 def listed_articles(reader: SessionReader, model: str, topic: int | None, limit: int) -> list[Article]:
-    """The articles most about a topic of this model, or for None the newest ones, whatever their role."""
+    """The articles most about a topic of this model; for ``topic`` None, the newest ones, of any role."""
     if topic is None:
         rows = reader.recent_articles(limit)
     else:
@@ -181,18 +181,18 @@ _DTYPES = re.compile(
     r"u?int(8|16|32|64)|U?Int64|float(32|64)|str|string|object"
     r"|(datetime64|timedelta64)\[(s|ms|us|ns)(, (?!dateutil)[\w/+:-]{1,40})?\]"
 )
-"""Types of an index that can be made again from text. For a time zone of dateutil, pandas opens any file."""
+"""Types of an index that can be restored from text. For a dateutil time zone, pandas would open any file."""
 _LONGEST = 255
 """The most characters of a mistyped title that are compared."""
 _TOGETHER = 2048
-"""Articles compared at a time, so that their numbers fit the processor's cache."""
+"""The number of articles compared at a time, so that their data fit the processor's cache."""
 
 
 def as_csr(
     reader: SessionReader, model: str, *, held_out: bool = False
 ) -> "tuple[csr_array, NDArray[np.int64]]":
     """((D, K) float32, page ids of its rows) of the trained articles whose proportions are recorded;
-    ``held_out``: those held out, too.
+    ``held_out``: including those held out.
 
     Raises `SessionError` if none are.
     """
@@ -212,11 +212,11 @@ def as_csr(
 
 
 def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "DataFrame":
-    """The same as a table: a column for each topic, a row for each article.
+    """The result of `as_csr` as a table: a column for each topic, a row for each article.
 
-    Of the user's own documents, every one that was read has a row, in the order of the input, which is empty
-    if no proportions are recorded. The index is the one that a pandas Series had, otherwise `id` if each
-    article has one, otherwise `page_id`. Raises `BadUsage` without pandas.
+    Of the user's own documents, every one that was read has a row, in the order of the input; the row is
+    empty if the document has no proportions. The index is the one that a pandas Series had, otherwise `id` if
+    every article has one, otherwise `page_id`. Raises `BadUsage` without pandas.
     """
     try:
         import pandas as pd
@@ -268,7 +268,7 @@ def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame"
 
 
 def as_kept(index: "Index") -> dict[str, object] | None:
-    """What a session must know to make this index of pandas again from its labels as text; None if that is
+    """What a session must store to restore this pandas index from its labels as text; None if that is
     impossible."""
     try:
         again = _index([str(label) for label in index], index.name, str(index.dtype))
@@ -279,7 +279,7 @@ def as_kept(index: "Index") -> dict[str, object] | None:
 
 
 def _index(labels: Sequence[str], name: str | int | None, dtype: str) -> "Index":
-    """The index of these labels. Raises ValueError or TypeError."""
+    """The index with these labels. Raises ValueError or TypeError."""
     import pandas as pd
 
     if not _DTYPES.fullmatch(dtype):  # a file that somebody else made could ask for any amount of memory
@@ -300,7 +300,7 @@ class Neighbour:
 
 
 class Recorded:
-    """All articles of a session with proportions in one model, for repeated questions.
+    """All articles of a session whose proportions in one model are recorded, for repeated questions.
 
     Takes 10 to 40 bytes per article. The part of an article's proportions that was not recorded counts as
     spread evenly over its other topics. Raises `SessionError` if none are recorded.
@@ -322,7 +322,7 @@ class Recorded:
         self._rest = np.sqrt(rest, dtype=np.float32)
         """(n,) the square root of the proportion of each topic that was not recorded."""
         self._above = np.sqrt(values, out=values)
-        """By how much the square roots of recorded proportions exceed that."""
+        """By how much the square root of each recorded proportion exceeds that of an unrecorded one."""
         self._above -= np.repeat(self._rest, self._kept.lengths)
         self._total = np.where(others > 0, np.float32(1), np.sqrt(sums))
 
@@ -330,7 +330,7 @@ class Recorded:
         return len(self._kept)
 
     def theta(self, row: int) -> NDArray[np.float64]:
-        """(K,) the proportions of one article, sum to 1."""
+        """(K,) the proportions of one article, which sum to 1."""
         one = self._kept[row : row + 1]
         theta = np.full(self._n_topics, float(self._rest[row]) ** 2)
         theta[one.topics] = one.values()
@@ -338,7 +338,7 @@ class Recorded:
         return theta
 
     def distances(self, theta: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """(n,) the Hellinger distance of each article from proportions, (K,)."""
+        """(n,) the Hellinger distance of each article from the proportions ``theta``, (K,)."""
         roots = np.sqrt(theta).astype(np.float32)
         shared = self._rest * roots.sum()
         for start in range(0, len(self), _TOGETHER):
@@ -352,12 +352,12 @@ class Recorded:
         return distances
 
     def row(self, seq: int) -> int | None:
-        """Where the article of this number is; None: its proportions are not recorded."""
+        """The row of the article with this number; None: its proportions are not recorded."""
         seqs = self.articles.seqs(np.arange(len(self)))
         return next(iter(np.flatnonzero(seqs == seq).tolist()), None)
 
     def row_of(self, reader: SessionReader, title: str, *, exact: bool = False) -> int | None:
-        """The article with this title, the newest of several; ``exact``: the capitals must match too."""
+        """The row of the newest article with this title; ``exact``: capitals must match too."""
         rows = np.flatnonzero(self.articles.title_keys == title_key(title))
         numbers = dict(zip(self.articles.seqs(rows).tolist(), rows.tolist(), strict=True))
         named = [
@@ -371,8 +371,8 @@ class Recorded:
     def nearest(
         self, reader: SessionReader, to: NDArray[np.floating[Any]] | int, limit: int
     ) -> list[Neighbour]:
-        """The articles nearest to proportions, (K,), or to the article in this row, without itself; the
-        nearest first, and for one read several times, the newest."""
+        """The articles nearest to proportions, (K,), or to the article in this row, which is left out. The
+        nearest come first; of an article with several readings, only the nearest is given."""
         of = (self.theta(to), int(self.articles.page_ids[to])) if isinstance(to, int) else (to, None)
         near = self.rows_near(reader, of[0], limit, of[1])
         return [Neighbour(row.page_id, row.title, distance, row.id) for row, distance, _ in near]
@@ -380,7 +380,7 @@ class Recorded:
     def rows_near(
         self, reader: SessionReader, theta: NDArray[np.floating[Any]], limit: int, without: int | None = None
     ) -> list[tuple[ArticleRow, float, list[tuple[int, float]]]]:
-        """Those nearest to proportions, without this page, with all that is stored of each: (article,
+        """The articles nearest to proportions, without this page, with all that is stored of each: (article,
         distance, its (topic, proportion), the largest first)."""
         distances = self.distances(theta)
         rows = _nearest_pages(distances, self.articles.page_ids, limit, without)
@@ -394,9 +394,9 @@ class Recorded:
 
 
 def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> SessionError:
-    """Why `row_of` finds no such article, with the nearest titles.
+    """The error for a title that `row_of` does not find, with the nearest titles.
 
-    ``or_file``: the name of a file was allowed too, and there is no such file.
+    ``or_file``: whether the name of a file was allowed too; then there is no such file.
     """
     alike = reader.resembling(title[:_LONGEST])
     same = [article for article in alike if article.title.casefold() == title.casefold()]
@@ -416,7 +416,7 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
 def _nearest_pages(
     distances: NDArray[np.float32], page_ids: NDArray[np.int64], limit: int, without: int | None
 ) -> NDArray[np.intp]:
-    """The rows of the ``limit`` nearest pages, each once."""
+    """The rows of the ``limit`` nearest pages, each page once, the nearest first."""
     tried = limit + 1
     while True:
         tried = min(2 * tried, len(distances))

@@ -1,4 +1,4 @@
-"""The story of a session: what one would tell of it, derived from what it stores; pure functions."""
+"""The story of a session: its noteworthy moments, derived from what it stores. All functions are pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,27 +16,27 @@ from wikitopics.session.records import Curve, Event, Flow, PastRun, TopicChange,
 from wikitopics.session.storage.topics import parts
 
 SCORE = SCORES[0]
-"""The metric whose course is told: the perplexity, which is over 0, and lower is better."""
+"""The metric whose course is told: the perplexity, which is positive; lower is better."""
 MOST = 60
-"""The most moments of a story: the newest."""
+"""The most moments of a story: the newest ones."""
 ROUND = 3
-"""The most round numbers of articles."""
+"""The most round numbers of articles that are told: the newest ones."""
 SPANS = 3
-"""The most doublings of articles for which the movements of shares are told, with the present one."""
+"""The most doublings of articles for which the movements of shares are told, including the current one."""
 CLEAR = 0.005
-"""The part of its value by which a model has to be better to be ahead of another one."""
+"""A model is ahead of another one if it is better by at least this part of the worse value."""
 BETTER = 0.001
-"""The least part of its value by which the best value has to improve within a doubling of articles."""
+"""A new best value is told if it has improved by at least this part within a doubling of articles."""
 MOVED = 0.0005
 """The least change of a share that is told: 0.05 points."""
 _RESUMED = re.compile(r"resumed after (\d+(?:\.\d+)?) (s|min|h|d)(: .*)?", re.DOTALL)
 
 Kind = TopicChange | Literal["ahead", "best", "count", "wait", "restart", "up", "down"]
 _Group = tuple[Sequence[str], Sequence[int], NDArray[Any], NDArray[Any]]
-"""What things are called, the topic of each, and their shares before and after."""
+"""(the names of topics or areas, the topic of each, their shares before, their shares after)"""
 DIRECTIONS: tuple[tuple[Kind, int], ...] = ("up", 1), ("down", -1)
 Shares = Sequence[tuple[int, NDArray[Any]]]
-"""Articles, and the share of every topic then, oldest first."""
+"""(articles, the share of every topic at that point), oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Moment:
     topic: int | None = None
     """The topic that it is about; of an area, its largest one."""
     at: float | None = None
-    """About when, in seconds since the epoch; None: not known."""
+    """Its approximate time, in seconds since the epoch; None: not known."""
 
 
 def times(articles: Sequence[float], course: Curve | None, runs: Sequence[PastRun]) -> NDArray[np.float64]:
-    """About when a session had trained on so many articles, in seconds since the epoch; NaN: not known.
+    """About when a session had trained on this many articles, in seconds since the epoch; NaN: not known.
 
     ``course``: one of its curves; None before the first measurement.
     """
@@ -71,7 +71,7 @@ def times(articles: Sequence[float], course: Curve | None, runs: Sequence[PastRu
 
 
 def doublings(points: Sequence[int]) -> list[int]:
-    """Of ascending numbers of articles, the first from each power of two on, and the last one."""
+    """Of these ascending numbers of articles, the first one after each power of two, and the last one."""
     first = {point.bit_length(): point for point in reversed(points)}
     return sorted({*first.values(), *points[-1:]})
 
@@ -87,8 +87,8 @@ def story(
 ) -> tuple[Moment, ...]:
     """What happened to a session, newest first.
 
-    ``curves``: those of its models for `SCORE`. ``changes``: newest first. ``moved``: the `movements` of
-    shares. ``counted``: what a number of articles counts.
+    ``curves``: its models' curves of `SCORE`. ``changes``: newest first. ``moved``: the `movements` of
+    shares. ``counted``: what a number of articles counts, such as "articles".
     """
     curves = {model: curve for model, curve in curves.items() if curve.values.size}
     course = max(curves.values(), key=lambda curve: curve.values.size, default=None)
@@ -111,10 +111,10 @@ def story(
 
 
 def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
-    """Where one model got ahead of another one.
+    """The points at which one model overtook another.
 
-    A model is ahead while it is `CLEAR` better; between, whoever was ahead still is. So two curves that are
-    nearly equal do not take turns.
+    A model takes the lead when it is better by `CLEAR`, and keeps it until the other one is. So two curves
+    that are nearly equal do not take turns.
     """
     moments = []
     for (one, ours), (other, theirs) in combinations(curves.items(), 2):
@@ -151,7 +151,7 @@ def round_numbers(articles: int, counted: str) -> list[Moment]:
 
 
 def waits(log: Sequence[Event], course: Curve | None, runs: Sequence[PastRun]) -> list[Moment]:
-    """The waits of a minute and more for something that went wrong, as the log has them."""
+    """The waits of a minute or more for something that went wrong, from the log."""
     moments = []
     for event in log:
         line = _RESUMED.fullmatch(event.message)
@@ -166,12 +166,12 @@ def waits(log: Sequence[Event], course: Curve | None, runs: Sequence[PastRun]) -
 
 
 def restarts(runs: Sequence[PastRun], flow: Sequence[Flow], counted: str) -> list[Moment]:
-    """Where training was continued by another trainer."""
+    """The points at which another trainer continued the training."""
     moments = []
     for before, run in pairwise(runs):
         if run.first_article == 0:
             continue
-        died = before.ended_at in (None, before.started_at)  # a run that was killed seems to end at once
+        died = before.ended_at in (None, before.started_at)  # a killed run is stored as ended at its start
         signs = [one.at for one in flow if before.started_at <= one.at < run.started_at]  # of life
         ended = max(signs, default=None) if died else before.ended_at
         after = "" if ended is None else f" after {age(run.started_at - ended)}"
@@ -184,7 +184,7 @@ def restarts(runs: Sequence[PastRun], flow: Sequence[Flow], counted: str) -> lis
 def movements(model: str, shares: Shares, names: Sequence[str], areas: Sequence[Area]) -> list[Moment]:
     """The topic and the area whose share rose most and fell most, between each two of ``shares``.
 
-    Areas move little, and are told of only when the articles have doubled.
+    Areas move little, so theirs are told only when the articles have passed a power of two.
     """
     moments = []
     for (since, before), (articles, now) in pairwise(shares):

@@ -1,4 +1,4 @@
-"""The topics of a stored session: as records, how coherent they are, which repeat others."""
+"""The topics of a stored session: records of them, how coherent they are, and which repeat others."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from wikitopics.session.sources import REPORT
 from wikitopics.session.storage.reader import SessionReader
 
 NAMED = 5
-"""The most pairs of repeats named; beyond that, their number is enough."""
+"""The most pairs of repeating topics that are named; of more, the number is enough."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,7 +43,7 @@ class Topic:
     """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
     topic, and for one that is not in use."""
     own: tuple[float, ...]
-    """For each of `words`: this topic's share of the uses by all topics that the word leads."""
+    """For each of `words`: this topic's share of its uses in all topics that have it among their words."""
     area: int | None
     """The number of its area; None for a topic that is not in use."""
     area_name: str | None
@@ -88,7 +88,7 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
 
 
 def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
-    """The metrics of its models, ending with those measured by a kind that is no longer installed."""
+    """The metrics of a session's models; those measured by kinds that are no longer installed come last."""
     own = [metric for spec in reader.settings().models for metric in own_metrics(spec.kind)]
     recorded = reader.metric_names()
     of_stream = (metric for metric in OF_STREAM if metric.name in recorded)
@@ -98,9 +98,9 @@ def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
 
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:
-    """NPMI of each topic's leading words over the held-out articles, as the trainer measures its mean.
+    """NPMI of each topic's leading words over the held-out articles; the trainer measures the mean of these.
 
-    As of the newest snapshot; empty before the first. None if the session holds out no articles.
+    As of the newest snapshot; empty before the first. A topic has None if no articles are held out.
     """
     newest = reader.newest_words(model)
     if newest is None:
@@ -127,13 +127,13 @@ def repeats_in_words(reader: SessionReader, model: str) -> str:
 
 # The data of an LDAvis page: topics as a map, and the words that tell each apart.
 #
-# The same as pyLDAvis 3.4 makes of the same topics, shares and vocabulary, in the same order; after Sievert
-# and Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*. The only difference is that
-# the map shows Hellinger distances: pyLDAvis's Jensen-Shannon divergences need K^2 W logarithms. K topics,
-# W words. The largest topic is number 1 here; `topic.order` has the numbers used elsewhere, plus 1.
+# The result is that of pyLDAvis 3.4 for the same topics, shares and vocabulary, in the same order (Sievert
+# and Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*). The only difference is that
+# the map shows Hellinger distances: pyLDAvis's Jensen-Shannon divergences need K^2 W logarithms (K topics,
+# W words). The largest topic is number 1 here; `topic.order` has the numbers used elsewhere, plus 1.
 
 WORDS = 30
-"""R: the words shown for a topic."""
+"""R: the number of words shown for a topic."""
 STEP = 0.01
 """The step of lambda, the weight of a word's probability against its lift."""
 
@@ -141,12 +141,12 @@ STEP = 0.01
 def ldavis(
     topics: NDArray[Any], shares: NDArray[Any], words: Sequence[str], tokens: int
 ) -> dict[str, object]:
-    """LDAvis's object for topics (K, W) whose rows sum to 1, with these shares (K,) of this many words."""
+    """LDAvis's object for topics (K, W) whose rows sum to 1, and their shares (K,) of ``tokens`` words."""
     from scipy.spatial.distance import pdist, squareform
 
     order = np.argsort(-shares, kind="stable")
     beta, share = topics[order].astype(np.float64), shares[order].astype(np.float64)
-    expected = beta * (share * tokens)[:, None]  # how often each word occurs in each topic
+    expected = beta * (share * tokens)[:, None]  # expected occurrences of each word in each topic
     frequency = expected.sum(axis=0)
     x, y = classical_scaling(squareform(pdist(np.sqrt(beta))) / np.sqrt(2)).T.tolist()
     rows = list(_listed(beta, share, expected))
@@ -165,7 +165,7 @@ def ldavis(
 
 
 def _columns(names: str, rows: Iterable[Sequence[object]]) -> dict[str, list[object]]:
-    """The rows as LDAvis has them: a list for each column."""
+    """The rows as LDAvis stores them: a list for each column."""
     columns = [*map(list, zip(*rows, strict=True))] or [[] for _ in names.split()]
     return dict(zip(names.split(), columns, strict=True))
 
@@ -186,15 +186,15 @@ def _listed(beta: NDArray[Any], share: NDArray[Any], expected: NDArray[Any]) -> 
 
 
 def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) -> NDArray[Any]:
-    """(W,) how much a word says about the topic, weighted by its frequency."""
+    """(W,) how much a word tells about the topic, weighted by the word's frequency."""
     of_word = beta / beta.sum(axis=0)
-    share = np.maximum(share, np.finfo(share.dtype).tiny)  # a topic that never had a word has none
+    share = np.maximum(share, np.finfo(share.dtype).tiny)  # a topic that never had a word has share 0
     distinct = (of_word * np.log(of_word / share[:, None])).sum(axis=0)
     return np.asarray(distinct * frequency / frequency.sum())
 
 
 def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> list[int]:
-    """Ids of a topic's R most relevant words at any lambda, in the order in which they come up."""
+    """Ids of all words that are among a topic's R most relevant at any lambda, as lambda goes from 0 to 1."""
     ids: dict[int, None] = {}
     for weight in np.arange(0, 1 + STEP, STEP).tolist():
         relevance = weight * log_beta + (1 - weight) * log_lift
@@ -206,7 +206,7 @@ def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> list[in
 def _tokens(
     ids: Collection[int], expected: NDArray[Any], frequency: NDArray[Any], words: Sequence[str]
 ) -> Iterator[tuple[int, float, str]]:
-    """`token.table`: each topic's part of a word's occurrences, if that is at least one."""
+    """`token.table`: each topic's part of a word's occurrences, where these round to one or more."""
     for i in sorted(ids, key=words.__getitem__):
         for topic in np.flatnonzero(expected[:, i] >= 0.5).tolist():
             yield topic + 1, float(expected[topic, i].round() / frequency[i]), words[i]

@@ -36,26 +36,26 @@ from wikitopics.session.storage.proportions import (
 )
 
 LARGEST = np.dtype(">u2")
-"""`articles.topics`: a topic and ten-thousandths, for one model after another."""
+"""`articles.topics`: for each model in turn, the largest topic and its proportion in ten-thousandths."""
 LARGEST_RELEASED = np.dtype("<u2")
 """The same in a file of 1.0.0."""
 RECENT_ARTICLES = 20_000
 """This many of the newest articles keep their counts and have their topics inferred again."""
 DROPPED_EVERY = 2**18
-"""Articles that should not be kept are dropped whenever this many more have been trained."""
+"""After this many more articles have been trained, those that are not to be kept are dropped."""
 MOST_ARTICLES = 1_000_000
 """The most articles of one answer; `all_articles` has no such bound."""
 _TITLE = "CASE title WHEN '' THEN 'document ' || page_id ELSE title END"
 """An article's title: documents of a file of word counts have only numbers."""
 _TITLED = r"(title LIKE ?1 ESCAPE '\' OR title = '' AND 'document ' || page_id LIKE ?1 ESCAPE '\')"
-"""Whether that title is LIKE the first parameter; written so, it is a third faster if articles have
-titles."""
+"""Whether that title is LIKE the first parameter. This form is a third faster than the plain one if articles
+have titles."""
 _AT_ONCE = 1000
 _MOST_ALIKE = 5000
 _LARGEST_ROW = 2**18
 """The most bytes of an article's row: a title is at most a quarter of it."""
 _MOST_RANKED = 5_000
-"""The most articles that are ranked for a topic: those with the largest proportions."""
+"""At most this many articles are ranked for a topic: those with the largest proportions."""
 _ABOUT_TOPIC = "WHERE {0} BETWEEN ? AND ? AND role = 0 ORDER BY {0} DESC, seq DESC LIMIT ?"
 _ABOUT_TOPIC_RELEASED = (
     "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ? ORDER BY {0} DESC, seq DESC LIMIT ?"
@@ -122,8 +122,8 @@ def insert_articles(
 def insert_recent(db: Connection, rows: Sequence[dict[str, object]]) -> None:
     """Store the counts of trained articles, and drop those no longer among the newest."""
     db.executemany("INSERT INTO recent VALUES (:first_seq, :articles, :documents)", rows)
-    # Counts the articles after a row instead of comparing its number: how many skipped ones lie in between is
-    # chance.
+    # The articles after a row are counted, not derived from its number: any number of skipped ones may lie in
+    # between.
     db.execute(
         "DELETE FROM recent WHERE first_seq IN (SELECT first_seq FROM (SELECT first_seq, sum(articles) OVER"
         " (ORDER BY first_seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newer FROM recent)"
@@ -142,8 +142,8 @@ def renew_topics(db: Connection, seqs: Sequence[int], topics: ArticleTopics) -> 
 
 
 def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
-    """Add the topics of all held-out articles, in the order of the stream; ``most``: articles in a row of
-    `blocks`."""
+    """Add the topics of all held-out articles, in the order of the stream; ``most``: the most articles in a
+    row of `blocks`."""
     rows = db.execute("SELECT seq FROM articles WHERE role = 1 ORDER BY seq").fetchall()
     seqs = [seq for (seq,) in rows]
     if len(seqs) != len(block):
@@ -159,21 +159,21 @@ def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, 
 
 
 def drop_held_out_topics(db: Connection) -> None:
-    """Take the topics of held-out articles away again."""
+    """Remove the topics of held-out articles."""
     for table in ("proportions", "blocks"):
         db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
 
 
 def replace_articles(db: Connection, block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
-    """Store trained articles with their present topics, whether or not they were dropped meanwhile."""
+    """Store trained articles with their current topics, even if they were dropped meanwhile."""
     db.executemany("DELETE FROM articles WHERE seq = ?", [(seq,) for seq in seqs])
     insert_articles(db, block, "trained", topics, seqs)
 
 
 def recent_row(block: Block, first_seq: int) -> dict[str, object]:
     """A row of `recent`: the counts of the articles with the numbers from ``first_seq`` on."""
-    nameless = replace(block, titles=("",) * len(block), ids=None)  # they are in `articles`
+    nameless = replace(block, titles=("",) * len(block), ids=None)  # titles and ids are in `articles`
     return {"first_seq": first_seq, "articles": len(block), "documents": nameless.to_bytes()}
 
 
@@ -195,8 +195,8 @@ def keep_top(db: Connection, topics: Sequence[int], most: int) -> None:
 def most_about(
     select: Callable[..., list[Any]], model: int, topic: int, limit: int, *, released: bool = False
 ) -> list[int]:
-    """The numbers of the trained articles with this largest topic, that one first whose proportion times the
-    square root of its words is largest: it is chance if all of ten words are about one topic.
+    """The numbers of the trained articles with this largest topic, by descending proportion times the square
+    root of the number of words: in an article of ten words, a proportion of 1 may be chance.
 
     ``released``: whether the file is one of 1.0.0.
     """
@@ -217,7 +217,7 @@ class ArticleReader(OpenedSession):
     """Questions about articles, and about the proportions of all of them at once."""
 
     def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
-        """Newest first; ``up_to``: from this number (`seq`) down."""
+        """The newest articles, newest first; ``up_to``: from this number (`seq`) down."""
         where, bound = ("WHERE seq <= ?", [up_to]) if up_to is not None else ("", [])
         return self._articles(f"{where} ORDER BY seq DESC LIMIT ?", [*bound, limit])
 
@@ -234,7 +234,7 @@ class ArticleReader(OpenedSession):
         return {row.seq: row for row in rows}
 
     def resembling(self, title: str) -> list[ArticleRow]:
-        """Articles whose title may be a mistyped one: half of it, or one word, matches."""
+        """Articles whose title may be meant by a mistyped one: half of it, or its longest word, matches."""
         title = title.encode("utf-8", "replace").decode()  # a command line may have bytes that are no text
         middle, longest = (len(title) + 1) // 2, max(title.split(), key=len, default="")
         beginning, end, word = map(_escaped, (title[:middle], title[middle:], longest))
@@ -261,13 +261,13 @@ class ArticleReader(OpenedSession):
             last = columns[0][-1]
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
-        """Which of these pages it is known to have trained on, and whether all that it trained on are
-        known. They are not if the session keeps only the articles most about a topic, or none."""
+        """(those of these pages that the session is known to have trained on, whether all that it trained on
+        are known). They are not if it keeps only the articles most about a topic, or none."""
         trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
         ((stored,),) = self._rows(f"SELECT count(*) {trained}")
         wanted = json.dumps(list(page_ids))
         known = f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))"
-        room = SMALL + len(wanted)  # a limit of what is asked, too
+        room = SMALL + len(wanted)  # the limit applies to parameters, too
         rows = self._rows(known, [wanted], largest=room, most=len(page_ids))
         return frozenset(page for (page,) in rows), stored >= self.progress().documents
 
@@ -277,7 +277,7 @@ class ArticleReader(OpenedSession):
         return row[0] or 0
 
     def known_ids(self, last: int) -> frozenset[str]:
-        """The articles' own ids, of pages up to this one."""
+        """The articles' own ids, up to this page id."""
         known: set[str] = set()
         for _, pages, *_, ids in self.all_articles(trained_only=False):
             known.update(one for page, one in zip(pages, ids, strict=True) if one and page <= last)
@@ -324,7 +324,7 @@ class ArticleReader(OpenedSession):
         raise Damaged("blocks has no row")
 
     def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
-        """All trained articles whose proportions are recorded; ``held_out``: those held out, too."""
+        """All trained articles whose proportions are recorded; ``held_out``: including those held out."""
         columns, room = {**BLOCK, "page_ids": Any, "titles": Any}, self._room(8)
         clause = f"b {_where(held_out)} ORDER BY first_seq"
         rows = self.select("blocks", columns, clause, largest=room, most=MOST_BLOCKS)
@@ -408,14 +408,14 @@ class ArticleReader(OpenedSession):
 
 
 def _where(held_out: bool) -> str:
-    """SQL for the rows of `blocks`, named b, that are asked for."""
+    """SQL for the rows of `blocks`, named b, with or without held-out articles."""
     return "" if held_out else f"WHERE NOT {IS_HELD_OUT}"
 
 
 def _decode_largest(
     packed: Sequence[object], models: Sequence[ModelSpec], dtype: np.dtype[Any]
 ) -> tuple[list[list[int]], list[list[float]]]:
-    """`articles.topics`: each model's largest topic, and its proportion; none for untrained articles."""
+    """Each model's largest topic, and its proportion, from `articles.topics`; empty for a NULL."""
     trained = [one for one in packed if one is not None]
     size = 2 * dtype.itemsize * len(models)
     if not all(isinstance(one, bytes) and len(one) == size for one in trained):

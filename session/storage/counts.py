@@ -35,8 +35,8 @@ Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
 class Block:
     """``n`` consecutive articles of the stream, as compressed sparse rows beside columns.
 
-    Articles travel so from counting to the models and into the session. A block that comes from a source has
-    a place in the stream, too: ``skips``, ``position``, ``lap`` and ``warnings``. Its parts have none.
+    Articles travel in blocks from counting to the models and into the session. Only a block that comes from a
+    source, not a part of one, has a place in the stream: ``skips``, ``position``, ``lap`` and ``warnings``.
     """
 
     page_ids: NDArray[np.int64]
@@ -49,14 +49,14 @@ class Block:
     word_ids: NDArray[np.int32]
     counts: NDArray[np.int32]
     ids: tuple[str, ...] | None = None
-    """Their ids in their own collection, "" for a document without one; None: the source has none."""
+    """Their ids in their own collection, "" for a document without one; None: the source has no ids."""
     lexicon: tuple[str, ...] | None = None
-    """The words that ``word_ids`` refer to, and maybe others, if there is no vocabulary yet; None: they are
-    the session's."""
+    """If there is no vocabulary yet: the words that ``word_ids`` refer to, and maybe others. None: the ids
+    refer to the session's vocabulary."""
     unread: frozenset[int] = frozenset()
-    """Page ids of articles that could not be counted, and maybe others; these articles have no words."""
+    """Page ids of articles without words, since they could not be counted; maybe also ids in other blocks."""
     skips: Skips = field(default_factory=dict)
-    """How many pages of this stretch give no article, by reason."""
+    """How many pages of this stretch gave no article, by reason."""
     position: dict[str, Any] | None = None
     """JSON values; opaque here. A source resumed from it continues right after these articles."""
     lap: float | None = None
@@ -99,7 +99,7 @@ class Block:
 
     @property
     def words(self) -> NDArray[np.int64]:
-        """(n,) the words of each article that are in the vocabulary."""
+        """(n,) the number of words of each article that are in the vocabulary."""
         sums = from_zero(self.counts)
         return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]], dtype=np.int64)
 
@@ -118,7 +118,7 @@ class Block:
     def of_pages(
         pages: Sequence[Page], counted: Sequence[Counted], lexicon: tuple[str, ...] | None = None
     ) -> "Block":
-        """Pages, and for each of them the ids of its words and how often they occur."""
+        """A block of these pages; ``counted``: for each page the ids of its words, and their counts."""
         empty = [np.empty(0, np.int32)]
         has_ids = bool(pages) and pages[0].id is not None
         return Block(
@@ -134,7 +134,7 @@ class Block:
 
     @staticmethod
     def uncounted(page: Page) -> "Block":
-        """A page that could not be counted."""
+        """A block of one page that could not be counted."""
         none = np.empty(0, np.int32)
         return replace(Block.of_pages([page], [(none, none)]), unread=frozenset({page.page_id}))
 
@@ -180,8 +180,8 @@ class Block:
         )
 
     def over(self, numbers: Mapping[str, int]) -> "Block":
-        """The same over a vocabulary, given as the number of each of its words; all other words are left
-        out."""
+        """The same articles over a vocabulary, given as the number of each of its words. All other words are
+        left out."""
         assert self.lexicon is not None
         known = np.array([numbers.get(word, -1) for word in self.lexicon], np.int32)
         article = np.repeat(np.arange(len(self)), np.diff(self.indptr))
@@ -201,7 +201,7 @@ class Block:
 
     @staticmethod
     def concatenate(parts: Sequence["Block"]) -> "Block":
-        """One run made of several, in order."""
+        """One block made of several, in order."""
         if len(parts) == 1:
             return parts[0]
         if not parts:
@@ -214,7 +214,7 @@ class Block:
                 [part if part.lexicon is None else part.over(numbers) for part in parts]
             )
             return replace(joined, lexicon=tuple(numbers))
-        no_ids = all(part.ids is None for part in parts)  # an empty part does not decide it
+        no_ids = all(part.ids is None for part in parts)  # an empty part may lack them
         return Block(
             np.concatenate([part.page_ids for part in parts]),
             np.concatenate([part.revision_ids for part in parts]),
@@ -235,7 +235,7 @@ def from_zero(lengths: ArrayLike) -> NDArray[np.int64]:
 def gather(
     indptr: NDArray[np.int64], rows: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(where each of these sparse rows begins among them, where their elements are now)."""
+    """(where each of these sparse rows will begin, where their elements are now)."""
     starts = from_zero(np.diff(indptr)[rows])
     return starts, np.arange(starts[-1]) + np.repeat(indptr[rows] - starts[:-1], np.diff(starts))
 
@@ -286,7 +286,7 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
 MOST_BLOCKS = 10_000_000
 """Rows of `kept_counts` and of `blocks`, one per minibatch."""
 MOST_ROW_BYTES = 16 * 2**20
-"""The size of a row's words and counts before its last article: far below what may be read of one."""
+"""A row's words and counts take at most this and one more article: far below what may be read of a row."""
 _ENTRY = 9
 """Bytes per word of an article besides its letters: its number, its count, and the end of its line."""
 
@@ -294,16 +294,16 @@ _ENTRY = 9
 def documents_room(settings: Settings) -> int:
     """The most bytes of one value of word counts, or of a table that is read at once.
 
-    Far more than any needs: 64 kB per article of a minibatch and per held-out article.
+    That is far more than needed: 64 kB per article of a minibatch and per held-out article.
     """
     return 2**26 + 2**16 * (settings.batch_size + settings[HELD_OUT])
 
 
 def encode_block(block: Block) -> Iterator[dict[str, object]]:
-    """The columns of its row; `decode_block` is the inverse.
+    """The columns of the block's rows; `decode_block` is the inverse.
 
-    Long articles may give several rows, each with the position after all of them. The rows are committed
-    together.
+    A block of long articles may give several rows, each with the position after all of them. The rows are
+    committed together.
     """
     skips = block.skips
     for whole_articles in _cut(block.with_own_words()):
@@ -340,21 +340,21 @@ FIRST_ARTICLES: Mapping[str, Any] = {
 
 
 def decode_block(row: tuple[Any, ...]) -> Block:
-    """`first_articles`: (documents, words, skips, unread, position, lap). Raises `Damaged`."""
+    """The block in a row of `first_articles`, with the columns `FIRST_ARTICLES`. Raises `Damaged`."""
     documents, words, skips, n_unread, position, lap = row
     lexicon = tuple(words.split("\n")) if words else ()
     if len(set(lexicon)) < len(lexicon):
         raise Damaged("first_articles.words has a word twice")
     block = Block.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
     missed = whole(n_unread, "first_articles.unread", high=len(block))
-    # Which of the articles without words they are makes no difference.
+    # It makes no difference which of the articles without words these are.
     unread = frozenset(block.page_ids[~block.has_words][:missed].tolist())
     return replace(block, unread=unread, skips=skips, position=position, lap=lap)
 
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Counts over all articles that were trained, each once."""
+    """Counts over all articles that were trained on, each article once."""
 
     counts: NDArray[np.int64]
     """(W,)"""
@@ -369,7 +369,7 @@ class WordCounts:
     def add(self, block: Block) -> None:
         """Add the words of trained articles."""
         W = len(self.counts)
-        # The sums of a minibatch are whole numbers that a float represents exactly.
+        # The sums over a minibatch are whole numbers, which a float represents exactly.
         self.counts[:] += np.bincount(block.word_ids, block.counts, W).astype(np.int64)
         self.articles[:] += np.bincount(_once_an_article(block, W), minlength=W)
 
@@ -383,7 +383,7 @@ class WordCounts:
     ) -> "WordCounts":
         """The inverse of `to_bytes`, after this many articles and words. Raises `Damaged`.
 
-        ``again``: whether ``tokens`` include those of articles that were read again.
+        ``again``: whether ``tokens`` includes those of articles that were read again.
         """
         place, arrays = "word_counts.arrays", unpack_arrays(data, "word_counts.arrays")
         result = WordCounts(
@@ -408,7 +408,7 @@ class CountsReader(OpenedSession):
     """Questions about word counts."""
 
     def pending(self) -> list[tuple[int, Block]]:
-        """Stretches crawled and not completely trained, oldest first, and their numbers."""
+        """(number, block) of each stretch that is crawled but not completely trained, oldest first."""
         return self._counts("pending")
 
     def held_out(self) -> Block:
@@ -416,8 +416,8 @@ class CountsReader(OpenedSession):
         return Block.concatenate([block for _, block in self._counts("held_out")])
 
     def words_of(self, article: ArticleRow) -> Counted | None:
-        """The words of one article; None if they are not stored, as those of older articles usually are
-        not."""
+        """The words of one article; None if they are not stored, which is usual for older
+        articles."""
         if article.role == "held_out":
             block = self.held_out()
             return next(map(block.entries, np.flatnonzero(block.page_ids == article.page_id).tolist()), None)
@@ -457,8 +457,8 @@ class CountsReader(OpenedSession):
         return WordCounts.from_bytes(rows[0][0], n_words, progress.documents, progress.tokens, again=again)
 
     def kept_rows(self) -> list[tuple[int, int]]:
-        """The rows of word counts kept, in the order of the stream: their numbers, and how many articles each
-        has."""
+        """(number, number of articles) of each row of kept word counts, in the order of the
+        stream."""
         columns = {"id": Count, "articles": PositiveCount}
         return self.select("kept_counts", columns, "ORDER BY id", most=MOST_BLOCKS)
 
@@ -507,7 +507,7 @@ class KeptCounts(CountsReader):
 
     @property
     def identity(self) -> dict[str, str]:
-        """Identifies the stream, however far that session has come since."""
+        """Identifies the stream. It stays the same when that session trains on."""
         fingerprint = self.settings().fingerprint.encode()
         first = self._read(0).to_bytes() if self._kept else b""
         return {"checksum": hashlib.blake2b(fingerprint + first, digest_size=16).hexdigest()}

@@ -2,8 +2,8 @@
 
 One SQLite file is one session. A file is a session if its tables, as SQLite itself reports them, are these
 and hold nothing that SQLite would compute: no view, trigger, virtual table, generated column, default or
-condition. Only the orders of `order_by_topic` are computed, by SQL that is known word by word. Whoever
-changes a table raises `VERSION`, and adds to `sql/` the schema and the upgrade from the one before.
+condition. Only the indexes of `order_by_topic` are computed, by SQL that is known word by word. Whoever
+changes a table raises `VERSION`, and adds the schema and the upgrade from the previous one to `sql/`.
 """
 
 import contextlib
@@ -35,15 +35,15 @@ ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 """A role is stored as its index here."""
 
 VERSION = 10
-"""The number of this format: `PRAGMA user_version`, by which other versions can refuse."""
+"""The number of this format, in `PRAGMA user_version`, so that other versions can refuse the file."""
 FIRST_RELEASED, RELEASED = 8, {8: "1.0.0", 9: "1.1.0"}
-"""Earlier formats, with the version that wrote them: they are read unconverted, and converted to this format
+"""Earlier formats, with the version that wrote each. A file is read as it is, and converted to this format
 when training continues."""
 
 _ORDER = "by_topic_of_model_"
 
 _OTHERS = frozenset({"_sqlite_migrations", "sqlite_stat1", "sqlite_stat3", "sqlite_stat4"})
-"""Tables that nothing here reads: of sqlite-utils, which made the sessions of 1.0.0, and of ANALYZE."""
+"""Tables that nothing here reads: those of sqlite-utils, which made sessions in 1.0.0, and of ANALYZE."""
 
 
 def largest_topic(model: int) -> str:
@@ -58,8 +58,8 @@ def order_by_topic(model: int) -> str:
 
 @cache
 def script(name: str) -> str:
-    """One of the files in `sql/`: the schema of a format, the upgrade to the next one, or a question about a
-    file's tables."""
+    """One of the files in `sql/`: the schema of a format, the upgrade to the next one, or a query about the
+    tables of a file."""
     return Path(__file__).with_name("sql").joinpath(f"{name}.sql").read_text("utf-8")
 
 
@@ -72,15 +72,15 @@ def schema(version: int = VERSION) -> frozenset[tuple[Any, ...]]:
 
 
 def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int) -> None:
-    """Check that a file has the tables of a session, and maybe indexes of somebody's own.
+    """Check that a file has the tables of a session, and besides at most plain indexes that a user added.
 
-    ``read``: the rows of a query. Raises `Damaged`.
+    ``read``: returns the rows of a query. Raises `Damaged`.
     """
     wanted, orders = schema(version), set()
     known = {table for table, *_ in wanted} | _OTHERS
     for kind, name, sql in read("SELECT type, name, sql FROM sqlite_master"):
-        # First, since a virtual table would run its module's code as soon as its columns are asked for.
-        # SQLite itself writes the first words. No pragma reports a CHECK.
+        # This comes first: a virtual table would run its module's code as soon as its columns are queried.
+        # SQLite itself writes the first words of the SQL. No pragma reports a CHECK.
         plain = isinstance(sql, str) and "check" not in sql.lower()
         table = kind == "table" and name in known and plain and sql.startswith("CREATE TABLE ")
         index = kind == "index" and (
@@ -111,7 +111,7 @@ MOST_ROWS = 100_000
 """The most rows of an answer, unless a reader expects more."""
 
 _MOST_BYTES = 2**31 - 1
-"""SQLite takes this as its compiled-in maximum."""
+"""For SQLite this means its compiled-in maximum."""
 _DAMAGE = re.compile(
     "malformed|no such (table|column|collation)|values were supplied|already exists|constraint failed"
     "|datatype mismatch|integer overflow|too big|UTF-8"
@@ -133,7 +133,7 @@ def connect(path: Path, *, timeout: float | None = None) -> Connection:
 
 
 def database(connection: Connection) -> "Database":
-    """This connection as sqlite-utils writes rows to it, which only a trainer does.
+    """The connection wrapped by sqlite-utils, for writing rows; only a trainer needs this.
 
     If pandas is installed, sqlite-utils imports it to support one more type of column, which no session has.
     That would add a third of a second to the start of every trainer.
@@ -148,7 +148,7 @@ def database(connection: Connection) -> "Database":
 
 
 def open_session(path: Path, how: str, timeout: float) -> Connection:
-    """A connection to a session that may be read; ``how``: parameters of SQLite's URI. Raises
+    """A connection to a session after `check_session`; ``how``: parameters of SQLite's URI. Raises
     `SessionError`, for example if the file has just been deleted."""
     with session_errors(path):
         uri = f"{path.absolute().as_uri()}?{how}"
@@ -162,7 +162,7 @@ def open_session(path: Path, how: str, timeout: float) -> Connection:
 
 @contextlib.contextmanager
 def closed_on_error(opened: Any) -> Iterator[None]:
-    """Close it if the block fails, since nobody else gets it then."""
+    """Close ``opened`` if the block fails, since nobody else will."""
     try:
         yield
     except BaseException:
@@ -264,7 +264,7 @@ def select(db: Connection, table: str, columns: Types, clause: str = "", *rest: 
 
 
 def only_row(db: Connection, table: str, columns: Types) -> dict[str, Any]:
-    """The same of the only row of a table, by column. Raises `Damaged` if there is none."""
+    """These columns of the only row of a table, by name. Raises `Damaged` if there is no row."""
     for row in select(db, table, columns, "WHERE id = 1"):
         return dict(zip(columns, row, strict=True))
     raise Damaged(f"{table} has no row")
@@ -295,7 +295,7 @@ def check_file(path: Path) -> os.stat_result:
 def fold_log(path: Path) -> None:
     """Checkpoint the write-ahead log, if possible.
 
-    The last reader after a killed trainer calls this, so that a session is one file.
+    The last reader of a session whose trainer was killed calls this, so that the session is one file.
     """
     _pragma(path, "wal_checkpoint(TRUNCATE)", "mode=rw")
 
@@ -323,10 +323,10 @@ def is_sqlite(path: Path) -> bool:
     """Whether the file begins like an SQLite file; False if it cannot be read."""
     if not os.path.isfile(path) or not os.path.getsize(path):  # opening a pipe would wait for its other end
         return False
-    # By SQLite itself, see `check_file`: this process may have it open.
+    # SQLite itself reads the file (see `check_file`), since this process may have it open.
     if _pragma(path, "schema_version", "mode=ro&immutable=1") is not None:
         return True
-    with contextlib.suppress(OSError), path.open("rb") as file:  # even damaged, it is a database
+    with contextlib.suppress(OSError), path.open("rb") as file:  # a damaged one is a database too
         return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
     return False
 
@@ -344,21 +344,21 @@ def _pragma(path: Path, name: str, how: str) -> object:
 
 def is_ours(path: Path) -> bool:
     """Whether the file is marked as a session, of any version, even if nothing else can be read."""
-    # As in `is_sqlite`: by SQLite itself, and nothing may be changed. The write-ahead log is left out if
-    # possible: with it SQLite writes a -shm, which would stay behind if another process deletes the session.
+    # As in `is_sqlite`, SQLite reads the file and changes nothing. The log is left out if possible:
+    # with it SQLite writes a -shm, which would stay behind if another process deletes the session.
     return os.path.isfile(path) and any(
         _pragma(path, "application_id", how) == APPLICATION_ID for how in ("mode=ro&immutable=1", "mode=ro")
     )
 
 
 def released(path: Path) -> str:
-    """The version whose earlier format a session has; "" if it has today's."""
+    """The version whose earlier format a session has; "" if it has the current format."""
     version = _pragma(path, "user_version", "mode=ro")
     return RELEASED.get(version, "") if isinstance(version, int) else ""
 
 
 def keep_sessions(target: Path) -> None:
-    """Refuse to write something else to ``target`` if that is, or belongs to, a session or another database.
+    """Refuse to overwrite ``target`` if it is, or belongs to, a session or another database.
 
     Raises `BadUsage`.
     """

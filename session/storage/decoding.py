@@ -34,11 +34,11 @@ Types = Mapping[str, Any]
 """The type of each column of a table."""
 Rows = list[tuple[Any, ...]]
 _CELL = re.compile(r"^\[\d+\]\[(\d+)\]")
-"""The row and the column that msgspec names."""
+"""The row and the column in a path as msgspec writes it."""
 
 
 def convert(value: object, kind: Any, place: str, columns: Sequence[str] = ()) -> Any:
-    """A plain value as this type; ``columns``: their names, if it is rows of a table."""
+    """A plain value as this type; ``columns``: the columns' names, if the value is rows of a table."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError) as error:
@@ -94,7 +94,7 @@ def whole(value: object, place: str, low: int = 0, high: int = 10**15) -> int:
 def numbers(
     value: object, place: str, dtype: type[np.generic], shape: tuple[int, ...], low: float, high: float
 ) -> NDArray[Any]:
-    """An array from its bytes, its numbers from ``low`` to ``high``. -1 in a shape stands for the rest."""
+    """An array from its bytes, with numbers from ``low`` to ``high``. -1 in a shape stands for the rest."""
     try:
         array: NDArray[Any] = np.frombuffer(value, dtype).reshape(shape)  # type: ignore[call-overload]
     except (TypeError, ValueError):
@@ -113,16 +113,16 @@ def _damaged(error: Exception, place: str, columns: Sequence[str] = ()) -> Damag
 
 # Arrays as bytes for the session file, .npz without pickle, and .npz files that somebody else made.
 #
-# Nothing is unpacked before its size is known. Large arrays of a file are read in place: half a gigabyte
-# opens at once.
+# Nothing is unpacked before its size is known. Large arrays are read from the file as they are needed: half a
+# gigabyte opens at once.
 
 _LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip member: ends with the lengths of its name and extra field
 _END = struct.Struct("<4s8xL6x")
-"""A zip's last record; among other things, the bytes of its directory."""
+"""A zip's last record; of its fields, the size of the directory in bytes."""
 _WIDE_END = struct.Struct("<4s36xQ8x20x")
 """The same for a zip over 4 GB; it comes before that record, together with a pointer to it."""
 LARGEST_DIRECTORY = 2**16
-"""Bytes of a zip's directory: hundreds of arrays. A zip's reader makes an object of each entry."""
+"""The most bytes of a zip's directory: hundreds of arrays. `zipfile` makes an object of each entry."""
 MOST_UNPACKED = 2**29
 """The most bytes of compressed arrays; uncompressed ones stay on disk, however large."""
 _MOST_ARRAYS = 100
@@ -130,7 +130,7 @@ _MOST_AXES = 4
 
 
 class TooLarge(ValueError):
-    """An .npz that would take more memory than any real word counts; the message says why."""
+    """An .npz that would take more memory than any real word counts need; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +161,10 @@ Column = OnDisk | NDArray[Any]
 
 
 def open_npz(file: BinaryIO, names: Sequence[str]) -> tuple[dict[str, Column], str]:
-    """The arrays ``names`` of an .npz, none of them unpickled, a single number as a row of one, and a text
-    that changes when an array does: their sizes and CRC-32 from the file's directory.
+    """(the arrays ``names`` of an .npz, a text that changes when an array does: their sizes and CRC-32 from
+    the file's directory). Nothing is unpickled, and a single number becomes an array of one.
 
-    ``file`` has to stay open; compressed arrays are in memory.
+    ``file`` has to stay open; compressed arrays are loaded into memory.
 
     Nothing is unpacked before its size is known. Raises KeyError with the missing name, `TooLarge`, OSError,
     and whatever zipfile, zlib and numpy raise on hostile bytes.
@@ -204,10 +204,10 @@ def check_directory(file: BinaryIO) -> None:
 
 
 def array_header(content: IO[bytes], size: int) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
-    """The type and shape of the array in a .npy of ``size`` bytes, and whether columns come first.
+    """The type and shape of the array in a .npy of ``size`` bytes, and whether it is in column-major order.
 
-    Leaves ``content`` at the first value. Raises ValueError, also if the size is not that of such an array,
-    and whatever else numpy raises on hostile bytes.
+    Leaves ``content`` at the first value. Raises ValueError, also if the size does not fit the array, and
+    whatever else numpy raises on hostile bytes.
     """
     if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may have any length
         raise ValueError("not a plain array")
@@ -263,7 +263,7 @@ def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
             if not stored or sum(member.file_size for member in members) > len(data):
                 raise ValueError("it unpacks to more than its own size")
             return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
-    except Exception as error:  # noqa: BLE001 (of zipfile and numpy, by what the bytes have become)
+    except Exception as error:  # noqa: BLE001 (zipfile and numpy raise anything on damaged bytes)
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise Damaged(f"{place} cannot be read: {reason[:80]}") from None
 
@@ -310,7 +310,7 @@ def _array(content: bytes) -> NDArray[Any]:
 
 
 def topic_name(name: str) -> str:
-    """A name that somebody gives a topic, in one line. Raises `BadUsage` if it cannot be one."""
+    """A name given to a topic, in one line. Raises `BadUsage` for text that cannot be one."""
     line = " ".join(name.split())
     if len(line) > LONGEST_NAME or not line.isprintable():
         raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")

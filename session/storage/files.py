@@ -19,7 +19,7 @@ from wikitopics.session.paths import is_at
 from wikitopics.session.storage.database import closed_on_error, keep_sessions, remove_database, sync
 
 _DRAFT = ".wikitopics-"
-"""How the name of a file or folder begins that replaces another one once it is whole."""
+"""The beginning of a draft's name: a file or folder that replaces another one once it is complete."""
 _NAMES = (f"{_DRAFT}*.new", ".*.db.new")
 
 
@@ -31,7 +31,7 @@ def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
     """
     mode = os.stat(path).st_mode
     _check_kind(path, mode, pipes=pipes)
-    waits = os.O_NONBLOCK if stat.S_ISREG(mode) else 0  # it may have become a pipe
+    waits = os.O_NONBLOCK if stat.S_ISREG(mode) else 0  # by now it may be a pipe
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOCTTY | waits))  # noqa: SIM115
     with closed_on_error(file):
         _check_kind(path, os.fstat(file.fileno()).st_mode, pipes=pipes)
@@ -92,7 +92,7 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
         yield draft
         sync(draft)
         draft.replace(target)
-        with contextlib.suppress(OSError):  # it has its name either way
+        with contextlib.suppress(OSError):  # it has been renamed either way
             sync(target.parent)
 
 
@@ -147,7 +147,7 @@ def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if is_at(draft, os.fstat(descriptor)):
             break
-        os.close(descriptor)  # another process took it for abandoned before it was locked
+        os.close(descriptor)  # before it was locked, another process took it for abandoned and deleted it
     try:
         yield draft
     finally:
@@ -161,14 +161,14 @@ def _new_folder(path: Path) -> int:
 
 
 def _machine() -> str:
-    """Names this machine: on a file system of several, another one's locks may not be seen."""
+    """Identifies this machine: on a shared file system, locks of other machines may not be visible."""
     return hashlib.blake2b(os.uname().nodename.encode(), digest_size=4).hexdigest()
 
 
 def left_behind(folder: Path) -> Iterator[Path]:
-    """The drafts of this user in a folder that no process holds, those of 1.0.0 among them.
+    """This user's drafts in a folder that no process holds, including those of version 1.0.0.
 
-    The one that was yielded last is locked.
+    A draft is locked until the next one is requested.
     """
     for draft in sorted(one for name in _NAMES for one in folder.glob(name)):
         with contextlib.suppress(OSError), _locked(draft):

@@ -34,13 +34,13 @@ from wikitopics.vocab.rules import FORM, is_printable
 
 _Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Word = Annotated[str, Meta(max_length=64)]
-"""Instead of a number, such as "learn"."""
+"""A word instead of a number, such as "learn"."""
 _ModelName = Annotated[str, Meta(pattern=rf"^{NAME.pattern}\Z")]
 _BatchSize = Annotated[int, Meta(ge=1, le=int(BATCH_SIZE.most))]
 
 
 class _Stored(TypedDict):
-    """The settings besides those of `KEPT`."""
+    """The settings other than those of `KEPT`."""
 
     source: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
     source_name: Text
@@ -64,7 +64,7 @@ class _StoredModel(TypedDict):
 
 
 def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
-    """`settings`: (key, value) rows."""
+    """The settings from the (key, value) rows of `settings`."""
     values = {key: from_json(value, Any, f"settings.{visible(key):.64}") for key, value in rows}
     stored = convert(values, _Stored, "settings")
     models, sizes = tuple(map(_spec, stored["models"])), stored["batch_sizes"]
@@ -85,7 +85,7 @@ def _spec(value: Mapping[str, Any]) -> ModelSpec:
 
 
 def keep_index(path: Path, index: Mapping[str, object]) -> None:
-    """Store the type of the ids that a program gave its texts: their `dtype`, and the `name` of them all.
+    """Store the pandas type of the ids that a program gave its texts: the index's `dtype` and `name`.
 
     Raises `SessionError`.
     """
@@ -94,14 +94,14 @@ def keep_index(path: Path, index: Mapping[str, object]) -> None:
 
 
 class StoredIndex(TypedDict):
-    """What `keep_index` stores; a name that is neither text nor a number is none."""
+    """What `keep_index` stores; a name that is neither text nor a number is ignored."""
 
     name: NotRequired[Any]
     dtype: Text
 
 
 def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
-    """The value of a setting; a session older than the setting has none."""
+    """The value of a setting; its default if the session is older than the setting."""
     if option.name not in values and not option.derived:
         return option.default
     try:
@@ -111,7 +111,7 @@ def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
 
 
 def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
-    """The one row of `vocabulary`: the words, by id."""
+    """The words, by id, from the one row of `vocabulary`."""
     joined = convert(words, Annotated[str, Meta(max_length=MOST_WORD_BYTES)], "vocabulary.words")
     if hashlib.sha256(joined.encode()).hexdigest() != fingerprint:
         raise Damaged("vocabulary.words differ from those the session was made with")
@@ -151,7 +151,7 @@ class OpenedSession:
     def one_moment(self) -> Iterator[None]:
         """Read everything in the block from one commit, whatever a trainer saves meanwhile.
 
-        A trainer's log grows as long as the block lasts, so keep it short.
+        A trainer's write-ahead log grows as long as the block lasts, so keep the block short.
         """
         if self._connection.in_transaction:
             yield
@@ -167,7 +167,7 @@ class OpenedSession:
         return int(self._rows("PRAGMA data_version")[0][0])
 
     def _format(self) -> int:
-        """The version of its format: a trainer may bring an earlier one to today's meanwhile."""
+        """The version of the file's format, read each time: a trainer may upgrade the file meanwhile."""
         return int(self._rows("PRAGMA user_version")[0][0])
 
     def _is_of_1_0(self) -> bool:
@@ -175,7 +175,7 @@ class OpenedSession:
         return self._format() == database.FIRST_RELEASED
 
     def settings(self) -> Settings:
-        """The settings with which the session was created; the fingerprint comes with the vocabulary."""
+        """The settings with which the session was created. The fingerprint comes with the vocabulary."""
         if self._settings is None or self._settings.building:
             self._settings = decode_settings(self.select("settings", {"key": Text, "value": Any}))
         return self._settings
@@ -220,7 +220,7 @@ class OpenedSession:
         return self.models().index(self.model_named(name))
 
     def _spec_in(self, table: str, model: object, **topics: int | None) -> ModelSpec:
-        """The model that a row of this table is about by its number; ``topics``: the row's, by column.
+        """The model of this number, named in a row of this table; ``topics``: the row's topics, by column.
 
         Raises `Damaged` if the session has no such model, or the model no such topic.
         """
@@ -268,11 +268,11 @@ class OpenedSession:
         return progress
 
     def close(self) -> None:
-        """Safe to call twice."""
+        """Close the file; safe to call twice."""
         self._connection.close()
 
     def leave(self) -> None:
-        """Close, and if no trainer is left, fold its log in, so that the session is one file."""
+        """Close, and if no trainer is left, fold in the write-ahead log, so that the session is one file."""
         self._connection.close()
         if owner(self.path) is None:
             database.fold_log(self.path)
@@ -285,7 +285,7 @@ class OpenedSession:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    has_writer = beside(path, WAL).exists()  # asked first: an attempt to open it may make one
+    has_writer = beside(path, WAL).exists()  # checked first: an attempt to open the file may make a -wal
     try:
         return database.open_session(path, "mode=ro", 5.0)
     except SessionError:

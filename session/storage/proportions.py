@@ -1,7 +1,7 @@
 """The proportions of articles, in a few large rows: the tables `blocks` and `proportions`.
 
-One row per minibatch, and at the end of a session over the user's own documents also those held out. SQLite
-takes half a second to return a million rows of `articles`, and a twentieth of that for a thousand blocks.
+There is one row per minibatch; a finished session over the user's own documents also has rows for those held
+out. SQLite returns a million rows of `articles` in half a second, a thousand blocks in a twentieth of that.
 """
 
 import zlib
@@ -20,14 +20,14 @@ from wikitopics.session.storage.counts import Block, ascends, from_zero, gather
 from wikitopics.session.storage.database import SMALL, select
 
 MOST_KEPT = 16
-"""The most topics stored for an article, the largest ones."""
+"""The most topics stored for an article: its largest."""
 LEAST = 0.005
-"""Smaller proportions are not stored, or in a model of over 100 topics those under half an equal share."""
+"""Smaller proportions are not stored; in a model of over 100 topics, those under half an equal share."""
 LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
-"""The most bytes of an article."""
+"""The most bytes that an article takes."""
 _FULL = 255
 """Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
-and so every proportion, large or small, is equally exact."""
+so that large and small proportions are equally exact for it."""
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"
 BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
 IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
@@ -60,7 +60,7 @@ class Proportions:
         return from_zero(self.lengths)
 
     def values(self) -> NDArray[np.float32]:
-        """The proportions parallel to ``topics``; an article's sum is at most 1, less what was not stored."""
+        """The proportions, parallel to ``topics``. An article's sum is at most 1: some may not be stored."""
         values = self.roots.astype(np.float32)
         values /= _FULL
         values *= values
@@ -91,13 +91,13 @@ class Proportions:
             np.rint(exact).astype(np.uint8),
         )
         squares = np.add.reduceat(result.roots.astype(np.int64) ** 2, result.indptr()[:-1])
-        over = np.repeat(squares > _FULL**2, lengths)  # they must sum to at most 1
+        over = np.repeat(squares > _FULL**2, lengths)  # these sum to more than 1, so round their roots down
         result.roots[over] = exact[over]
         return result
 
     @staticmethod
     def concatenate(parts: Sequence["Proportions"]) -> "Proportions":
-        """One run made of several of the same model, in order."""
+        """The proportions of several parts, all of the same model, in order."""
         return Proportions(
             np.concatenate([part.lengths for part in parts]),
             np.concatenate([part.topics for part in parts]),
@@ -105,7 +105,7 @@ class Proportions:
         )
 
     def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
-        """Those of these articles, in this order."""
+        """The proportions of these articles, in this order."""
         _, elements = gather(self.indptr(), rows)
         return Proportions(self.lengths[rows], self.topics[elements], self.roots[elements])
 
@@ -155,7 +155,7 @@ def _type_of_topics(n_topics: int) -> np.dtype[np.unsignedinteger[Any]]:
 
 
 def title_key(title: str) -> int:
-    """16 bits of a title, ignoring capitals, which distinguish most other titles from the one sought."""
+    """A 16-bit hash of a title, ignoring case, which rules out most titles other than the one sought."""
     return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
 
 
@@ -202,9 +202,9 @@ class RecordedArticles:
     blocks."""
 
     first_seqs: NDArray[np.int64]
-    """Number of the first article of each block; the others follow."""
+    """(blocks,) the number of each block's first article; its others have the next numbers."""
     starts: NDArray[np.int64]
-    """Where each block begins among all of them."""
+    """(blocks,) the row of each block's first article, from 0 to n - 1."""
     page_ids: NDArray[np.int64]
     """(n,)"""
     title_keys: NDArray[np.uint16]

@@ -39,12 +39,12 @@ STALE_SECONDS = 15.0
 BEATS_SECONDS = 2.0
 """A trainer's heart beats several times in this many seconds."""
 HEARTBEAT_BYTES = 64 << 10
-"""The free space that a heartbeat takes at most."""
+"""The most free space that a heartbeat needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A trainer's last sign of life; by default, what is known of a session that had none yet."""
+    """A trainer's last sign of life. The defaults describe a session without one."""
 
     at: float = 0.0
     process: Process = UNKNOWN
@@ -54,11 +54,11 @@ class Heartbeat:
 
 _PROCESS = "json_extract(activity, '$.process')"
 HEARTBEAT = {"at": Moment, _PROCESS: Text, "state": State, "activity": Annotated[TrainerActivity, JSON]}
-"""What a `Heartbeat` is read from."""
+"""The columns from which a `Heartbeat` is read."""
 
 
 class SessionReader(TopicReader, ArticleReader, CountsReader):
-    """Everything that can be asked of a session; articles, topics and word counts in modules of their own."""
+    """Everything that can be asked of a session. Articles, topics and word counts have their own modules."""
 
     def heartbeat(self) -> Heartbeat:
         """The last heartbeat of a trainer; in the state "new" if there never was one."""
@@ -81,7 +81,7 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         return [PastRun(*row) for row in self.select("runs", columns_of(PastRun), "ORDER BY id")]
 
     def check_there(self) -> None:
-        """Raise `NoSession` if the file was removed or replaced, since the open one is then abandoned."""
+        """Raise `NoSession` if the file was removed or replaced: the open one is then no session any more."""
         if not is_at(self.path, self.file):
             raise NoSession(f"{self.path} was removed or replaced")
 
@@ -101,14 +101,14 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         now = time.time()
         pid = owner_pid(self.path)
         state, activity = _state(progress.finished, beat, pid, now), beat.activity
-        live = pid is not None and beat.process.pid == pid  # not of another run
+        live = pid is not None and beat.process.pid == pid  # and the heartbeat is not of another run
         at_work = live and beat.state != "stopped"
         late = state in ("running", "paused", "stalled") and now - beat.at > BEATS_SECONDS
         suspended = late and beat.process.is_suspended()
         if suspended:
             state = "stalled"
         elif late and state != "paused" and self._disk_full():
-            # The trainer lives and waits, but cannot write that it does.
+            # The trainer lives and waits, but cannot report that.
             state = "running"
             reason = f"the disk is full: {self.path}"
             activity = replace(activity.ended(), waiting_for=reason, failing=True)
@@ -142,7 +142,7 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
 
 
 def backup(path: Path, target: Path) -> None:
-    """Copy the session at ``path`` to a new file, readable by its owner only, whatever a trainer does
+    """Copy the session at ``path`` to a new file, readable by its owner only. A trainer may run
     meanwhile.
 
     Raises `SessionError` if ``target`` exists or cannot be written; then nothing is left behind.
@@ -183,5 +183,5 @@ def _state(finished: bool, beat: Heartbeat, pid: int | None, now: float) -> Stat
         return "starting"
     if now - beat.at > STALE_SECONDS:
         return "stalled"
-    # Its last word is "stopped", but it is not gone before it lets go of the session.
+    # After its last heartbeat, which says "stopped", it still runs until it releases the session.
     return "stopping" if beat.state == "stopped" else beat.state

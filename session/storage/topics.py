@@ -63,7 +63,7 @@ BETWEEN = ", "
 """What stands between the words of a topic's name."""
 TREND_POINTS = 12
 LEADING = 10
-"""The top words of a topic among which a new one is marked."""
+"""The number of a topic's top words among which new ones are marked."""
 MOST_SNAPSHOT_WORDS = 100
 WITH_AREAS = 10
 """The first format with areas."""
@@ -93,7 +93,7 @@ _AREAS = {
     "names": Annotated[tuple[tuple[_Number, tuple[TopicName, ...]], ...], JSON],
 }
 MOST_MEETING_TOPICS = 1000
-"""The most topics of a model whose meetings are counted: those of all pairs are stored with every commit."""
+"""The most topics for which a model's meetings are counted: every commit stores those of all pairs."""
 _GIVEN_NAME = {"model": Count, "topic": Count, "name": Annotated[str, Meta(max_length=LONGEST_NAME)]}
 
 
@@ -106,7 +106,7 @@ class TopicNames:
     alive: frozenset[int]
     """The topics born and not dead."""
     lasting: tuple[str, ...]
-    """The names that events know, by topic: another is shown while such a name does not suit the topic."""
+    """The names used in events, by topic. Another name is shown while this one does not suit the topic."""
 
 
 def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
@@ -139,8 +139,8 @@ class TopicReader(OpenedSession):
     def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         super().__init__(path, connection)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
-        """(2, K): shares and the topics' own parts of them, by model number and articles, as far as they
-        were read."""
+        """(2, K) the shares, and the topics' own parts of them, by model number and article count, as far
+        as they have been read."""
 
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order.
@@ -187,12 +187,12 @@ class TopicReader(OpenedSession):
         return unpack_state(*rows[0])
 
     def meetings(self, name: str) -> Meetings | None:
-        """How often the model's topics meet; None if that is not counted."""
+        """How often the model's topics occur in the same documents; None if that is not counted."""
         K, number = self.spec(name).topics, self._number(name)
         if K > MOST_MEETING_TOPICS:
             return None
         rows = self._rows("SELECT meetings FROM models WHERE id = ?", [number], largest=LARGEST_SNAPSHOT)
-        if not rows or rows[0][0] is None:  # a session that began before they were counted
+        if not rows or rows[0][0] is None:  # a session that began before meetings were counted
             return Meetings.none(K)
         return Meetings(numbers(rows[0][0], "models.meetings", np.float32, (K + 1, K), 0, 1e9).copy())
 
@@ -206,7 +206,7 @@ class TopicReader(OpenedSession):
         return Curve(articles, tokens, seconds, np.exp(-values) if metric == "perplexity" else values)
 
     def newest(self) -> tuple[int, int]:
-        """A number each for the measurements and the snapshots, which changes whenever one is added."""
+        """A number for the measurements and one for the snapshots; each changes when an item is added."""
         ((measurement, snapshot),) = self._rows(
             "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
         )
@@ -245,7 +245,7 @@ class TopicReader(OpenedSession):
             yield snapshot.articles, [self._pairs(snapshot, topic) for topic in range(len(snapshot.shares))]
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
-        """The topics stored at these article counts, except those that a trainer thins out meanwhile."""
+        """The topics stored at these article counts, except snapshots that a trainer drops meanwhile."""
         number = self._number(model)
         for articles in points:
             yield from self._snapshots("WHERE model = ? AND articles = ?", [number, articles])
@@ -297,8 +297,8 @@ class TopicReader(OpenedSession):
         return TopicNames(shown, frozenset(compress(topics, alive)), lasting_names)
 
     def areas(self, model: str) -> Areas | None:
-        """The areas of a model's topics; None before its first snapshot, and in a session whose trainer had
-        none."""
+        """The areas of a model's topics; None before its first snapshot, and in a session whose trainer did
+        not compute any."""
         if self._format() < WITH_AREAS:
             return None
         number, K = self._number(model), self.spec(model).topics
@@ -314,7 +314,7 @@ class TopicReader(OpenedSession):
         return None
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
-        """The names, with given names in their places."""
+        """The names made of words, replaced by given names where there are some."""
         given = self.names_given(model)
         return tuple(given.get(topic, name) for topic, name in enumerate(by_words))
 
@@ -355,11 +355,11 @@ class TopicReader(OpenedSession):
     ) -> list[TopicRow]:
         """All topics by number, as of the newest snapshot; empty before the first.
 
-        ``as_of``: as they were after this many articles; ``relevant``: with their most relevant words first,
-        not the most probable.
+        ``as_of``: as the topics were after this many articles; ``relevant``: with their most relevant words
+        first, not the most probable.
         """
         points = self.snapshots(model, as_of)
-        # From half of the articles on: so a trend covers the same part of the stream however dense these are.
+        # From half of the articles on: a trend covers the same part of the stream with few or many snapshots.
         late = at_even_ratios(points, TREND_POINTS, points[-1] / 2 if points else 1)
         snapshots = list(self.words_at(model, late))
         if not snapshots:
@@ -391,7 +391,7 @@ class TopicReader(OpenedSession):
         return rows
 
     def newest_words(self, model: str) -> TopWords | None:
-        """The newest snapshot as it is stored; None before the first."""
+        """The newest snapshot, as stored; None before the first."""
         newest = "WHERE model = ? ORDER BY articles DESC LIMIT 1"
         return next(iter(self._snapshots(newest, [self._number(model)])), None)
 
@@ -419,8 +419,8 @@ class TopicReader(OpenedSession):
 
 
 def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
-    """At most ``most`` of ascending numbers: the last, and the nearest to ``first`` and to others between at
-    even ratios."""
+    """At most ``most`` of these ascending numbers: those nearest to a geometric sequence from ``first`` to
+    the last one."""
     if not points:
         return []
     positive = np.maximum(points, 1)  # a damaged file may say 0
@@ -430,8 +430,8 @@ def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
 
 
 def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
-    """Set the name of a topic of a model, both by number; None restores the automatic one. Works while a
-    trainer runs. Raises `SessionError`."""
+    """Set the name of a topic; topic and model are given by number. None restores the automatic name. Works
+    while a trainer runs. Raises `SessionError`."""
     with closing(connect(path)) as db, session_errors(path):
         if name is None:
             db.execute("DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
@@ -440,8 +440,8 @@ def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
 
 
 def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
-    """Have lists leave out topics of a model, all by number, or list them again. Works while a trainer runs.
-    Raises `SessionError`."""
+    """Have lists leave out topics of a model, or list them again; all are given by number. Works while a
+    trainer runs. Raises `SessionError`."""
     with closing(connect(path)) as db, writing(db, path):
         before, these = TopicReader(path, db).hidden_topics(), {(model, topic) for topic in topics}
         after = json.dumps(sorted(before | these if hidden else before - these))
@@ -449,7 +449,7 @@ def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
 
 
 def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> None:
-    """Add the topics at a point of the stream."""
+    """Add snapshots of the topics."""
     for one in snapshots:
         arrays = [array.tobytes() for array in (one.word_ids, one.probabilities, one.shares)]
         row = [one.model, one.articles, *arrays]
@@ -480,7 +480,7 @@ def state_room(topics: int, n_words: int) -> int:
 
 
 def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
-    """Raise `SessionError` for a model's state that would be refused when read."""
+    """Raise `SessionError` for a model's state so large that reading it would be refused."""
     size = sum(value.nbytes for value in state.values() if isinstance(value, np.ndarray))
     room = state_room(topics, n_words) - 2**20
     if size > room:

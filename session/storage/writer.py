@@ -1,7 +1,7 @@
-"""Writing the session file: everything of one stretch of training is committed together or not at all.
+"""Writing the session file: everything from one stretch of training is committed together or not at all.
 
-Only one trainer writes (see `wikitopics.session.system`), from one thread, and from another one that it is
-alive.
+Only one trainer writes (see `wikitopics.session.system`): results from one thread, heartbeats from
+another.
 """
 
 import contextlib
@@ -75,15 +75,15 @@ class Changes:
     articles: list[tuple[Block, Role, ArticleTopics | None]] = field(default_factory=list)
     """Articles read, with their topics if they were trained."""
     renewed: list[tuple[Sequence[int], ArticleTopics]] = field(default_factory=list)
-    """The present topics of articles that were trained some time ago, after their numbers, which ascend."""
+    """(numbers, ascending, current topics) of articles that were trained on some time ago."""
     held_out: tuple[Block, ArticleTopics] | None = None
     """All held-out articles with their topics, at the end of a session over the user's own documents."""
     drops_held_out: bool = False
     """Whether training continues, which makes the stored held-out topics stale."""
     again: list[tuple[Sequence[int], Block, ArticleTopics]] = field(default_factory=list)
-    """Articles that were read again, with their topics, after their numbers, which ascend."""
+    """(numbers, ascending, articles, topics) of articles that were read again."""
     drops_articles: bool = False
-    """Whether `--keep-articles top` now drops articles that are not among the best of a topic."""
+    """Whether `--keep-articles top` now drops articles that are not among those most about a topic."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
@@ -91,17 +91,17 @@ class Changes:
     areas: dict[int, Areas] = field(default_factory=dict)
     """By the model's number."""
     topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
-    """For the model with this number."""
+    """(number of the model, event)"""
     log: list[str] = field(default_factory=list)
-    """Log lines about results saved with them, so that each is written once, whatever is trained again."""
+    """Log lines, saved with the results they are about, so that training these again does not repeat them."""
     models: dict[int, dict[str, object]] = field(default_factory=dict)
-    """The columns of their rows. They are packed one after another, and before a commit begins."""
+    """The columns of the models' rows. They are packed one after another, before a commit begins."""
     first_articles: list[Block] = field(default_factory=list)
     """For a session without a vocabulary yet."""
     reads_first_articles: bool = False
-    """Whether all of them are saved with this commit."""
+    """Whether this commit completes feeding them to the models, so that the stored ones can be deleted."""
     word_counts: WordCounts | None = None
-    """For everything trained; None if nothing was trained."""
+    """The counts of everything trained so far; None if nothing has been trained since the last commit."""
     thinned_snapshots: set[int] = field(default_factory=set)
     """The article counts whose snapshots are dropped."""
 
@@ -120,8 +120,8 @@ def create(path: Path, settings: Settings, beginning: Beginning | None = None) -
     """Create the session file, whole or not at all, readable only by its owner; an existing file is never
     replaced.
 
-    Without ``beginning`` it has no words and models, which will be built (`build`). The caller holds the
-    session's lock.
+    Without ``beginning`` it has no words and no models; `build` adds them. The caller holds the session's
+    lock.
     """
     with os_error_as(f"cannot create {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,8 +144,8 @@ def create(path: Path, settings: Settings, beginning: Beginning | None = None) -
                     db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0})
                     db.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("PRAGMA journal_mode = WAL")
-            # Not by a hard link, which would check and take the name in one step: some file systems have
-            # none. With the lock held, no other trainer takes the name in between.
+            # A hard link would check and take the name in one step, but some file systems have no hard
+            # links. While the lock is held, no other trainer takes the name in between.
             _check_free(path)
 
 
@@ -167,12 +167,12 @@ def _insert_words(db: "Database", settings: Settings, beginning: Beginning) -> N
 
 
 def _progress_row(progress: Progress, next_seq: int) -> Row:
-    """The columns of its row, written now."""
+    """The columns of the row of `progress`, with the current time."""
     return {"id": 1, **row_of(replace(progress, next_seq=next_seq, committed_at=time.time()))}
 
 
 class SessionWriter(SessionReader):
-    """An existing session, open for its only trainer, who also reads it."""
+    """An existing session, open for its only trainer, which also reads it."""
 
     def __init__(self, path: Path) -> None:
         self._db = database(connect(path))
@@ -184,7 +184,7 @@ class SessionWriter(SessionReader):
             """The number of the next article: none is used twice, even if --keep-articles drops rows."""
 
     def build(self, settings: Settings, beginning: Beginning) -> None:
-        """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
+        """Give a session its vocabulary, whose fingerprint ``settings`` have. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
         with writing(self._db.conn, self.path):
@@ -193,7 +193,7 @@ class SessionWriter(SessionReader):
             self._put("progress", 1, _progress_row(progress, self.next_seq))
 
     def add_source(self, identity: Identity) -> None:
-        """Have a finished session go on with another source, from its start."""
+        """Have a finished session continue with another source, from the source's start."""
         progress = replace(self.progress(), position=None, lap=None, finished=False)
         with writing(self._db.conn, self.path):
             self._db.table("settings").update("source_options", {"value": json.dumps(dict(identity))})
@@ -211,12 +211,12 @@ class SessionWriter(SessionReader):
 
         Raises `SessionError`; then nothing is written.
         """
-        if not is_at(self.path, self.file):  # SQLite would continue writing to a file without a name
+        if not is_at(self.path, self.file):  # SQLite would go on writing to a deleted file
             raise SessionError(f"{self.path} was removed or replaced during training, which ends here")
         settings = self.settings()
         n_topics = [spec.topics for spec in settings.models]
-        # The large values are packed before the transaction, during which nothing else can write. The
-        # heartbeat, for one, must be written, or the trainer would look as if it hangs.
+        # Large values are packed before the transaction, since nothing else can write during it. Without
+        # heartbeats, for example, the trainer would seem to hang.
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         next_seq, db = self.next_seq, self._db.conn
@@ -299,7 +299,7 @@ class SessionWriter(SessionReader):
             raise Damaged(f"{table} lacks a row that it had")
 
     def _trim_log(self) -> None:
-        """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
+        """Truncate the write-ahead log, which can grow while a reader keeps an old state open."""
         with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and reports the error
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -309,8 +309,8 @@ class SessionWriter(SessionReader):
         self._db.close()
 
 
-# What a trainer reports about itself, and what others ask of it, apart from what is learnt: the tables
-# `heartbeat`, `flow`, `events` and `runs`, and `control`, which others write and the trainer reads.
+# What a trainer reports about itself, apart from its results: the tables `heartbeat`, `flow`, `events` and
+# `runs`. What others ask of it: the table `control`, which they write and the trainer reads.
 
 FLOW_ROWS = 1800
 EVENT_ROWS = 2000
@@ -324,14 +324,14 @@ class ControlRequest:
     save: bool
     stop: bool
     hurry: bool
-    """To let articles come as fast as they can, where a source spreads them."""
+    """Whether a source that spreads its articles over time should deliver them as fast as it can."""
 
 
 class HeartbeatWriter:
     """The small writes about the running trainer, on a separate connection (and thread).
 
     They describe the present, and losing the newest costs nothing, so they never share a transaction with
-    training results. Each raises `SessionError`.
+    training results. Every method raises `SessionError`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -340,7 +340,7 @@ class HeartbeatWriter:
         self._db = database(connect(path))
 
     def begin(self, first_article: int) -> int:
-        """Note the start of a run; returns its number."""
+        """Record the start of a run, and return its number."""
         now = time.time()
         with writing(self._db.conn, self._path):
             self._db.execute(
@@ -376,32 +376,32 @@ class HeartbeatWriter:
             self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
 
     def end(self, run: int, reason: str, articles: int) -> None:
-        """Note the regular end of a run after so many ``articles``; a resumed one that has trained on none
-        is forgotten, as when a finished session is opened again."""
+        """Record the regular end of a run, at a total of ``articles``. A resumed run that has trained on none
+        is deleted, as when a finished session is opened again."""
         with writing(self._db.conn, self._path):
             self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
             idle = "id = ? AND first_article = ? AND first_article > 0"
             self._db.execute(f"DELETE FROM runs WHERE {idle}", [run, articles])
 
     def close(self) -> None:
-        """Safe to call twice."""
+        """Close the connection; safe to call twice."""
         self._db.close()
 
 
 def request_control(path: Path, **columns: bool) -> None:
-    """Ask a session's trainer for what is in `ControlRequest`, or for its opposite. Raises `SessionError`."""
+    """Set fields of `ControlRequest` for a session's trainer, to True or False. Raises `SessionError`."""
     with contextlib.closing(connect(path)) as db, session_errors(path):
         db.execute(f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns)
 
 
-# Files of earlier formats, brought to this one. What is read differently in them is beside what reads it.
+# Upgrading files of earlier formats. Code that reads such files unconverted is with the other readers.
 
 
 def upgrade(path: Path) -> None:
-    """Bring a session of an earlier format to this one in one transaction. Raises `SessionError`; then
-    nothing is changed.
+    """Upgrade a session of an earlier format to this one in one transaction. If it raises `SessionError`,
+    nothing has changed.
 
-    The caller holds the session's lock. From 1.0.0 it takes some ten seconds for a million articles.
+    The caller holds the session's lock. From 1.0.0, a million articles take about ten seconds.
     """
     with contextlib.closing(connect(path)) as db, session_errors(path):
         session = SessionReader(path, db)
@@ -421,7 +421,7 @@ def upgrade(path: Path) -> None:
 
 
 def _swapped(topics: Any) -> Any:
-    """`articles.topics` as big-endian numbers; what holds none is refused when it is read."""
+    """`articles.topics` as big-endian numbers. Any other value stays as it is, and is refused when read."""
     if not isinstance(topics, bytes) or len(topics) % LARGEST_RELEASED.itemsize:
         return topics
     return np.frombuffer(topics, LARGEST_RELEASED).byteswap().tobytes()

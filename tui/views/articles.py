@@ -26,7 +26,7 @@ ROOM_FOR = (90, 150)
 ROOM_FOR_MIX = 50
 """The width from which it has a bar of topics."""
 SHARE, LEAST = 7, 16
-"""Cells of the share alone, and the least cells of a topic."""
+"""The width of a share without a name, and the minimum width of a topic, in cells."""
 
 
 async def leading(view: View, model: str, rows: Sequence[ArticleRow]) -> Leading:
@@ -36,7 +36,7 @@ async def leading(view: View, model: str, rows: Sequence[ArticleRow]) -> Leading
 
 
 class ArticleList(RowList[ArticleRow]):
-    """Titles come from strangers, so they are printed literally."""
+    """Articles, one per line. Titles come from strangers, so they are printed literally."""
 
     stays_on_top = True
     empty = "none"
@@ -110,8 +110,8 @@ class ArticleList(RowList[ArticleRow]):
         return out
 
     def _columns(self, width: int) -> tuple[int, int, int, int]:
-        """Cells of the title, of the bar of topics, and of each topic, and the number of topics; in a list of
-        one topic, of the others."""
+        """Cells of the title, of the bar of topics, and of each topic; and the number of topics shown, which
+        in a list about one topic does not count that one."""
         room, share = max(width - NUMBERS, 0), SHARE if self._topic is not None else 0
         many = 1 + sum(room >= least for least in ROOM_FOR)
         mix = MIX + 1 if self._marks.mixes and room - share >= ROOM_FOR_MIX else 0
@@ -206,7 +206,7 @@ def topic_parts(
 
 
 def for_measuring(look: SessionView, rows: Sequence[ArticleRow]) -> str:
-    """That some of these articles are never trained on; "" if none is."""
+    """A note that some of these articles are never trained on; "" if none is held out."""
     if not any(row.role == "held_out" for row in rows):
         return ""
     first = "" if look.status.source == "dump" else "the first "
@@ -223,7 +223,7 @@ def topic_cell(parts: Line, cells: int) -> Line:
 
 MANY = 200
 FOUND = 2000
-"""The most titles that a search lists with whole words first: the newest ones."""
+"""The maximum number of titles that a search finds, the newest; those with whole words are listed first."""
 
 
 class Articles(View):

@@ -1,4 +1,4 @@
-"""Ask: what a text of one's own is about, or an article, and the articles most like it."""
+"""Ask: what the user's own text, or an article, is about, and the articles most like it."""
 
 import asyncio
 from functools import partial
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from wikitopics.tui.field import Field
 
 PAUSE = 0.02
-"""Seconds without a key after which a text is asked about."""
+"""Seconds without a key press after which the question is asked."""
 TITLE = 40
-"""The most cells of an article's title."""
+"""The maximum width of an article's title, in cells."""
 
 
 Row = tuple[int, float, Line, str]
-"""A topic, its proportion, its ink, its name, and the words that argue for it."""
+"""A topic, its proportion, its label as `topic_parts` draws it, and the words that support it."""
 
 
 class Mix(RowList[Row]):
-    """The topics of a text, one per line, each with the words that argue for it."""
+    """The topics of a text, one per line, each with the words that support it."""
 
     headed = False
 

@@ -1,4 +1,4 @@
-"""The atlas: all topics on a map on which alike ones are near, in the lands of their areas."""
+"""The atlas: all topics on a map, similar ones near one another, in the lands of their areas."""
 
 import asyncio
 import time
@@ -33,9 +33,9 @@ FRAMES, FRAME_SECONDS = 100, 0.1
 NEWBORN = 5
 """Frames for which a topic glows after its birth."""
 GLOWING = 8
-"""The most topics that begin to glow at once."""
+"""The maximum number of topics that begin to glow at once."""
 WIDE = 100
-"""Cells of a row from which the title says what the signs mean."""
+"""The width of the map from which the title says what the signs mean."""
 
 
 def births(history: ShareHistory) -> NDArray[np.int64]:
@@ -55,7 +55,7 @@ class Drawing(NamedTuple):
 
 
 class TopicAtlas(Lines, can_focus=True):
-    """The arrows travel from topic to topic; the line below tells of the one under the cursor."""
+    """The map. Arrow keys move from topic to topic; the line below describes the topic under the cursor."""
 
     DEFAULT_CLASSES = "panel"
     BINDINGS = bindings("map")
@@ -120,7 +120,7 @@ class TopicAtlas(Lines, can_focus=True):
         self.redraw()
 
     def _point(self, found: Atlas, rows: Sequence[TopicRow]) -> None:
-        """Note what was found, and put the cursor and the zoom on what there is."""
+        """Note what the search found, and keep the cursor and the zoom on topics that are shown."""
         in_use = [row.topic for row in rows if not row.hidden and row.topic in found.area_of]
         matches = [row.topic for row in matching(rows, self._sought)] if self._sought else []
         before, self._found = self._found, frozenset(matches) & frozenset(in_use)
@@ -139,7 +139,7 @@ class TopicAtlas(Lines, can_focus=True):
             self.redraw()
 
     def _light(self, recent: Collection[ArticleRow]) -> None:
-        """Let the topics of articles glow that were not there before."""
+        """Make the topics of articles that were not there before glow."""
         seen, until = frozenset(article.seq for article in recent), time.monotonic() + GLOW_SECONDS
         topics = [
             topic
@@ -281,7 +281,7 @@ class TopicAtlas(Lines, can_focus=True):
 
     @property
     def _room(self) -> tuple[int, int]:
-        """Columns and rows of the map, above the line that tells of a topic."""
+        """Columns and rows of the map, above the line that describes a topic."""
         return self.size.width, self.size.height - 1
 
     def redraw(self) -> None:
@@ -290,7 +290,7 @@ class TopicAtlas(Lines, can_focus=True):
         super().redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """The map, and below it the line that tells of a topic; only that while the map is laid out."""
+        """The map, and below it the line that describes a topic; no map while it is being laid out."""
         rows = list[Line]([[]] * (height - 1))
         if self._look is not None and not self._look.topics_of(self._model):
             rows[:1] = [[(NO_TOPICS, "muted")]]
@@ -312,8 +312,8 @@ class TopicAtlas(Lines, can_focus=True):
         return [drawing for label in labels if (drawing := self._drawing(label, born)) is not None]
 
     def _drawing(self, label: Label, born: Collection[int] | None) -> Drawing | None:
-        """How a label is drawn; None while it is not born. ``born``: the areas of which a topic is born by
-        now; None: all are."""
+        """How a label is drawn; None for a topic not born yet. ``born``: the areas of which a topic has been
+        born; None: all of them."""
         topic, area = label.topic, label.area
         if topic is None:
             return Drawing(label, "", "") if born is None or area in born else None

@@ -34,13 +34,13 @@ from wikitopics.tui.views.view import View
 STEADY = 0.05
 """Changes of a rate by less than this share are not magnified."""
 MOST_BARS = 40
-"""The most cells of a bar, and of bars beside one another."""
+"""The maximum width, in cells, of a bar and of a row of bars."""
 COURSE_WORDS = 28
-"""Cells left to the least, the most and the time beside bars."""
+"""Cells kept free beside bars for the minimum, the maximum and the time."""
 GAP = 30.0
-"""With this many seconds without a measured rate, no trainer was running."""
+"""If no rate was measured for this many seconds, no trainer was running."""
 NEAR = 0.9
-"""From this share of the allowed requests on, it is the allowance that sets the pace."""
+"""From this share of the allowed requests on, the allowance is what sets the pace."""
 
 
 def has_server(status: Status) -> bool:
@@ -68,7 +68,7 @@ def often(number: int) -> str:
 
 
 def finished(status: Status, advice: str = "") -> str:
-    """Why a finished session has ended; ``advice``: what to do if it is for a limit of articles."""
+    """Why a finished session has ended; ``advice``: what to do if it has reached its limit of articles."""
     limit = status.activity.article_limit
     if limit and status.articles >= limit:
         return f"finished: {ARTICLES.flag} {count(limit)} has been reached" + advice
@@ -139,7 +139,7 @@ def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
 
 
 def flowing(look: SessionView) -> list[Line]:
-    """What comes in and what is learnt, bold while these are of now, and what waits in between."""
+    """The rates of reading and learning, bold while they are current, and what waits in between."""
     status, now, facts = look.status, look.status.activity, list[Line]()
     ink, (number, _, unit) = "strong" if status.lively else "faint", per_second(now.crawl_rate).partition("/")
     if status.running:
@@ -155,8 +155,8 @@ def flowing(look: SessionView) -> list[Line]:
 
 
 def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
-    """The present rate as a bar, if there is room for one: the requests of the allowed ones or, without a
-    limit, what comes in of the most within the hour."""
+    """The present rate as a bar, if there is room for one: requests as a share of those allowed or, without a
+    limit, the crawl rate as a share of its peak within the hour."""
     status, now = look.status, look.status.activity
     if not now.crawl_rate:  # the last count of requests may be old
         return []
@@ -171,10 +171,10 @@ def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
 
 
 def course(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
-    """What came in within the last hour, as bars from the least to the most, and these in words."""
+    """The crawl rates of the last hour as bars, with the lowest and the highest in words."""
     hour = last_stretch(look.flow)
     usual = float(np.median([flow.crawl_rate for flow in hour])) if hour else 0.0
-    rates = [*dropwhile(lambda rate: rate < 0.8 * usual, (flow.crawl_rate for flow in hour))]  # as at a start
+    rates = [*dropwhile(lambda rate: rate < 0.8 * usual, (flow.crawl_rate for flow in hour))]  # no slow start
     room = min(width - COURSE_WORDS, MOST_BARS, len(rates))
     if room < 2 or not any(rates):
         return []
@@ -199,8 +199,8 @@ def troubles(status: Status, now: float) -> list[str]:
 
 
 def standing(look: SessionView) -> list[Part]:
-    """What is in the way now, first if it is something unusual; what went wrong before; and else that
-    nothing is wrong."""
+    """What is in the way now, placed first if it is unusual; what went wrong before, or that nothing is
+    wrong."""
     text, ink = wait_text(look.status, look.at)
     before: list[Part] = [(trouble, "") for trouble in troubles(look.status, look.at)]
     now = [(text, ink)] if text else []
@@ -210,7 +210,7 @@ def standing(look: SessionView) -> list[Part]:
 
 
 def packed(facts: Sequence[Line], width: int, most: int = 99) -> list[Line]:
-    """Facts beside one another in at most so many lines; what no longer fits is left out."""
+    """Facts beside one another in at most this many lines; what does not fit is left out."""
     lines, room = list[Line](), 0
     for fact in facts:
         cells = 2 + sum(cell_len(text) for text, _ in fact)
@@ -224,9 +224,9 @@ def packed(facts: Sequence[Line], width: int, most: int = 99) -> list[Line]:
 
 
 def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> list[Line]:
-    """The panel: what flows, a gauge of it, how far it has come, its last hour, and what is in its way.
+    """The panel: the flow, a gauge of it, the progress, the last hour, and what is in the way.
 
-    In two lines it is the same without the gauge's bar, the most important first.
+    With only two lines, the same without the gauge's bar, the most important first.
     """
     if look.as_of is not None:
         return [[(" a replay shows no rates", "muted")]]
@@ -290,7 +290,7 @@ class Crawl(View):
 
 
 def errors(look: SessionView) -> list[Event]:
-    """The newest errors: those of the last run, after what the log tells of the runs before it."""
+    """The newest errors: those that the log has of earlier runs, then those of the last run."""
     began = look.runs[-1].started_at if look.runs else 0.0
     earlier = [event for event in look.events if event.level != "info" and event.at < began]
     return [*earlier, *(Event(at, "warning", text) for at, text in look.status.activity.errors)]

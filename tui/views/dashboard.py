@@ -25,7 +25,7 @@ from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, View, next_choice
 # Small charts beside the large one: the models' other metrics at a glance.
 
 MOST = 4
-"""The most charts: narrower ones would be unreadable."""
+"""The maximum number of charts: narrower ones would be unreadable."""
 
 
 class SmallChart(Picture):
@@ -39,7 +39,7 @@ class SmallChart(Picture):
 
 
 class SmallCharts(Container):
-    """One for each metric of the session that has a brief name and is not on the large chart."""
+    """One chart for each metric of the session that has a brief name and is not on the large chart."""
 
     DEFAULT_CLASSES = "-empty"
 
@@ -82,7 +82,7 @@ ABOUT = 12
 
 
 def _present(look: SessionView) -> float | None:
-    """When the look was taken, if time goes on in it: not in a replay, nor after the trainer's end."""
+    """When the look was taken; None in a replay or while no trainer is alive, as no time passes then."""
     return look.at if look.as_of is None and look.status.lively else None
 
 
@@ -156,9 +156,9 @@ class Dashboard(View):
             self.query_one(TopicAtlas).show_atlas(self, look)
 
     def _show_story(self, look: SessionView) -> None:
-        """Show the story as it is known, and have it derived anew if something has happened."""
+        """Show the story as it is known, and derive it again in the background if something has happened."""
         if self.fillings.get("story", ())[:1] != (self.host.path,):
-            self._moments = ()  # those of another session
+            self._moments = ()  # they are those of another session
         models = self.choice.models_of(look)
         marks = {model: marks_of(self, look, model) for model in models}
         self.query_one(Story).show_moments(self._moments, marks, _present(look))

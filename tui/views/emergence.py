@@ -35,14 +35,14 @@ NOTHING = 0.01
 SMALL = 0.1
 """The fraction of the topics that have the lightest shade now."""
 FLOOR = 0.7
-"""A topic smaller than this share of those is drawn as nothing: until one is born, it is like the others."""
+"""A topic below this fraction of their size is drawn as nothing: unborn topics have a size too, all alike."""
 NUMBER = 5
 NAMES = (14, 32)
-"""The least and most cells of a name."""
+"""The minimum and maximum width of a name, in cells."""
 WORDS = 40
 """Cells of the words at the right, if there is room for them."""
 WITH_WORDS = 110
-"""The number of cells from which there is room."""
+"""The width, in cells, from which there is room."""
 
 
 def stream(history: ShareHistory) -> Axis:
@@ -61,7 +61,7 @@ def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
 
 
 def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
-    """A shade for each size, on a log scale that follows the ``newest`` ones; 0 stays blank."""
+    """A shade for each size, on a log scale that follows the ``newest`` ones; 0 for nothing."""
     most = max(float(newest.max(initial=0.0)), 1e-12)
     nothing = most * NOTHING
     something = newest[newest > nothing]
@@ -203,7 +203,7 @@ class Heatmap(RowList[TopicRow]):
             return out
         picture, column = self._picture(width), -1
         if row is self.current and self.has_focus:
-            # The last column that shows the snapshot under the cursor, or one thinned out since.
+            # The last column that shows the snapshot under the cursor, which may have been thinned out since.
             column = max(int(np.searchsorted(picture.snapshots, self._snapshot(), "right")) - 1, 0)
         out += self._cells(picture.shades[row.topic], column)
         return [*out, (" ", ""), *words_of(row, words, sought=self._sought)] if words else out

@@ -20,7 +20,7 @@ INK = {"info": "", "warning": "warn", "error": "bad"}
 MOMENTS: Mapping[Kind, Sequence[str]] = table("signs.toml")["moments"]
 """The sign, the ink and the meaning of each kind of moment."""
 LEAST = 20
-"""The least cells of a message's line, however narrow the list is."""
+"""The minimum width of a message's line, in cells, however narrow the list is."""
 WHEN = 11
 """Cells of the time of a moment."""
 NEWEST, TURN = 5, 4.0
@@ -54,7 +54,7 @@ class Facts(Folded[Fact]):
 
 
 def when(moment: Moment, now: float | None) -> str:
-    """How long ago that was; without a present, ``now``, the articles then: "at 12,000"."""
+    """How long ago the moment was; if ``now`` is None, after how many articles: "at 12,000"."""
     if now is None or moment.at is None:
         return f"at {count(moment.articles)}"
     return f"{age(now - moment.at)} ago" if now - moment.at >= 60 else "just now"
@@ -66,7 +66,7 @@ def in_words(moment: Moment, several: bool) -> str:
 
 
 def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
-    """One of the newest of these moments, in one line: each in turn, as long as there is a present."""
+    """One of the newest moments, in one line: each in turn, or the newest if ``now`` is None."""
     moment = moments[0 if now is None else int(now / TURN) % min(len(moments), NEWEST)]
     sign, _, _ = MOMENTS[moment.kind]
     return f"{when(moment, now)} {sign} {in_words(moment, several)}"
@@ -84,8 +84,8 @@ class Story(Folded[Moment]):
     def show_moments(
         self, moments: tuple[Moment, ...], marks: Mapping[str, Marks], now: float | None
     ) -> None:
-        """Show these. ``marks``: those of each model; ``now``: seconds since the epoch, None: no present."""
-        minute = None if now is None else now // 60 * 60  # all ages grow at once, so once a minute
+        """Show these moments. ``marks``: those of each model. ``now``: seconds since the epoch, or None."""
+        minute = None if now is None else now // 60 * 60  # all ages are redrawn together, once a minute
         if (moments, marks, minute) != (self.items, self._marks, self._now):
             self.items, self._marks, self._now = moments, marks, minute
             self.refold()
@@ -99,7 +99,7 @@ class Story(Folded[Moment]):
 
 
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:
-    """The text beside ``head``, folded within its column, which has ``least`` cells at least."""
+    """The text beside ``head``, folded within its column, which has at least ``least`` cells."""
     column = sum(len(part) for part, _ in head)
     first, *others = folded(text, max(width - column, least)) or [""]
     return [[*head, (first, ink)], *([(" " * column, ""), (line, ink)] for line in others)]

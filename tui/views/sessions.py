@@ -172,7 +172,7 @@ class Sessions(View):
         yield SessionList(id="sessions")
         with Container(id="session"):
             yield Picture(id="session-curve")
-            yield TopicList(id="session-topics", disabled=True)  # to look at
+            yield TopicList(id="session-topics", disabled=True)  # only to look at
 
     def on_mount(self) -> None:
         self.query_one(Picture).fit_y = True

@@ -61,11 +61,11 @@ def open_page(address: str) -> bool:
 T = TypeVar("T")
 
 WIDE, TALL = 110, 34
-"""With as many, more panels are shown."""
+"""From this many columns, or lines, more panels are shown."""
 FAR = 10
 """Columns of a long step of a crosshair."""
 LOG, ATLAS, EMERGENCE, ASK = 4, 6, 7, 8
-"""The places among all views of some that others lead to."""
+"""The indices, in `VIEWS`, of some views that others lead to."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
 
@@ -76,7 +76,7 @@ def next_choice(now: T, every: Sequence[T]) -> T:
 
 
 class View(Container):
-    """A view. It draws the look that it is shown, and asks the session for anything else it needs."""
+    """A view. It draws the look that it is given, and asks the session for anything else it needs."""
 
     TITLE = ""
     FINDS = ""
@@ -94,7 +94,7 @@ class View(Container):
     def __init__(self) -> None:
         super().__init__()
         self.fillings: dict[str, tuple[object, ...]] = {}
-        """What each part that is filled in the background was last filled for."""
+        """The values for which each part filled in the background was last filled."""
 
     def on_mount(self) -> None:
         self.host.call_later(self.host.view_ready)
@@ -126,7 +126,7 @@ class View(Container):
         return self.host.choice
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
-        """Put a question to the session's reader; ``aside``: one that may take long. Raises SessionError
+        """Put a question to the session's reader; ``aside``: whether it may take long. Raises SessionError
         if the file cannot be read now; the status line says so."""
         answer = await self.host.watched.ask(question, aside=aside)
         if not self.is_running:
@@ -210,7 +210,7 @@ class View(Container):
             self.host.call_later(self.host.open_topic, row.topic)
 
     def action_sort(self, order: str) -> None:
-        """Order the view's list so from now on."""
+        """Order the view's list by this from now on."""
         self.choice.order = order
         self.host.show()
 
@@ -257,7 +257,7 @@ class View(Container):
         if (address := self._address()) is None:
             return
 
-        if self.host.READ_ONLY:  # whoever looks has a browser, which is not to be opened on this computer
+        if self.host.READ_ONLY:  # whoever looks on has a browser: do not open one on this computer
             self.app.open_url(address)
             return
 

@@ -33,7 +33,7 @@ _COMMANDS = {
 _LOADING_SECONDS = 10
 """CPU seconds in which NumPy, SciPy and Numba must have been loaded."""
 _ROOM = 400 << 20
-"""Bytes of address space that a command takes besides, mostly for its threads."""
+"""Bytes of address space that a command needs in addition, mostly for its threads."""
 
 _FILES = 64
 """A trainer opens up to 28 files for itself; more with several models, or a screen."""
@@ -81,8 +81,8 @@ def _check_limits() -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < _FILES:
         raise SessionError(f"`ulimit -n {most}` allows too few open files: set a limit of {_FILES} or more")
-    # OpenBLAS tries for ever to get more memory while it is loaded, and no signal is heard meanwhile. So
-    # another process, which can be ended, loads it first.
+    # Without enough memory, OpenBLAS retries for ever while it is loaded, and no signal is handled meanwhile.
+    # So another process, which has a time limit, loads it first.
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return
@@ -134,9 +134,9 @@ def wikitopics(
 # Running it: every error that a user can cause is one line, and has an exit code.
 
 _COMPLETION = "_WIKITOPICS_COMPLETE"
-"""The environment variable by which a shell asks what may follow."""
+"""The environment variable by which a shell asks for completions."""
 LONGEST_EXIT = 0.5
-"""The most seconds that the process may take to exit once everything is done."""
+"""The maximum seconds that the process may take to exit once everything is done."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns its exit code.
 
-    Not by click's `main`, which ends silently at any broken pipe, whoever was to read it.
+    Click's own `main` is not used: it ends silently at any broken pipe, not only that of standard output.
     """
     if shell := os.environ.get(_COMPLETION):
         return shell_complete(wikitopics, {}, "wikitopics", _COMPLETION, shell)
@@ -184,7 +184,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _session_in(message: str) -> str:
-    """Advice if what a command cannot place is the name of a session."""
+    """Advice if the word that a command does not accept is the name of a session."""
     from wikitopics.session.paths import session_folder
 
     words = re.findall(r"command '([\w.-]+)'|argument \(([\w.-]+)\)", message)

@@ -26,7 +26,7 @@ _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.ssh
 LOW_DISK = 500e6
 
 Check = tuple[str, bool | None, str]
-"""(what was checked, whether it is all right, details); None: it is not there, and need not be."""
+"""(what was checked, whether it is all right, details); None: it is missing, and is optional."""
 _MARKS = {True: "ok", False: "BAD", None: "--"}
 
 
@@ -56,7 +56,7 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
 
 
 def _tried(what: str, describe: Callable[..., str], *arguments: object) -> Check:
-    """A check that describes what is all right, and raises one of our errors for what is not."""
+    """The check that ``describe`` makes: it returns the details, or raises one of our errors."""
     try:
         return what, True, describe(*arguments)
     except (SessionError, CrawlerError, KindError) as error:
@@ -107,7 +107,7 @@ def _places() -> Iterator[Check]:
 
 
 def _leftovers(folders: set[Path]) -> str:
-    """What commands that were killed left unfinished, and no later one deletes by itself."""
+    """What killed commands left behind and no later command deletes by itself."""
     from wikitopics.session import control
     from wikitopics.session.storage import files
 
@@ -146,7 +146,7 @@ def _disk(folder: Path) -> Iterator[Check]:
     free = shutil.disk_usage(folder).free
     yield "disk", free > LOW_DISK, f"{free / 1e9:,.1f} GB free"
     mounts, real = "", folder.resolve()
-    with contextlib.suppress(OSError):  # only Linux tells
+    with contextlib.suppress(OSError):  # only Linux has this file
         mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
     kinds_at = {Path(at.replace("\\040", " ")): k for _, at, k, *_ in map(str.split, mounts.splitlines())}
     kind = next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)

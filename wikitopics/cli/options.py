@@ -102,7 +102,7 @@ def refuse_early_options(ctx: click.Context) -> None:
             )
 
 
-class OptionType(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
+class OptionType(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click
     """The type of an option's value, which is checked by the option's own rules.
 
     words: all possible values, if there are few
@@ -115,7 +115,7 @@ class OptionType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
         self.words = words or (lambda: option.choices)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Check the value here, where click names the option."""
+        """Check the value here, so that click names the option in its message."""
         try:
             return self.option.parse(str(value))
         except ValueError as error:
@@ -124,7 +124,7 @@ class OptionType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Complete files, or the words accepted."""
+        """Complete file names, or the accepted words."""
         if self.option.path:
             return [CompletionItem(incomplete, type="file")]
         return [CompletionItem(word) for word in self.words() if word.startswith(incomplete)]
@@ -142,7 +142,7 @@ limit_option = click.option(
 
 
 def click_option(option: Option[Any], *, help: str = "") -> click.Option:
-    """An option as click has it. It is None if not given, so that given options can be told apart."""
+    """A click option. Its value is None if it is not given, so that given options can be told apart."""
     words = help or option.help
     if not help and option.default not in (None, "") and option.of is not bool:
         words = f"{words.removesuffix('.')} (default: {option.default})."
@@ -171,8 +171,8 @@ def take(option: Option[Any], *, help: str = "") -> Callable[[Function], Functio
 
 
 class Command(click.Command):
-    """A command whose docstring ends with examples, which its help shows last. A wrong word is told with the
-    help of the command that it is about."""
+    """A command whose docstring ends with examples, which its help shows last. A usage error names the help
+    of the command that it is about."""
 
     def __init__(self, *, help: str | None = None, epilog: str | None = None, **more: Any) -> None:
         text, mark, examples = inspect.cleandoc(help or "").partition("\n\nExample")
@@ -184,7 +184,7 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            error.ctx = error.ctx or ctx  # it has none where an option's value is missing
+            error.ctx = error.ctx or ctx  # it has none if the value of an option is missing
             raise
 
 
@@ -198,7 +198,7 @@ Groups = list[tuple[str, list[click.Parameter]]]
 MOST_USED = (
     "session", "source", "lang", "contact", "texts", "text_column", "model", "topics", "articles", "hours",
 )  # fmt: skip
-"""The settings that a help begins with."""
+"""The settings that a help text lists first."""
 
 
 class SettingsCommand(Command):
@@ -241,7 +241,7 @@ class SettingsCommand(Command):
 
 
 def setting_groups(source: str | None = None) -> Groups:
-    """Every setting of a trainer, in the order of the help; those of ``source`` too, from another package."""
+    """Every setting of a trainer, in the order of the help; with those of a ``source`` of another package."""
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
     if source and source not in [kind.name for kind in shown]:
         kind = sources.load(source)

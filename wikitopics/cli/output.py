@@ -74,7 +74,7 @@ def is_echo(error: OSError) -> bool:
 
 
 def put_data(pieces: Iterable[bytes]) -> None:
-    """Write data for other programs to standard output as it is; on a terminal, text made harmless."""
+    """Write data for other programs to standard output as it is; on a terminal, make its text harmless."""
     with standard_output() as out:
         for piece in pieces:
             if out.isatty():
@@ -113,7 +113,7 @@ def put_json(value: object) -> None:
 
 
 def objects(columns: str | Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
-    """The rows of a table as JSON has them; a row may lack columns at the end."""
+    """The rows of a table as objects for JSON; a row may lack columns at the end."""
     names = columns.split() if isinstance(columns, str) else columns
     return [dict(zip(names, row, strict=False)) for row in rows]
 
@@ -155,7 +155,7 @@ def say(message: str) -> None:
 
 
 def agrees(question: str, otherwise: str) -> bool:
-    """Ask a person on the terminal. If that is impossible, raises BadUsage, which says ``otherwise`` and
+    """Ask the user on the terminal. If that is impossible, raise BadUsage with ``otherwise`` and a mention of
     `--yes`."""
     from wikitopics.session.control import NOBODY_ASKED
 
@@ -168,7 +168,7 @@ class ProgressLine:
     """Progress of long work, on standard error: one changing line on a terminal, otherwise a line now and
     then.
 
-    ``total``: how many there are, if that is known.
+    ``total``: how many there will be, if that is known.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:

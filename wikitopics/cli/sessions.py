@@ -1,4 +1,4 @@
-"""`sessions`, and what is asked of one: `stop`, `pause`, `resume`, `save`, `backup`."""
+"""`status`, `articles` and `sessions`; `stop`, `pause`, `resume` and `save` for a trainer; `backup`."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""What models say: `topics`, to be named and hidden, their `history`; `infer` and `similar`; `compare`."""
+"""What models say: `topics` (also to name and hide them) and `history`; `infer`, `similar`, `compare`."""
 
 import contextlib
 import gc
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
 
 LARGEST = 3
-"""Topics listed of an area."""
+"""Topics listed for each area."""
 NAMING_TITLES = 10
-"""Titles of a topic's leading articles that a command is told which is to name it."""
+"""How many titles of a topic's leading articles are passed to the command that names it."""
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -431,6 +431,7 @@ def infer(
       wikitopics infer --session links page.html
       pbpaste | wikitopics infer --json
     """
+    from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending
     from wikitopics.session.records import in_line
 
     files = files or ("-",)
@@ -438,6 +439,9 @@ def infer(
         name, unit = reader.model_named(model), reader.settings()[TOKENS]
         texts = list(zip(files, infer_files(reader, name, files, markup), strict=True))
         topics = {row.topic: row for row in reader.topics(name, 8)}
+    for file in files:
+        if ending(file) in (JSON_LINES, *TABLES):
+            say(f"{file} is read as one text; in Python, session.infer takes one text per row")
     if as_json:
         rows = ((file, words, known, name, theta.tolist()) for file, (words, known, theta) in texts)
         put_json(objects("file words known model proportions", rows))
@@ -453,7 +457,7 @@ def infer(
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Turn garbage collection off, which took a tenth of a start.
+    """Turn garbage collection off: it took a tenth of the startup time.
 
     Loading compiled kernels makes about a hundred thousand objects, all of which stay.
     """
@@ -467,7 +471,7 @@ def _uncollected() -> Iterator[None]:
 def infer_files(
     reader: "SessionReader", model: str, files: Sequence[str], markup: "Markup | None" = None
 ) -> "list[tuple[int, int, NDArray[np.float32]]]":
-    """(words, those known, topic proportions) of each file, where "-" is standard input.
+    """(words, known words, topic proportions) of each file, where "-" is standard input.
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """

@@ -1,4 +1,4 @@
-"""`train`, a trainer without a screen; `watch`, the screen; `demo`, both on a wiki that comes along."""
+"""`train`, a trainer without a screen; `watch`, the screen; `demo`, both on a wiki in the program."""
 
 import contextlib
 import os
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
 
 PATIENCE = 20.0
-"""The most seconds that the command may take: whoever stopped the trainer waits for it."""
+"""The maximum seconds that the command may take: whoever stopped the trainer waits for it."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class End:
 
     reason: str = ""
     tell: Say = lambda reason: None
-    """Is told the reason, unless that is an error."""
+    """Called with the reason, unless the trainer ends with an error."""
 
 
 @contextlib.contextmanager
@@ -63,7 +63,7 @@ def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None
         code = output.exit_code(error)
         raise
     finally:
-        with acting_later() as signals:  # whoever has read that the trainer has ended may send one
+        with acting_later() as signals:  # whoever reads that the trainer has ended may send a signal
             if not code:
                 end.tell(end.reason)
             if notify is not None and escapes.obeys(sys.stderr):
@@ -77,7 +77,7 @@ def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None
 
 def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: Signals) -> None:
     """Run the command with the user's shell. Its output goes to standard error, and its result changes
-    nothing. Ctrl+C ends it, other signals act when it has ended."""
+    nothing. Ctrl+C ends it; other signals take effect once it has ended."""
     said = {"WIKITOPICS_REASON": visible(" ".join(reason.split())), "WIKITOPICS_EXIT_CODE": str(code)}
     try:
         process = start_command(command, path, stdin=subprocess.DEVNULL, stdout=2, **said)
@@ -85,7 +85,7 @@ def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: S
         tell(output.error_line(f"--on-end cannot be run: {error}"))
         return
     failed = signals.wait(process, PATIENCE, until=(signal.SIGINT,))
-    if failed is None:  # Ctrl+C does not reach its group
+    if failed is None:  # Ctrl+C does not reach its process group
         kill_group(process)
         interrupted = signal.SIGINT in signals.noted
         why = "was interrupted" if interrupted else f"took over {PATIENCE:.0f} s and was killed"
@@ -95,7 +95,7 @@ def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: S
 
 
 HELP = "help"
-"""Given instead of a kind of model."""
+"""The value of `--model` that asks for a list of the kinds."""
 
 
 @click.command(cls=SettingsCommand)
@@ -193,7 +193,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
 def also_to(log: Path, session: Path) -> Iterator[Say]:
     """Yield a function that writes a line to standard error and, with the time, to a file.
 
-    The file also gets the error that ends it all, which standard error gets from the command line.
+    The file also gets the error that ends the command, which `run` writes to standard error.
     """
     from wikitopics.session.storage.database import keep_sessions
     from wikitopics.session.storage.files import open_to_append
@@ -277,7 +277,7 @@ class ProgressLines:
 
 
 def _seconds_left(report: "Report") -> float | None:
-    """Seconds until everything wanted has been read; None if that cannot be told, or the run is ending."""
+    """Seconds until everything wanted has been read; None if that is unknown or the state not "running"."""
     progress = report.progress
     seconds = report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
     return seconds if report.state == "running" else None
@@ -332,7 +332,7 @@ class JsonLines(ProgressLines):
 @take(NOTIFY)
 @click.option("--web", is_flag=True, help="Serve a read-only screen to browsers on this computer instead.")
 @click.option("--port", metavar="N", type=whole(1, 65_535), help="The port of --web (default: a free one).")
-@click.option("--host", metavar="NAME", hidden=True)  # to be told what to do instead
+@click.option("--host", metavar="NAME", hidden=True)  # accepted only to say what to do instead
 def watch(session: str, notify: str | None, web: bool, port: int | None, host: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
@@ -351,7 +351,7 @@ def watch(session: str, notify: str | None, web: bool, port: int | None, host: s
 
 
 def serve_screens(path: Path, port: int | None, host: str | None) -> int:
-    """`wikitopics watch --web`: serve a session that exists until a signal comes."""
+    """`wikitopics watch --web`: serve an existing session until a signal comes."""
     tunnel = "ssh -L {0}:127.0.0.1:{0} HOST".format
     if host not in (None, "127.0.0.1", "localhost"):
         raise BadUsage(f"--web serves this computer only: from another one, use `{tunnel(port or 'PORT')}`")
@@ -404,7 +404,7 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
 
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
-    """Whether the crawl about to start needs a contact, and none is given and none saved that will do."""
+    """Whether the crawl about to start needs a contact, but none is given and no acceptable one is saved."""
     from wikitopics.session import config, sources
 
     if CONTACT in request:

@@ -1,4 +1,4 @@
-"""The contents of a report: read from a session once, as of one moment, then drawn and written.
+"""The contents of a report: read from a session once, as of one moment, and then drawn and written.
 
 All texts are made `visible` here.
 """
@@ -43,21 +43,21 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import at_even_ratios, relevant_first
 
 ARTICLES = 10
-"""The most articles of each topic."""
+"""The most articles listed for each topic."""
 LOOKS = 9
 """The most moments at which a topic's words are shown."""
 LOOK_WORDS = 8
 NEAREST = 5
-"""The neighbours of a topic that the map shows."""
+"""The number of a topic's neighbours that the map shows."""
 POINTS, CURVE_POINTS = 48, 300
 """The most points of a topic's shares, and of a metric's curve."""
 
 Look = tuple[int, float, Sequence[tuple[str, bool]]]
-"""A topic after so many articles: its share, and its words, most probable first, each with whether it is new
-since the previous look."""
+"""A topic after this many articles: its share, and its words, most relevant first, each with whether it is
+new since the previous look."""
 Curves = dict[int, Curve]
-"""The curves of one metric by the model's place: at least one point each, with a finite value after the first
-article."""
+"""The curves of one metric by the model's place. Each has at least one point; values are finite, and articles
+positive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class ReportTopic:
     """The topic as it is stored."""
     coherence: float | None
     words: Sequence[tuple[str, float, float]]
-    """Its words, most probable first: (word, probability, the topic's share of the word's uses in all topics
-    that lead with it)."""
+    """Its words, most relevant first: (word, probability, the topic's share of the word's uses in all topics
+    that have it among their leading words)."""
     area: int
-    """The number of its area, which decides its colour."""
+    """The number of its area, which determines its colour."""
     place: tuple[float, float]
     """Its place on a map without a scale."""
     near: Sequence[int]
@@ -83,8 +83,8 @@ class ReportTopic:
     looks: Sequence[Look]
     """The topic over time, oldest first; the last look is the present."""
     articles: Sequence[tuple[str, str | None, float | None]]
-    """The articles most about it: (title, http or https address of the revision that was read, None if it is
-    not known, proportion)."""
+    """The articles most about it: (title, address, proportion). The address, http or https, is that of the
+    revision that was read; None if it is not known."""
     events: Sequence[TopicEvent]
     """Its events, oldest first."""
 
@@ -96,9 +96,9 @@ class ReportModel:
     anchor: str
     status: ModelStatus
     label: str
-    """The model's name for people, if its kind is installed."""
+    """Its kind's name for people, or only the kind if that is not installed."""
     place: int
-    """Its place among the session's models, which decides its colour."""
+    """Its place among the session's models, which determines its colour."""
     as_of: int
     """The number of articles at the snapshot from which its topics are taken."""
     topics: Sequence[ReportTopic]
@@ -106,17 +106,17 @@ class ReportModel:
     repeats: str
     """A line on how many of them nearly repeat another; "" if none does."""
     tree: Sequence[Branch]
-    """The tree over the topics in use."""
+    """The tree over the topics in use, without hidden ones."""
     groups: Sequence[tuple[Area, Sequence[ReportTopic]]]
     """Its areas, and the topics of each, in the order of the tree."""
     by_words: bool
-    """Whether areas and places are made only from the topics' leading words."""
+    """Whether areas and places come only from the topics' leading words."""
     events: Sequence[TopicEvent]
     """Its events, oldest first."""
 
 
 def contents(reader: SessionReader, progress: Callable[[int], None] = lambda topics: None) -> dict[str, Any]:
-    """What the page's template takes from the session: the topics, and how they were found.
+    """What the page's template needs from the session: the topics, and how they were found.
 
     ``progress`` is given the number of topics read. Raises `SessionError` if there are no topics yet.
     """
@@ -220,7 +220,7 @@ def nearest(grouping: Areas) -> dict[int, list[int]]:
 
 
 def spread(points: Sequence[int], most: int) -> list[int]:
-    """At most ``most`` of ascending numbers, including the first and the last, spaced by even factors."""
+    """At most ``most`` of these ascending numbers, at even ratios, including the first and the last."""
     return list(points) if len(points) <= most else at_even_ratios(points, most, points[0])
 
 
@@ -255,7 +255,7 @@ def _metrics(reader: SessionReader, status: Status) -> list[tuple[Metric, Curves
 
 
 def _sound(curve: Curve) -> Curve:
-    """The part of the curve that can be drawn over articles, with as many points as there is room for."""
+    """The part of the curve that can be drawn over articles, with at most `CURVE_POINTS` points."""
     known = np.flatnonzero(np.isfinite(curve.values) & (curve.articles > 0))
     points = spread(curve.articles[known].astype(int).tolist(), CURVE_POINTS)
     kept = known[np.searchsorted(curve.articles[known], points)]
@@ -270,7 +270,7 @@ def _label(kind: str) -> str:
 
 
 def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """(setting, value) as needed to repeat the training: nothing about the machine, no contact, no path."""
+    """(setting, value) as needed to repeat the training; nothing about the machine, no contact, no path."""
     vocabulary = visible(PurePath(settings.vocabulary).name)
     models = zip(settings.models, settings.batch_sizes, strict=True)
     kept = ((option.flag, settings.values[option.name]) for option in KEPT if option.name in settings.values)

@@ -1,6 +1,6 @@
-"""The report's map of one model: each topic a circle with its name, in the land of its area.
+"""The report's map of one model: each topic is a circle with its name, on the land of its area.
 
-It is laid out in pixels, on a grid of small cells, so that no name or circle covers another.
+The map is laid out in pixels, on a grid of small cells, so that no name or circle covers another.
 """
 
 import math
@@ -23,19 +23,19 @@ CELL = 4
 SMOOTH = 2.5
 """The standard deviation, in cells, of the filter that smooths borders."""
 BEND = 4
-"""The points of an outline of which one is kept."""
+"""One in this many points of an outline is kept."""
 SHORTEST = 24
-"""The points of the shortest outline that is drawn, so that there are no tiny lakes; a topic's has more."""
+"""Outlines with fewer points are not drawn, so that there are no tiny lakes; around a topic, one has more."""
 LETTERS = 9.5, 15.0
-"""The smallest and the largest height of letters; the largest topic has the largest."""
+"""The smallest and the largest height of letters; the largest topic has the largest letters."""
 BOLD, BOLDER = 13.0, 1.13
 """The height from which letters are bold, and how much wider that makes them."""
 LINE = 1.15
-"""The height of a line, in letters."""
+"""The height of a line, in heights of its letters."""
 LINES, LONGEST = 3, 20
 """The most lines of a name, and the most letters of a line."""
 WORD = 17
-"""The most letters of a word that is never broken, with the comma behind it."""
+"""Words of up to this many letters, including a comma after the word, are never broken."""
 
 _WIDE, _THIN = frozenset("mwMW@%…—"), frozenset("fijlrtI .,:;'’!|()[]·-")
 
@@ -46,17 +46,17 @@ class Format:
 
     width: int
     upright: bool
-    """Whether the first of the places' directions, in which they are farthest apart, goes down."""
+    """Whether the direction in which places are farthest apart, the first one, goes down."""
     circle: float
-    """The radius of the circle of a topic with the mean share, among at most 100."""
+    """The radius of the circle of a topic with the mean share, if there are at most 100 topics."""
     largest: float
     """The largest radius."""
     filled: float
-    """The part of the sheet that circles and names cover; the height follows."""
+    """The part of the sheet that circles and names cover, which determines the height."""
     reach: int
     """How far land reaches beyond circles and names."""
     edge: int
-    """The width of the empty edge, in which coasts have room."""
+    """The width of the empty edge, which leaves room for coasts."""
 
 
 WIDE = Format(1360, False, 27, 74, 0.36, 20, 28)
@@ -76,7 +76,7 @@ class Mark:
     radius: float
     """0 for an area."""
     place: tuple[float, float]
-    """Where it would like to be, 0 to 1 along the longer and the shorter side of a wide map."""
+    """Its wanted place, from 0 to 1 along the longer and the shorter side of the map."""
 
     @property
     def bold(self) -> bool:
@@ -84,18 +84,18 @@ class Mark:
 
     @property
     def first(self) -> float:
-        """How far below the middle its first line stands."""
+        """How far below the middle the baseline of its first line is."""
         return (0.36 - (len(self.lines) - 1) * LINE / 2) * self.letter
 
     @property
     def size(self) -> tuple[float, float]:
-        """The width and height of the box around circle and name."""
+        """The width and height of the box around its circle and name."""
         width = max(map(breadth, self.lines)) * self.letter * (BOLDER if self.bold else 1)
         return max(width, 2 * self.radius), max(len(self.lines) * LINE * self.letter, 2 * self.radius)
 
     @property
     def cells(self) -> tuple[int, int]:
-        """Rows and columns of the grid that its box takes, with some room around it."""
+        """The rows and columns of the grid that its box takes, with some room around it."""
         width, height = self.size
         return math.ceil(height / CELL) + 1, math.ceil(width / CELL) + 1
 
@@ -107,7 +107,7 @@ class Layout:
     width: int
     height: int
     marks: Sequence[Mark]
-    """Those of the topics, in the order of the model's, then those of its areas."""
+    """The marks of the model's topics, in the order of the topics, then those of its areas."""
     centres: Sequence[tuple[float, float]]
     """The middle of each mark's box, from the top left."""
     land: NDArray[np.int64]
@@ -115,9 +115,9 @@ class Layout:
 
 
 def layout(model: "ReportModel", form: Format) -> Layout:
-    """The map of a model's topics, of which there is at least one."""
+    """The map of a model's topics; there must be at least one."""
     marks = list(_marks(model, form))
-    # Names of areas first, so that they stand in the middle of their topics; then the largest topics.
+    # Names of areas come first, so that they are in the middle of their topics; then the largest topics.
     order = sorted(range(len(marks)), key=lambda i: (marks[i].radius > 0, -marks[i].radius))
     boxes = [marks[i].cells for i in order]
     edge = form.edge // CELL
@@ -161,7 +161,7 @@ def _marks(model: "ReportModel", form: Format) -> Iterable[Mark]:
 
 
 def breadth(text: str) -> float:
-    """How wide the text is at most, in letters' heights, in the usual fonts without serifs."""
+    """The most width that the text takes in the usual sans-serif fonts, in heights of its letters."""
     return sum(map(_breadth, text))
 
 
@@ -174,8 +174,8 @@ def _breadth(letter: str) -> float:
 
 
 def wrapped(name: str, letter: float, across: float = 0.0) -> list[str]:
-    """A name in up to three lines, so that it and a circle this wide take little room; it is cut if it has
-    to be."""
+    """A name in up to three lines, broken so that it and a circle ``across`` wide take little room. A name
+    that is too long is cut."""
     longest = max(map(len, name.split()), default=1)
     ways = [
         [line.rstrip(",") for line in textwrap.wrap(name, most, max_lines=LINES, placeholder="…")]
@@ -203,7 +203,7 @@ def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int,
 
 
 def _curve(points: NDArray[np.float64]) -> str:
-    """A closed curve through the middles of the sides of a polygon of some of the points."""
+    """A closed curve through the middles of the sides of a polygon, whose corners are some of the points."""
     corners = points[::BEND].round().astype(int)
     middles = (corners + np.roll(corners, -1, axis=0)) // 2
     path = "M{} {}".format(*middles[-1])

@@ -1,5 +1,5 @@
-"""The page: one HTML file with its style and its script, which loads nothing else; and pieces of it for a
-notebook.
+"""The report's page: one HTML file with its style and its script, which loads nothing else. Also pieces of it
+for notebooks.
 """
 
 import base64
@@ -22,7 +22,7 @@ LARGEST = 2_990_000
 
 
 DETAIL = ("points", "words", "looks", "articles")
-"""What is shown of each topic: the points of its small curve, and so on."""
+"""What `DETAILS` limit for each topic: the points of its small curve, its words and so on."""
 DETAILS = (
     (48, 12, 9, 10),
     (28, 8, 5, 4),
@@ -30,13 +30,13 @@ DETAILS = (
     (12, 4, 2, 2),
     (12, 3, 2, 1),
 )
-"""The first of these that gives a small enough page is used."""
+"""The first of these that gives a small enough page is used, otherwise the last."""
 MOST_SHOWN = 30
-"""The topics of a model listed at once; the others are folded."""
+"""The number of a model's topics that are listed at first; the others are folded."""
 FEW = 50
-"""Held-out texts below which words that never meet in them say nothing about a topic's coherence."""
+"""With fewer held-out texts, words that never meet in them say nothing about a topic's coherence."""
 MOST_EVENTS = 200
-"""The events of a model that are listed; of older ones, only the number is given."""
+"""The number of a model's events that are listed; older ones are only counted."""
 
 
 def page(contents: dict[str, Any]) -> str:
@@ -114,14 +114,14 @@ def _hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-# Sessions and topics in a notebook: small pieces of HTML that load nothing, everything in them escaped.
+# Sessions and topics in a notebook: small pieces of HTML that load nothing, with everything in them escaped.
 
 POINTS = 36
 """The most points of a topic's curve."""
 
 
 def framed(*parts: Markup) -> str:
-    """The pieces as one, with their style."""
+    """The pieces together as one, with their style."""
     piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
     return str(piece.format(Markup(_asset("notebook.css")), Markup("").join(parts)))
 
@@ -132,7 +132,7 @@ def noted(text: str) -> Markup:
 
 
 def listed(topics: Iterable[tuple[int, str, float, pictures.Course, Sequence[str]]]) -> Markup:
-    """A row for each topic: its number, name, share, how that grew, and its words."""
+    """A row for each topic: its number, its name, its share, how the share grew, and its words."""
     row = Markup("<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td class='words'>{}</td></tr>")
     return _table(
         row.format(

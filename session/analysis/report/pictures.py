@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 # Matplotlib's SVG simplified for a page that has its own colours and fonts, and forbids style attributes.
 #
-# A drawing uses inks, colours that stand for a meaning. Here each ink becomes a class, to which the page's
-# style sheet gives a colour for light and for dark. Only paths, texts and links remain of the SVG.
+# A drawing uses inks: colours that each stand for a meaning. Here each ink becomes a class, to which the
+# page's style sheet gives a colour for light and for dark. Of the SVG only paths, texts and links remain.
 
 SERIES = 6
-"""Colours for models; with more models, they are used again."""
+"""The number of colours for models; with more models, they are used again."""
 INKS = {
     name: f"#0000{place:02x}"
     for place, name in enumerate(
@@ -44,7 +44,7 @@ INKS = {
         start=1,
     )
 }
-"""The colour drawn for each ink; none of these colours is ever seen."""
+"""The colour drawn for each ink; no reader ever sees these colours."""
 
 _NAMES = {colour: name for name, colour in INKS.items()}
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
@@ -60,14 +60,14 @@ def series(place: int) -> str:
 
 
 def cut(text: str, most: int = 90) -> str:
-    """The text in at most ``most`` letters, of which a wide one counts twice."""
+    """The text, cut to at most ``most`` letters; a wide letter counts twice."""
     return text if cell_len(text) <= most else set_cell_size(text, most - 1).rstrip(" ,") + "…"
 
 
 @contextlib.contextmanager
 def figure(width: float, height: float) -> "Iterator[Figure]":
-    """An empty drawing, in units in which a letter is about 11 high; the user's own settings do not affect
-    it."""
+    """An empty drawing, in units in which a letter is about 11 high. The user's own matplotlib settings do
+    not affect it."""
     import matplotlib.style
     from matplotlib.figure import Figure
 
@@ -129,7 +129,7 @@ def _attributes(element: ElementTree.Element, tag: str) -> str:
 
 
 def _short(value: str) -> str:
-    """The value to a tenth of a unit, without unnecessary spaces."""
+    """The value rounded to a tenth of a unit, without unnecessary spaces."""
     rounded = _NUMBER.sub(lambda match: f"{float(match[0]):.1f}".removesuffix(".0"), value)
     return re.sub(r"\s*([MLCzZ])\s*", r"\1", rounded).replace("\n", " ")
 
@@ -141,7 +141,7 @@ Course = Sequence[tuple[int, float, float]]
 
 
 def growth(course: Course, points: int) -> Markup:
-    """A topic's share over the articles, with the part made up by its own words filled."""
+    """A topic's share over the articles, with the topic's own part filled."""
     if len(course) < 2:
         return Markup("")
     width, height = 240, 40
@@ -188,11 +188,11 @@ WIDTH, HEIGHT = 420, 250
 LEFT, BELOW, RIGHT, ABOVE = 52, 36, 10, 10
 DASHES = ("solid", "dashed", "dotted")
 STEEP = 4
-"""A curve whose ends differ by more than this factor is drawn on a logarithmic scale."""
+"""Values of 1 and more that differ by more than this factor are drawn on a logarithmic scale."""
 
 
 def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) -> Markup:
-    """The chart. ``names``: those of the models, by place; ``noun``: what was read, such as "articles"."""
+    """The chart. ``names``: the models' names, by place; ``noun``: what was read, such as "articles"."""
     with figure(WIDTH, HEIGHT) as drawn:
         inside = 1 - (LEFT + RIGHT) / WIDTH, 1 - (BELOW + ABOVE) / HEIGHT
         axes = drawn.add_axes((LEFT / WIDTH, BELOW / HEIGHT, *inside))
@@ -291,7 +291,7 @@ def topic_tree(model: "ReportModel") -> Markup:
 def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
     """The lines from each branch to the one that it is part of: their heights and rows.
 
-    A branch is in the middle of its topics that are not hidden.
+    A branch is at the mean row of those of its topics that are not hidden.
     """
     order = [topic.row.topic for _, members in model.groups for topic in members]
     shown = (

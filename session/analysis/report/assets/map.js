@@ -1,5 +1,5 @@
-// The map: neighbours light up, a tip tells a topic's words, arrows travel, a slider replays how topics came
-// to be. Without this it is complete, and its topics are links.
+// The map: neighbours light up, a tip shows a topic's words, arrow keys move between topics, and a slider
+// replays how topics were born. Without this script the map is complete, and its topics are links.
 for (const figure of document.querySelectorAll(".map")) {
   const tip = figure.querySelector(".tip");
   const maps = [...figure.querySelectorAll("svg")];
@@ -12,7 +12,7 @@ for (const figure of document.querySelectorAll(".map")) {
     return [e, f];
   }
 
-  // What a topic is, and its neighbours.
+  // A topic's tip, and its neighbours.
 
   function light(link) {
     const prefix = target(link).replace(/\d+$/, "");
@@ -45,7 +45,7 @@ for (const figure of document.querySelectorAll(".map")) {
     for (const map of maps) map.classList.remove("lit");
   }
 
-  // By keyboard a map is one stop, and arrows go to the nearest topic in their direction.
+  // For the Tab key a map is one stop; arrow keys go to the nearest topic in their direction.
 
   const directions = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 

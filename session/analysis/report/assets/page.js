@@ -1,11 +1,11 @@
 "use strict";
-// Finding: what does not hold the words that are typed is hidden, what does is marked. Without this the page has all.
+// Search: hides topics without the typed words, and marks these in the others. Without this, all are shown.
 {
   const form = document.querySelector("form[role=search]");
   const input = form.querySelector("input");
   const told = form.querySelector("output");
   const topics = [...document.querySelectorAll("details.topic")];
-  // What a topic is today: its words of old would find nearly all.
+  // Only a topic's current contents are searched: with its earlier words, nearly all topics would be found.
   const parts = topics.map((topic) => [...topic.querySelectorAll("summary, .articles, .bars")]);
   const texts = parts.map((some) => some.map((part) => part.textContent).join("\n"));
   const heads = parts.map(([head]) => head.textContent);
