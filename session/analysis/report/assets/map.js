@@ -1,5 +1,5 @@
-// The map: neighbours light up, a tip shows a topic's words, arrow keys move between topics, and a slider
-// replays how topics were born. Without this script the map is complete, and its topics are links.
+// The map: neighbours light up, a tip shows a topic's words, arrow keys move, a slider replays births.
+// Without this script its topics are links.
 for (const figure of document.querySelectorAll(".map")) {
   const tip = figure.querySelector(".tip");
   const maps = [...figure.querySelectorAll("svg")];
@@ -45,7 +45,7 @@ for (const figure of document.querySelectorAll(".map")) {
     for (const map of maps) map.classList.remove("lit");
   }
 
-  // For the Tab key a map is one stop; arrow keys go to the nearest topic in their direction.
+  // One stop for Tab; arrow keys go to the nearest topic in their direction.
 
   const directions = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 

@@ -1,11 +1,11 @@
 "use strict";
-// Search: hides topics without the typed words, and marks these in the others. Without this, all are shown.
+// Search: hides topics without the typed words, and marks these in the others.
 {
   const form = document.querySelector("form[role=search]");
   const input = form.querySelector("input");
   const told = form.querySelector("output");
   const topics = [...document.querySelectorAll("details.topic")];
-  // Only a topic's current contents are searched: with its earlier words, nearly all topics would be found.
+  // Without a topic's earlier words, by which nearly all topics would be found.
   const parts = topics.map((topic) => [...topic.querySelectorAll("summary, .articles, .bars")]);
   const texts = parts.map((some) => some.map((part) => part.textContent).join("\n"));
   const heads = parts.map(([head]) => head.textContent);
