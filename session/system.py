@@ -126,8 +126,9 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 # Signals that ask a program to end: recorded, and acted on when the program is ready.
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LOOK_SECONDS = 0.01
-"""Seconds after which `Signals.wait` notices that a process has ended, or a signal has come."""
+LOOK_SECONDS, LOOK_AGAIN_SECONDS = 0.01, 0.2
+"""Seconds after which `Signals.wait` notices that a process has ended, or a signal has come; and after which
+an event loop that waits notices a signal at the latest."""
 
 
 class Signals(contextlib.AbstractContextManager["Signals"]):
@@ -178,6 +179,10 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
             if not loop.is_closed():
                 loop.call_soon_threadsafe(call, number)
 
+        def look() -> None:
+            loop.call_later(LOOK_AGAIN_SECONDS, look)
+
+        look()  # a signal that comes just before the loop waits, or in another thread, does not wake it
         self._call = pass_on
         for number in self.noted.copy():
             pass_on(number)

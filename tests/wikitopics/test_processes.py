@@ -71,15 +71,17 @@ COUNTS = "wikitopics.session.training.counts"
 )
 def test_a_stop_is_heard_while_inputs_are_read_or_a_name_server_keeps_silent(spawn, corpus, slow, number):
     script = f"""
-import os, socket, sys, time
+import os, signal, socket, sys, time
 import {COUNTS}, {STARTING}
 from wikitopics.cli import main
 
 def reading(*_, **__):
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [{int(number)}])
     os.kill(os.getpid(), {int(number)})
     time.sleep(600)
 
 {slow} = reading
+signal.pthread_sigmask(signal.SIG_BLOCK, [{int(number)}])  # so that it does not wake the event loop
 main(sys.argv[1:])
 """
     wiki = ["--api-url", "https://wiki.invalid/w/api.php"]
