@@ -127,8 +127,7 @@ class Wikitopics(TerminalApp[Ending]):
         return Main()
 
     def on_mount(self) -> None:
-        if self._preferences.theme is not None:
-            self.theme = self._preferences.theme
+        self.theme = self._preferences.theme or self.theme
         self.draw_in_ascii(self.choice.ascii_only)
         self.set_keymap(self._preferences.keys)
         # A closed terminal leaves trainers running; ending the screen itself ends those it started.
@@ -277,13 +276,15 @@ class Wikitopics(TerminalApp[Ending]):
         if trainer is None or path.exists():
             return
 
-        def answered(answer: str | None) -> None:
+        async def answered(answer: str | None) -> None:
             if answer == "begun":
                 self.watched.look_again()
             elif answer == "ended" and (question := control.question(path)):
                 self._ask_to_agree(question)
             elif answer == "again":
                 self._start_again()
+            elif answer != "demo" and self.latest is not None:  # given up when it had just begun
+                await self.action_leave()
             else:  # the error is shown after the screen has closed
                 self.exit("demo" if answer == "demo" else "stop")
 
@@ -410,7 +411,7 @@ class Wikitopics(TerminalApp[Ending]):
         if not running:
             self.exit()
         elif isinstance(self.screen, Ask):
-            self.exit("stop")  # asked twice without an answer
+            self.screen.dismiss("stop")  # here it was asked before; other questions close
         else:
             names = ", ".join(map(session_name, running))
             words = f"This screen started the trainer of {names}, which can continue without it."
@@ -525,8 +526,7 @@ def _lacks_contact(look: SessionView) -> bool:
 
 def names() -> frozenset[str]:
     """The names of all keys, here and in the views."""
-    of_views = (binding for kind in VIEWS for binding in kind.BINDINGS)
-    every = [*Wikitopics.BINDINGS, *of_views, *TopicAtlas.BINDINGS]
+    every = [*Wikitopics.BINDINGS, *TopicAtlas.BINDINGS, *(one for kind in VIEWS for one in kind.BINDINGS)]
     return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)
 
 

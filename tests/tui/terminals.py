@@ -48,7 +48,7 @@ class Terminal:
 
     def wait_for(self, words: bytes) -> None:
         self.read(lambda written: words in written)
-        assert words in self.written
+        assert words in self.written, self.written[-2000:]
 
     def type(self, keys: bytes, *, shows: bytes = b"") -> None:
         """Press these keys; return once it has written ``shows``."""

@@ -115,8 +115,7 @@ async def test_a_yes_holds_for_one_start(shown, asking):
     async with shown(asking, trainer=Process(2), launch=launch, **QUESTION_SHOWN) as (_, pilot):
         await seeing.press(pilot, "y", shows="STOPPED")
         await seeing.press(pilot, "R", shows="Before it starts")
-    first = ["train", "--session", "night"]
-    assert started == [[*first, "--yes"], first]
+    assert started == [["train", "--session", "night", "--yes"], ["train", "--session", "night"]]
 
 
 async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown, asking):
@@ -129,13 +128,16 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown, asking):
     assert app.return_value == "stop"
 
 
-async def test_where_the_session_appears_it_is_shown(shown, home):
+@pytest.mark.parametrize(("key", "asks"), [("1", False), ("q", True), ("ctrl+c", True)])
+async def test_where_the_session_appears_it_is_shown(shown, home, monkeypatch, key, asks):
+    """And a user who gives up just then, before the dialog has seen it, is asked what becomes of it."""
+    monkeypatch.setattr("wikitopics.tui.questions.EVERY", 600.0 if asks else 0.2)
     path = home / "night.db"
     async with shown(path, trainer=Process(), words="starting the trainer") as (_, pilot):
         assert "no session" not in await seeing.until(pilot, "wikitopics  starting night …")
         canned.build(path, canned.Recipe(state="running"))
         await seeing.until(pilot, "STARTING")
-        await seeing.until(pilot, "Perplexity of")
+        await seeing.press(pilot, key, shows="Leave it running" if asks else "Perplexity of")
 
 
 @pytest.mark.parametrize("keys", [["q"], ["escape"], ["ctrl+c"], []])
@@ -179,8 +181,7 @@ async def test_keys_with_nothing_to_do_say_so(shown, live, tmp_path, told):
     path = canned.build(tmp_path / "over.db", canned.Recipe(state="stopped"))
     async with shown(path, words="STOPPED") as (app, pilot):
         await pilot.press("S", "P")
-        told_of = [notice.split(":")[0] for notice in seeing.notices(app)]
-        assert told_of == ["nothing to save", "nothing to pause"]
+        assert [one.split(":")[0] for one in seeing.notices(app)] == ["nothing to save", "nothing to pause"]
     assert told == []
 
 
