@@ -184,9 +184,7 @@ def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE)
     probabilities = leading[1].astype(np.float64)
     with np.errstate(divide="ignore"):
         # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share does not change the order of its words.
-        fit: NDArray[np.float64] = weight * np.log(probabilities) + (1 - weight) * np.log(
-            ownership(leading, shares)
-        )
+        fit: NDArray[np.float64] = np.log(probabilities**weight * ownership(leading, shares) ** (1 - weight))
     return fit
 
 

@@ -180,10 +180,11 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
                 loop.call_soon_threadsafe(call, number)
 
         def look() -> None:
-            loop.call_later(LOOK_AGAIN_SECONDS, look)
+            if self._call is pass_on:
+                loop.call_later(LOOK_AGAIN_SECONDS, look)
 
-        look()  # a signal that comes just before the loop waits, or in another thread, does not wake it
         self._call = pass_on
+        look()  # a signal that comes just before the loop waits, or in another thread, does not wake it
         for number in self.noted.copy():
             pass_on(number)
 

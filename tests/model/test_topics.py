@@ -52,7 +52,7 @@ def test_relevance_goes_from_lift_to_probability():
 
 def test_a_topic_without_words_has_no_number_that_is_none():
     nothing = IDS, np.zeros((3, 3), np.float32)
-    assert np.all(relevance(nothing, SHARES) == -np.inf)
+    assert all(np.all(relevance(nothing, SHARES, weight) == -np.inf) for weight in (0.0, 0.5, 1.0))
     np.testing.assert_array_equal(most_relevant(nothing, SHARES), IDS)
 
 
