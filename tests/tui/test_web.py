@@ -200,5 +200,5 @@ def test_it_is_shown_in_a_browser_that_asks_nobody_else(served, browser):
     waiting.until(lambda: len(viewers(process)) == 1)
     browser.switch_to.active_element.send_keys("q")
     waiting.until(lambda: browser.find_element("class name", "ended").is_displayed())
-    assert viewers(process) == []
+    waiting.until(lambda: not viewers(process))
     browser.get("about:blank")
