@@ -411,7 +411,7 @@ class Wikitopics(TerminalApp[Ending]):
         if not running:
             self.exit()
         elif isinstance(self.screen, Ask):
-            self.screen.dismiss("stop")  # here it was asked before; other questions close
+            self.screen.dismiss("stop")  # the answer to the question below; any other question just closes
         else:
             names = ", ".join(map(session_name, running))
             words = f"This screen started the trainer of {names}, which can continue without it."

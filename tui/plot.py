@@ -463,7 +463,8 @@ class Plot:
         position = float(self.x_axis.position(np.array([x]))[0])
         if not np.isfinite(position):
             return -1
-        return min(math.floor(position * (n := self.codes.shape[1])), n - 1) if position <= 1 else 10**6
+        columns = self.codes.shape[1]
+        return min(math.floor(position * columns), columns - 1) if position <= 1 else 10**6
 
 
 def plot(drawing: Drawing, frame: Frame) -> Plot:

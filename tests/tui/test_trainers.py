@@ -128,7 +128,7 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown, asking):
     assert app.return_value == "stop"
 
 
-@pytest.mark.parametrize(("key", "asks"), [("1", False), ("q", True), ("ctrl+c", True)])
+@pytest.mark.parametrize(("key", "asks"), [("1", False), ("q", True), ("escape", True), ("ctrl+c", True)])
 async def test_where_the_session_appears_it_is_shown(shown, home, monkeypatch, key, asks):
     """And a user who gives up just then, before the dialog has seen it, is asked what becomes of it."""
     monkeypatch.setattr("wikitopics.tui.questions.EVERY", 600.0 if asks else 0.2)
