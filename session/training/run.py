@@ -20,6 +20,7 @@ from wikitopics.session.training.vocabulary import Consumer
 
 FINISHED = "finished"
 """The reason given for the end of a run that was not stopped."""
+TIME_IS_UP = "the time given with --hours is up"
 COMMIT_SECONDS = 1.0
 """Seconds: a commit follows a minibatch at once, unless the last commit is younger than this."""
 LATEST_SECONDS = 1.5
@@ -38,6 +39,11 @@ class Limits:
     hours: float = math.inf
     megabytes: float = math.inf
 
+    @property
+    def seconds(self) -> float:
+        """The hours, in seconds."""
+        return self.hours * 3600
+
     def less(self, seconds: float, bytes_read: int) -> "Limits":
         """What is left of the limits after this much."""
         hours, megabytes = self.hours - seconds / 3600, self.megabytes - bytes_read / 1e6
@@ -45,8 +51,8 @@ class Limits:
 
     def reached(self, seconds: float, bytes_read: int) -> str:
         """Why a run ends after this much; "" if it continues."""
-        if seconds >= self.hours * 3600:
-            return "the time given with --hours is up"
+        if seconds >= self.seconds:
+            return TIME_IS_UP
         return "the limit given with --max-mb has been reached" if bytes_read >= self.megabytes * 1e6 else ""
 
 
@@ -158,6 +164,8 @@ class Run:
         """Train to the end; ``reason`` then says why. Everything fed is committed, even on an error."""
         if described(self.stream.settings.source).own and not self.stream.progress.crawled:
             self._lengths = []
+        left = max(0.0, self._limits.seconds - self.ran())
+        alarm = asyncio.get_running_loop().call_later(left, self.stop, TIME_IS_UP)  # even amid a long step
         try:
             try:
                 self.feed.start(self.stream.progress.position)
@@ -169,6 +177,7 @@ class Run:
                         self.reason = FINISHED
                         await self.commit()
             finally:
+                alarm.cancel()
                 self._end()
                 await self._save_all()
         except BaseException as error:

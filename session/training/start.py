@@ -55,7 +55,7 @@ from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
 from wikitopics.session.training.monitor import Monitor, Reporter
 from wikitopics.session.training.opening import Opened, open_source
-from wikitopics.session.training.run import FINISHED, Limits, Run
+from wikitopics.session.training.run import FINISHED, TIME_IS_UP, Limits, Run
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
 from wikitopics.vocab import Vocabulary, segmenters
@@ -341,19 +341,34 @@ def _of_other_versions(rule: Rule) -> str:
     )
 
 
+PROMPT_SECONDS = 5.0
+"""Seconds that a source may take to open even if a run's time is shorter: a local one needs no longer."""
+
+
 async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: Signals) -> tuple[str, Limits]:
     """Train to the end, or build the vocabulary; returns why that ended, and what is left of the limits.
+
+    The hours also limit how long the source may take to open.
 
     Raises `BadUsage` if there was too little to train on; then a session created by this run is deleted.
     """
     began = time.monotonic()
     lack: BadUsage | None = None
-    async with open_session(plan, say) as (store, stream, source):
+    async with contextlib.AsyncExitStack() as opened:
+        longest = max(limits.seconds, PROMPT_SECONDS)
+        end = asyncio.timeout(None if math.isinf(longest) else longest)
+        try:
+            async with end:
+                store, stream, source = await opened.enter_async_context(open_session(plan, say))
+        except TimeoutError:
+            if not end.expired():
+                raise
+            return f"{TIME_IS_UP} before training began", limits
         if isinstance(stream, Stream):
             await _to_its_end(lambda: feed_first_articles(store, stream))
         for line in _remarks(plan, store, stream, source):
             say(line)
-        this = Run(store, stream, source.feed, limits)
+        this = Run(store, stream, source.feed, limits.less(time.monotonic() - began, 0))
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
         options = (option for option in sources.run_options(plan.kind) if option in plan.request)
         given = {option.name: plan.request[option] for option in options}

@@ -85,6 +85,25 @@ async def test_hours_are_this_runs(trainer_of, memory):
     assert status(trainer_of.path).elapsed_seconds >= 0.2
 
 
+async def test_hours_end_a_step_that_takes_long(trainer_of, memory, monkeypatch):
+    """What was trained before it stays, as at any other stop."""
+    held, real = threading.Event(), Stream.step
+
+    def step(self, elapsed):
+        if self.progress.articles >= 64:
+            held.wait(60)
+        return real(self, elapsed)
+
+    monkeypatch.setattr(Stream, "step", step)
+    monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
+    try:
+        assert "--hours" in await trainer_of(memory, Limits(hours=2 / 3600))
+        assert not held.is_set()
+    finally:
+        held.set()
+    assert status(trainer_of.path).articles == 64
+
+
 async def test_megabytes_are_this_runs(trainer_of, memory):
     memory.slow = 0.001
     assert "--max-mb" in await trainer_of(memory, Limits(megabytes=0.02))

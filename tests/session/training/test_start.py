@@ -11,8 +11,13 @@ from types import SimpleNamespace
 from unittest.mock import AsyncMock, Mock
 
 import pytest
+from aiohttp import web
 
+from benchmarks.served import serving as served_app
 from tests import waiting
+from tests.crawler import dump_server
+from tests.crawler.conftest import siteinfo
+from tests.crawler.dumps import multistream
 from tests.waiting import until_true
 from wikitopics.crawler.source import Activity
 from wikitopics.session import sources
@@ -55,6 +60,59 @@ def planned(tmp_path, corpus):
         return start.resolve(tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options))
 
     return make
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch, corpus):
+    """Trains for a second at most: why it ended, and whether there is a session."""
+    monkeypatch.setattr(start, "PROMPT_SECONDS", 0.5)
+
+    def train(**options):
+        settings = {"model": ("lda:topics=3",), "held_out": 5, "hours": 1 / 3600, **options}
+        path = tmp_path / "s.db"
+        return start.train(path, TrainRequest(**settings), lambda _: None, lambda _: None), path.exists()
+
+    return train
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        dump_server.says(206, "nonsense"),
+        dump_server.says(429, Retry_After="600"),
+        dump_server.says(500),
+    ],
+)
+def test_hours_are_obeyed_while_a_dump_is_opened(trained, corpus, monkeypatch, act):
+    """Its server has answered once, and would be tried for a day."""
+    for name, size in dump_server.SMALL.items():
+        monkeypatch.setattr(f"wikitopics.crawler.dumps.{name}", size)
+    with dump_server.served({"/d.xml.bz2": multistream(range(1, 2000))}) as server:
+        server.acts, server.always = [None], act
+        vocabulary = str(corpus.vocabulary)
+        reason, exists = trained(source="dump", dump=(f"{server.url}/d.xml.bz2",), yes=True, vocab=vocabulary)
+    assert reason == "the time given with --hours is up before training began"
+    assert not exists
+
+
+@pytest.mark.parametrize("after", [0, 1])
+@pytest.mark.parametrize("lang", [None, "de"])
+def test_hours_are_obeyed_while_a_wiki_says_to_wait(trained, corpus, after, lang):
+    """From the beginning, or from the first article on; also while a vocabulary is built."""
+    sent = [siteinfo(700)] * after
+
+    async def answer(request):
+        if sent:
+            return web.json_response(sent.pop())
+        return web.Response(status=429, headers={"Retry-After": "600"})
+
+    app = web.Application()
+    app.router.add_get("/w/api.php", answer)
+    words = {"vocab": str(corpus.vocabulary)} if lang is None else {"lang": lang}
+    with served_app(app) as url:
+        reason, exists = trained(api_url=url, **words)
+    assert reason == "the time given with --hours is up" + ("" if after else " before training began")
+    assert exists == bool(after)
 
 
 @pytest.fixture
@@ -166,7 +224,7 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
         monkeypatch.setattr(start, name, made)
     monkeypatch.setattr(start, "_remarks", lambda *_: [])
     with Signals() as signals:
-        beginning = asyncio.create_task(start.run(plan, None, print, print, signals))
+        beginning = asyncio.create_task(start.run(plan, start.Limits(), print, print, signals))
         with pytest.raises(asyncio.CancelledError):
             await beginning
     assert built
