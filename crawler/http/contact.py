@@ -23,7 +23,8 @@ from wikitopics.crawler.http.rules import is_wikimedia, wiki_address
 _MOST_READ = 20_000
 """The most characters of a text that are examined."""
 _TAG = re.compile(
-    r"<(?:script|style)\b[^>]*+>[^<]*+(?:<(?!/)[^<]*+)*+</|<[^>]{0,1000}>", re.DOTALL | re.IGNORECASE
+    r"<(?:script|style)\b[^>]*+>[^<]*+(?:<(?!/)[^<]*+)*+</(?:[a-z]{1,10}>)?|<[^>]{0,1000}>",
+    re.DOTALL | re.IGNORECASE,
 )
 _HUGE_REFERENCE = re.compile(r"&#x?[0-9a-fA-F]{9,}+")
 """No character has such a number, and int() refuses the longest of them."""
