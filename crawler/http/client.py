@@ -98,15 +98,17 @@ class Client:
 
         Raises what ``read`` raises, and `TransientError`.
         """
+        wanted = wanted or wire.Wanted()
         for _hop in range(_MOST_HOPS):
             limits = self._limits_of(url)
             try:
                 async with self._turn(limits) as turn:
-                    reply = await self._get(url, turn, limits, wanted or wire.Wanted())
+                    reply = await self._get(url, turn, limits, wanted)
                     target = wire.redirected(reply, self._elsewhere)
                     if target is None:
                         value = self._read(reply, turn, limits, read)
-                        self._answered(limits)
+                        if wanted.is_answer:
+                            self._answered(limits)
                         return value
             except TransientError as error:
                 if error.answered:
@@ -150,7 +152,7 @@ class Client:
 
     async def _get(self, url: URL, turn: wire.Turn, limits: RateLimits, wanted: wire.Wanted) -> wire.Reply:
         began, bounds = self._begin(limits), self._bounds
-        seconds = bounds.total_seconds
+        seconds = min(bounds.total_seconds, wanted.most_seconds or math.inf)
         if self._last_answer is None:  # what remains of the seconds at the start
             seconds = min(seconds, max(0.1, self._first_request + START_SECONDS - began))
         most = min(bounds.most_bytes, wanted.most_bytes or math.inf)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 # From the user's input to the address of a wiki's Action API, of a dump, or of a page.
 
 _LANGUAGE = re.compile(r"[a-z][a-z0-9-]{0,30}[a-z0-9]")
-_API_PLACES = ("/w/api.php", "/api.php")
+_PAGES = "wiki"
+"""The usual folder of pages, beside that of the scripts."""
+_MOST_ABOVE = 2
+"""Of the folders above a page, those this deep may be the wiki's; deeper ones are parts of its title."""
 
 
 def language_api(code: str) -> str:
@@ -58,19 +61,43 @@ def dump_address(text: str) -> URL:
 def api_candidates(text: str) -> list[URL]:
     """Possible addresses of the api.php, likeliest first; only one if ``text`` names it.
 
-    A wiki's base address, one of its pages or its index.php is accepted too. Raises `BadSource`.
+    A wiki's base address, one of its pages or its index.php is accepted too: the api.php may be beside it, or
+    in a folder above. Raises `BadSource`.
     """
     url = wiki_address(text)
-    path = url.path
-    if path.endswith("/api.php"):
-        return [url.with_path(path)]
-    places: list[str] = []
-    if path.endswith(("/index.php", "/rest.php")):
-        places.append(path[: path.rindex("/")] + "/api.php")
-    elif not path.startswith("/wiki/") and path.strip("/"):
-        places.append(path.rstrip("/") + "/api.php")
-    places += [place for place in _API_PLACES if place not in places]
-    return [url.with_path(place) for place in places]
+    if url.path.endswith("/api.php"):
+        return [url.with_path(url.path)]
+    folders = _folders(url.path)
+    if is_wikimedia(url.host or ""):
+        folders.insert(0, "")
+    places = [place for folder in folders for place in _places(folder)]
+    return [url.with_path(place) for place in dict.fromkeys(places)]
+
+
+def _folders(path: str) -> list[str]:
+    """The folders where a wiki with a page at ``path`` may have its scripts, likeliest first; the last is the
+    host's root, ""."""
+    names = [name for name in path.split("/") if name not in ("", ".", "..")]
+    script = next((number for number, name in enumerate(names) if name.endswith(".php")), None)
+    pages = names.index(_PAGES) if _PAGES in names else None
+    depth = next(end for end in (script, pages, len(names)) if end is not None)
+    depths = [depth, *range(min(depth - 1, _MOST_ABOVE), 0, -1), 0]
+    if script is None and pages is not None:  # /wiki/Title or /de/wiki/Title, but scripts may be in /wiki/
+        depths.insert(1, pages + 1)
+    return ["".join(f"/{name}" for name in names[:end]) for end in dict.fromkeys(depths)]
+
+
+def folder_of_wiki(path: str) -> str:
+    """The folder of the wiki with a page or script at ``path``, as far as can be told; "" for the root."""
+    return _folders(path)[0].removesuffix("/w")
+
+
+def _places(folder: str) -> list[str]:
+    """The possible paths of the api.php of a wiki in this folder."""
+    inside = f"{folder}/w/api.php"
+    if not folder:
+        return [inside, "/api.php"]
+    return [f"{folder}/api.php"] if folder.endswith("/w") else [f"{folder}/api.php", inside]
 
 
 def by_script(index: URL, title: str, revision_id: int) -> str:

@@ -58,6 +58,10 @@ class Wanted:
     """The most bytes of the body, if less than the default."""
     check: Callable[[Reply], None] | None = None
     """Receives the reply before its body is read, and may refuse it."""
+    most_seconds: float | None = None
+    """The most seconds that it may take, if less than the default."""
+    is_answer: bool = True
+    """Whether a valid reply shows that the server answers, so that it is tried for longer from then on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,8 @@ Elsewhere = Callable[[Reply, URL], None]
 def not_followed(reply: Reply, there: URL) -> None:
     """Follow no redirect to another host. Raises `TransientError`."""
     host = reply.quote(there.host or "", 100)
-    raise TransientError(f"{reply.url.host} redirects to another host, {host}: not followed")
+    advice = "not followed; if the wiki is there, give that address with --api-url"
+    raise TransientError(f"{reply.url.host} redirects to another host, {host}: {advice}", lasting=True)
 
 
 def redirected(reply: Reply, elsewhere: Elsewhere) -> URL | None:
@@ -245,10 +250,13 @@ def judge_status(reply: Reply) -> None:
     if status in (401, 403):
         reason = plain_reason(reply)
         raise WikiRefused(f"{host} refuses the crawler ({status})" + (f": {reason}" if reason else ""))
+    said = plain_reason(reply)
+    quoted = f" ({said})" if said else ""
     if status in (429, 503):
-        raise TransientError(f"{host} answers {status}: told to wait", throttled=True, answered=status == 429)
+        text = f"{host} answers {status}{quoted}: told to wait"
+        raise TransientError(text, throttled=True, answered=status == 429)
     if status >= 500 or status == 408:
-        raise TransientError(f"{host} answers {status}")
+        raise TransientError(f"{host} answers {status}{quoted}")
 
 
 def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:

@@ -36,6 +36,8 @@ _TRIES = 5
 """The number of failures after which the page, not the wiki, is to blame."""
 _REVISION = re.compile(rb'"wgRevisionId":(\d{1,18})\b')
 _HEAD_BYTES = 200_000
+_ARTICLE_MARKS = ((b"mw-parser-output",), (b"mw-content-text", b'"wgIsArticle":true'))
+"""What an article's page contains, from MediaWiki 1.30 on and before."""
 _AGENT = "wikitopics"
 _SAFE = "/:(),!*;@$~.-_'"
 
@@ -187,7 +189,7 @@ def _read_robots(reply: Reply) -> Robots:
 def _read_page(reply: Reply) -> bytes | Skip:
     if reply.status in (404, 410):
         return "deleted or hidden"
-    if reply.status != 200 or b"mw-parser-output" not in reply.body:
+    if reply.status != 200 or not any(all(mark in reply.body for mark in marks) for marks in _ARTICLE_MARKS):
         raise TransientError(f"{reply.url.host} sends something other than the article ({reply.status})")
     return reply.body
 

@@ -6,7 +6,14 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.http.rules import api_candidates, by_script, is_wikimedia, language_api, wiki_address
+from wikitopics.crawler.http.rules import (
+    api_candidates,
+    by_script,
+    folder_of_wiki,
+    is_wikimedia,
+    language_api,
+    wiki_address,
+)
 from wikitopics.crawler.mediawiki import FOUND_API
 from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option
@@ -50,7 +57,13 @@ DUMP_ADVICE = (
 DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
 """How much a crawl of Wikipedia downloads: its rules allow at most 600,000 articles an hour."""
 
-API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="URL", label="Other wiki")
+API_URL = Option(
+    str,
+    "api_url",
+    "The address of another MediaWiki, from version 1.26 on: its api.php, or any of its pages.",
+    metavar="URL",
+    label="Other wiki",
+)
 LANG = Option(
     str,
     "lang",
@@ -80,6 +93,9 @@ RPM = Option(
 )
 
 
+_LONGEST_NAME = 100
+
+
 class WikiKind(PageKind):
     """A MediaWiki, identified by the address from which its api.php is found."""
 
@@ -96,23 +112,26 @@ class WikiKind(PageKind):
         return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """The language for Wikipedia, and the host for another wiki."""
+        """The language for Wikipedia; for another wiki the host, and the folder if a host has several."""
         if API_URL not in asked:
             return language_of(asked[LANG])
         url = wiki_address(asked[API_URL])
-        return re.sub(r"[^a-z0-9]+", "-", f"{url.host}-{url.explicit_port or ''}".lower()).strip("-")
+        folder = folder_of_wiki(url.path)
+        name = f"{url.host}-{url.explicit_port or ''}-{folder}".lower()
+        return re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_LONGEST_NAME]
 
     def builds_words(self, asked: Asked) -> bool:
         return True
 
     def fault(self, identity: Identity) -> str:
-        for key, default in ((FOUND_API, ""), (API_URL.name, None)):
-            if not isinstance(identity.get(key, default), str):
+        address = identity.get(API_URL.name)
+        for key, value in ((API_URL.name, address), (FOUND_API, identity.get(FOUND_API, address))):
+            if not isinstance(value, str):
                 return f"{key} is not text"
-        try:
-            wiki_address(identity[API_URL.name])
-        except BadSource as error:
-            return f"{API_URL.name}: {error}"
+            try:
+                wiki_address(value)
+            except BadSource as error:
+                return f"{key}: {error}"
         return ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
@@ -128,8 +147,8 @@ class WikiKind(PageKind):
         return of_wiki(wiki_address(identity[API_URL.name]))
 
     def wiki(self, identity: Identity) -> str:
-        """The first possible address of its api.php."""
-        return str(api_candidates(identity[API_URL.name])[0])
+        """The address of its api.php, or the first possible one."""
+        return identity.get(FOUND_API) or str(api_candidates(identity[API_URL.name])[0])
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is one of Wikimedia's hosts, which ask for a contact."""
@@ -188,6 +207,7 @@ def _wiki(identity: Identity, asked: Asked) -> Wiki:
 
     return Wiki(
         identity[API_URL.name],
+        stored_api=identity.get(FOUND_API),
         version=asked.version,
         contact=asked.get(CONTACT),
         rpm=asked.get(RPM),

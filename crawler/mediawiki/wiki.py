@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,11 +16,12 @@ from urllib.parse import quote
 from yarl import URL
 
 from wikitopics.crawler import page
-from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
+from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused, WikiUnreachable
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.rules import RateLimits, api_candidates, limits_for, wikimedia_page_limits
+from wikitopics.crawler.http.rules import RateLimits, limits_for, wikimedia_page_limits
 from wikitopics.crawler.http.wire import REASON_BYTES, Clock, Reply, RequestBounds, plain_reason, value_at
 from wikitopics.crawler.mediawiki import FOUND_API
+from wikitopics.crawler.mediawiki.finding import ApiSearch, read_general
 from wikitopics.crawler.source import Activity
 
 # Pages from the Action API's replies: types are checked, sizes limited, and pieces of one batch combined.
@@ -145,8 +147,19 @@ def _skip(entry: Mapping[str, Any]) -> page.Skip | None:
 
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
 _THROTTLE_CODES = ("ratelimited", "readonly")
-_REFUSAL_CODES = ("readapidenied", "permissiondenied", "blocked", "autoblocked", "globalblocking-blocked")
+_REFUSAL = re.compile(r"denied|blocked|badaccess|loggedin|permission")
+"""Error codes such as readapidenied, autoblocked, badaccess-groups and notloggedin."""
 _FOR_GOOD = re.compile(r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert")
+_AROUND = "\ufeff \t\r\n"
+_DECODER = json.JSONDecoder()
+_OBJECT = re.compile(r'\{\s*"')
+_PAGE = re.compile("<(!doctype|html|script)", re.IGNORECASE)
+_MOST_BEGINNINGS = 10
+_UNDECODED = re.compile("[\udc80-\udcff]")
+"""Bytes that were not UTF-8."""
+_KEYS = frozenset(("query", "error", "errors", "batchcomplete", "continue"))
+"""An object in the midst of other text is the API's if it has one of these keys."""
+_DISABLED = re.compile(r"(MediaWiki )?API is not enabled[^.]*\.?")
 _MOST_PAGES = 5000
 _MOST_CONTINUES = 30
 _LONGEST_CONTINUE = 4096
@@ -185,37 +198,76 @@ def read_api(reply: Reply) -> dict[str, Any]:
         raise TransientError(f"{what}: name the wiki's api.php with --api-url", lasting=True)
     if reply.status != 200:
         raise TransientError(f"{host} answers {reply.status}")
-    start = reply.body[:200].lstrip()[:1]
-    if start != b"{":
-        if len(reply.body) < REASON_BYTES and start != b"<" and _THROTTLE_TEXT.search(plain_reason(reply)):
-            raise TransientError(f"{host} says: {plain_reason(reply)}", throttled=True, answered=True)
-        kind = "an HTML page" if start == b"<" else "nothing" if not start else "text"
-        raise TransientError(f"{host} sends {kind} instead of the API's JSON: is this a MediaWiki?")
-    try:
-        value: dict[str, Any] = json.loads(reply.body.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise TransientError(f"{host} sends JSON that is not UTF-8") from None
-    except (ValueError, RecursionError):
-        raise TransientError(f"{host} sends broken JSON") from None
-    if "error" in value:
-        _judge_error(value["error"], reply)
+    value = _json_object(reply)
+    error = value.get("error")
+    errors = value.get("errors")  # in the newer formats of errors
+    if error is None and isinstance(errors, list) and errors:
+        error = errors[0]
+    if error is not None:
+        _judge_error(error, reply)
     return value
+
+
+def _json_object(reply: Reply) -> dict[str, Any]:
+    """The object in a reply, without the byte order marks, PHP's notices or comments around it.
+
+    Raises `TransientError`, which quotes a reply without one.
+    """
+    host = reply.url.host
+    text = reply.body.decode("utf-8", "surrogateescape").strip(_AROUND)
+    is_bare = text.startswith("{")
+    for start in [0] if is_bare else _objects(text):
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if _UNDECODED.search(text, start, end):
+            raise TransientError(f"{host} sends JSON that is not UTF-8")
+        is_alone = start == 0 and end == len(text)
+        if isinstance(value, dict) and (is_alone or not _KEYS.isdisjoint(value)):
+            return value
+    if is_bare:
+        raise TransientError(f"{host} sends broken JSON")
+    raise _no_json(reply, text)
+
+
+def _objects(text: str) -> list[int]:
+    """Where JSON objects may begin near the beginning of ``text``, but not those inside a page's scripts."""
+    page_begins = _PAGE.search(text, 0, REASON_BYTES)
+    beginnings = _OBJECT.finditer(text, 0, page_begins.start() if page_begins else REASON_BYTES)
+    return [match.start() for match in islice(beginnings, _MOST_BEGINNINGS)]
+
+
+def _no_json(reply: Reply, text: str) -> TransientError:
+    """The error for a reply that is ``text`` instead of JSON."""
+    host, is_page = reply.url.host, text.startswith("<")
+    if not text:
+        return TransientError(f"{host} sends nothing instead of the API's JSON: is this a MediaWiki?")
+    said = plain_reason(reply)
+    if len(reply.body) < REASON_BYTES and not is_page and _THROTTLE_TEXT.search(said):
+        return TransientError(f"{host} says: {said}", throttled=True, answered=True)
+    if disabled := _DISABLED.search(said):
+        return TransientError(f"{host} says: {disabled[0]}", lasting=True)
+    kind = "an HTML page" if is_page else "text"
+    quoted = f" ({said})" if said else ""
+    return TransientError(f"{host} sends {kind} instead of the API's JSON{quoted}: is this a MediaWiki?")
 
 
 def _judge_error(error: object, reply: Reply) -> None:
     host = reply.url.host
     fields = error if isinstance(error, dict) else {}
-    code, info = str(fields.get("code", "?")), reply.quote(str(fields.get("info", "")))
+    said = next((fields[key] for key in ("info", "text", "html", "*", "key") if fields.get(key)), "")
+    code, info = str(fields.get("code", "?")), reply.quote(str(said))
     named = reply.quote(code, 60)
     if code == "maxlag":
         raise TransientError(f"maxlag: {info}", throttled=True, answered=True)
     if code in _THROTTLE_CODES:
         raise TransientError(f"{host} says {named}: {info}", throttled=True, answered=True)
-    if code in _REFUSAL_CODES:
+    if _REFUSAL.search(code):
         raise WikiRefused(f"{host} refuses the crawler ({named}): {info}")
     if _FOR_GOOD.match(code):
         raise CrawlerError(f"{host} does not accept the request ({named}): {info}")
-    raise TransientError(f"{host} reports an error ({named}): {info}", answered=True)
+    raise TransientError(f"{host} reports an error ({named}): {info}")
 
 
 def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -251,6 +303,9 @@ SITEINFO: Mapping[str, str] = {
     "meta": "siteinfo",
     "siprop": "general|namespaces|namespacealiases|statistics",
 }
+FIRST_VERSION = (1, 26)
+"""The first MediaWiki whose random order can be continued; `formatversion=2` came with 1.25."""
+_VERSION = re.compile(r"MediaWiki (\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
 _MOST_NAMES = 200
 _LONGEST_NAME = 255
 _MOST_ARTICLES = 1 << 40
@@ -262,16 +317,13 @@ _PATH = re.compile(r"/(?!/)(?:[^%]|%[0-9A-Fa-f]{2})*")
 def read_siteinfo(reply: Mapping[str, Any], url: URL) -> page.SourceInfo:
     """The relevant parts of the siteinfo reply of the api.php at ``url``, with types checked.
 
-    Raises `TransientError` if it is not one.
+    Raises `TransientError` if it is not one, and `WikiUnreachable` if the wiki is too old to be read.
     """
-    general = value_at(reply, "query", "general")
-    if not isinstance(general, dict):
-        raise TransientError(f"{url.host} answers, but not as a MediaWiki does")
-    if not str(general.get("generator", "")).startswith("MediaWiki"):
-        raise TransientError(f"{url.host} answers, but is not a MediaWiki")
+    general = read_general(reply, url)
     host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
-    query, namespaces = reply["query"], value_at(reply, "query", "namespaces")
-    entries = namespaces if isinstance(namespaces, dict) else {}
+    query = reply["query"]
+    entries = _by_number(query.get("namespaces"))
+    _check_version(general["generator"], entries, url)
     language, articles = general.get("lang"), value_at(query, "statistics", "articles")
     return page.SourceInfo(
         name=host if url.port in (80, 443, None) else f"{host}:{url.port}",
@@ -284,12 +336,43 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> page.SourceInfo:
         ),
         keeps_case=value_at(entries, "0", "case") == "case-sensitive",
         identity={FOUND_API: str(url.with_query(None))},
-        article_path=_article_path(general.get("articlepath")),
+        article_path=_article_path(general.get("articlepath"), url),
     )
 
 
-def _article_path(path: object) -> str:
+def _check_version(generator: str, namespaces: Mapping[str, Any], url: URL) -> None:
+    """Raise `WikiUnreachable` if this MediaWiki is too old. If it hides its version, the format of its
+    ``namespaces`` tells."""
+    version = _VERSION.match(generator)
+    if version is None:
+        named = "an old MediaWiki"
+        is_old = any(isinstance(each, dict) and "*" in each for each in namespaces.values())
+    else:
+        named = version[0]
+        is_old = (int(version[1]), int(version[2])) < FIRST_VERSION
+    if is_old:
+        first = ".".join(map(str, FIRST_VERSION))
+        raise WikiUnreachable(
+            f"{url.host} runs {named}, whose API cannot continue a list of random articles; the first "
+            f"version that can be read is {first}. An XML dump of this wiki can be read with --source dump"
+        )
+
+
+def _by_number(namespaces: object) -> Mapping[str, Any]:
+    """The siteinfo's namespaces by their numbers; MediaWiki 1.26 lists them."""
+    if isinstance(namespaces, list):
+        return {str(each.get("id")): each for each in namespaces if isinstance(each, dict)}
+    return namespaces if isinstance(namespaces, dict) else {}
+
+
+def _article_path(path: object, url: URL) -> str:
     """A path on the wiki's own host, for one title, as it can be sent; the default one if it is invalid."""
+    if isinstance(path, str):
+        scheme, separator, rest = path.partition("//")
+        server, slash, below = rest.partition("/")
+        here = str(url.host) if url.is_default_port() else f"{url.host}:{url.port}"
+        if separator and scheme in ("", "http:", "https:") and server.lower() == here:
+            path = slash + below
     if not isinstance(path, str) or len(path) >= _LONGEST_PATH or path.count("$1") != 1 or "#" in path:
         return page.ARTICLE_PATH
     try:
@@ -333,6 +416,7 @@ Read = Callable[[Reply], QueryAnswer]
 class Wiki:
     """A MediaWiki at ``address`` (its api.php, or any address from which it can be found), and its client.
 
+    ``stored_api``: the api.php that was found earlier, tried first if it is on the same host.
     ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where this
     user's trainers share Wikimedia's budget. ``limits`` replaces the rules that follow from the host's name;
     if they are Wikimedia's, its rules for pages apply too. Raises `BadSource` and `ContactMissing` at once.
@@ -342,6 +426,7 @@ class Wiki:
         self,
         address: str,
         *,
+        stored_api: str | None = None,
         version: str,
         contact: str | None = None,
         rpm: int | None = None,
@@ -350,8 +435,8 @@ class Wiki:
         clock: Clock | None = None,
         bounds: RequestBounds | None = None,
     ) -> None:
-        self._places = api_candidates(address)
-        self.host = self._places[0].host or ""
+        self._search = ApiSearch(address, stored_api)
+        self.host = self._search.address.host or ""
         self.limits = limits or limits_for(self.host, rpm)
         """The limits on requests to the API; those on pages may differ."""
         self.page_limits = wikimedia_page_limits(rpm) if self.limits.wikimedia else self.limits
@@ -371,29 +456,19 @@ class Wiki:
         self._site: page.SourceInfo | None = None
 
     async def open(self) -> page.SourceInfo:
-        """The wiki's siteinfo, requested once, from the first of the possible addresses that is an api.php.
+        """The wiki's siteinfo, requested once, from the api.php that belongs to its address.
 
-        Raises `WikiUnreachable` if there is none within 30 s.
+        Raises `WikiUnreachable` if there is none within 30 s, or if the wiki is too old.
         """
-
-        def read(reply: Reply) -> page.SourceInfo:
-            return read_siteinfo(read_api(reply), reply.url)
-
         tries = 0
         while self._site is None:
-            for url in self._places.copy():
-                try:
-                    self._site = await self.client.once(url.with_query(dict(SITEINFO)), read)
-                except TransientError as caught:
-                    if caught.lasting and len(self._places) > 1:
-                        self._places.remove(url)
-                    else:
-                        error = caught
-                else:
-                    self.api = URL(self._site.identity[FOUND_API])  # after redirects
-                    return self._site
-            tries += 1
-            await self.client.backoff(error, tries)
+            found = await self._search.look(self.client, SITEINFO, read_api)
+            if isinstance(found, TransientError):
+                tries += 1
+                await self.client.backoff(found, tries)
+            else:
+                site, self.api = found
+                self._site = read_siteinfo(site, self.api)
         return self._site
 
     async def close(self) -> None:

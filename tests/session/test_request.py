@@ -124,6 +124,9 @@ def test_a_vocabulary_is_called_after_the_language_or_the_wiki():
         (Asked({"lang": "simple"}), "en", "en"),
         (Asked({"api_url": "https://Wiki.host.org:81/w/api.php"}), None, "wiki-host-org-81"),
         (Asked({"api_url": "http://x.org", "lang": "tr"}), "tr", "x-org"),
+        (Asked({"api_url": "http://x.org/wiki/Main"}), None, "x-org"),
+        (Asked({"api_url": "http://x.org/de/wiki/Main"}), None, "x-org-de"),
+        (Asked({"api_url": "http://x.org/fr/w/api.php"}), None, "x-org-fr"),
     ):
         assert (Api().language(asked), Api().vocabulary_name(asked)) == (language, name)
 

@@ -42,6 +42,15 @@ def test_the_revision_that_was_read(kind, identity, address):
     assert kind().address(identity, "Cépheid A/B", 7) == address
 
 
+def test_the_wiki_is_known_by_the_api_that_was_found():
+    assert Api().wiki(HERE) == HERE["api"]
+    assert Api().wiki({"api_url": "https://wiki.org/"}) == "https://wiki.org/w/api.php"
+    assert not Api().fault(HERE)
+    assert "api is not text" in Api().fault({**HERE, "api": 7})
+    for key in HERE:
+        assert Api().fault({**HERE, key: "file:///etc/passwd"}).startswith(f"{key}: ")
+
+
 def test_without_a_revision_it_is_the_page():
     assert Api().address(HERE, "A", 0) == "https://wiki.org/mw/index.php?title=A"
     assert Dump().address(MAIN, "A", 0) == "https://wiki.org/wiki/A"

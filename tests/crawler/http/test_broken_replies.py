@@ -10,7 +10,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from tests.crawler.dumps import ids
-from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
+from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused, WikiUnreachable
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, RequestBounds
@@ -58,16 +58,136 @@ async def test_what_passes_is_retried(wiki, crawled, fault):
     assert s.activity.waiting_for is None
 
 
+def replied(body):
+    """A reply of a wiki with this body."""
+    return Reply(200, URL("http://wiki.org/w/api.php"), CIMultiDictProxy[str](CIMultiDict()), body)
+
+
 @pytest.mark.parametrize(
-    ("body", "kind"),
-    [(b" <!DOCTYPE html><p>", "an HTML page"), (b"hello", "text"), (b" \n", "nothing"), (b"", "nothing")],
+    ("body", "said"),
+    [
+        (b" <!DOCTYPE html><p>", "an HTML page instead of the API's JSON"),
+        (b"<title>Log in - Old Wiki</title>", "an HTML page instead of the API's JSON (Log in - Old Wiki)"),
+        (
+            b'<script>x = {"query": 1}</script><title>Just a moment...</title>',
+            "an HTML page instead of the API's JSON (Just a moment...)",
+        ),
+        (b"hello \x1b[31m", "text instead of the API's JSON (hello [31m)"),
+        (b"[1, 2]", "text instead of the API's JSON ([1, 2])"),
+        (b"Fatal error: {closure}() in x", "text instead of the API's JSON (Fatal error: {closure}() in x)"),
+        (b" \n", "nothing instead of the API's JSON"),
+        (b"", "nothing instead of the API's JSON"),
+    ],
 )
-def test_what_came_instead_of_json_is_told(body, kind):
-    headers = CIMultiDictProxy[str](CIMultiDict())
-    reply = Reply(200, URL("http://wiki.org/w/api.php"), headers, body)
+def test_what_came_instead_of_json_is_told(body, said):
     with pytest.raises(TransientError) as caught:
-        read_api(reply)
-    assert caught.value.text == f"wiki.org sends {kind} instead of the API's JSON: is this a MediaWiki?"
+        read_api(replied(body))
+    assert caught.value.text == f"wiki.org sends {said}: is this a MediaWiki?"
+
+
+def test_what_came_instead_of_json_is_told_in_bounds():
+    with pytest.raises(TransientError) as caught:
+        read_api(replied(b"x" * 10_000))
+    assert len(caught.value.text) < 300
+
+
+ANSWER = json.dumps(
+    {"batchcomplete": True, "query": {"pages": [{"title": 'Caf\u00e9 {"x"}'}]}}, ensure_ascii=False
+)
+PHP = "<br />\n<b>Deprecated</b>:  Use of each() in <b>/var/www/X.php</b> on line <b>76</b><br />\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\ufeff", ""),
+        ("", "\ufeff"),
+        ("\ufeff\n\ufeff", ""),
+        ("\n\n", "\r\n"),
+        (PHP, ""),
+        ("", PHP),
+        ("\nNotice: Undefined index: x in /var/www/LocalSettings.php on line 3\n", ""),
+        ('Warning: Closure::{closure}() expects { and {"a": 1}, not {"\n', ""),
+        ("<!-- cached -->", "\n<!-- served by cache 7 -->"),
+    ],
+)
+@pytest.mark.parametrize("coding", ["utf-8", "latin-1"])
+def test_what_stands_around_the_json_is_read_through(before, after, coding):
+    """Also if it is not UTF-8."""
+    around = [
+        f"{text} \u00e9".encode(coding) if text.isascii() and text.strip() else text.encode()
+        for text in (before, after)
+    ]
+    assert read_api(replied(around[0] + ANSWER.encode() + around[1])) == json.loads(ANSWER)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"batchcomplete":true,}' + ANSWER.encode(),
+        PHP.encode() + ANSWER.encode()[:-3],
+        PHP.encode() + b'{"wgTitle": "Main"}',
+        b'<html>{"a": ' * 1000,
+        b'notice\n{"batchcomplete":' + b"[" * 200_000,
+        PHP.encode() + '{"batchcomplete": "\u00e9"}'.encode("latin-1"),
+    ],
+)
+def test_no_part_of_a_reply_is_taken_for_the_whole(body):
+    with pytest.raises(TransientError):
+        read_api(replied(body))
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ({"error": {"code": "readapidenied", "info": "You need read permission."}}, "need read permission"),
+        ({"error": {"code": "badaccess-groups", "info": "Only members."}}, "Only members"),
+        ({"error": {"code": "mustbeloggedin", "*": "Please log in."}}, "Please log in"),
+        ({"errors": [{"code": "readapidenied", "text": "No \x1b[31mreading."}]}, r"No \[31mreading"),
+        ({"errors": [{"code": "permissiondenied", "html": "<b>No</b> reading."}]}, "No reading"),
+        ({"errors": [{"code": "blocked", "key": "apierror-blocked", "params": []}]}, "apierror-blocked"),
+    ],
+)
+async def test_a_wiki_that_refuses_is_left_at_once_with_its_words(wiki, acts, source, read, error, says):
+    wiki.script = [acts.json(error)] * 9
+    with pytest.raises(WikiRefused, match=says) as caught:
+        await read(source())
+    assert caught.value.exit_code == 6
+    assert len(wiki.requests) == 1
+
+
+async def test_an_api_that_is_switched_off_is_no_wiki(wiki, acts, source, clock, read):
+    line = "MediaWiki API is not enabled for this site. Add the following line to your LocalSettings.php"
+    wiki.script = [acts.text(200, f"<title>MediaWiki API</title>{line}<pre><b>x</b></pre>", "text/html")] * 9
+    before = clock.now
+    with pytest.raises(WikiUnreachable, match=r"says: MediaWiki API is not enabled for this site\.$"):
+        await read(source())
+    assert clock.now == before
+
+
+@pytest.mark.parametrize("code", ["internal_api_error_DBQueryError", "closed", "unknownerror"])
+async def test_errors_alone_are_no_answer_at_the_start(wiki, acts, source, clock, read, code):
+    """They are retried for half a minute, not for a day, and quoted."""
+    wiki.script = [acts.json({"error": {"code": code, "info": "This wiki is closed."}})] * 99
+    before = clock.now
+    with pytest.raises(WikiUnreachable, match=rf"within 30 s: .*\({code}\): This wiki is closed"):
+        await read(source())
+    assert clock.now - before <= 31
+
+
+async def test_a_locked_database_is_waited_for(wiki, acts, source, clock, read):
+    locked = {"errors": [{"code": "readonly", "text": "The database is locked."}]}
+    wiki.script = [acts.json(locked, Retry_After="50")] * 3
+    before = clock.now
+    assert ids(await read(source())) == [1, 2, 3, 4, 5, 6, 7]
+    assert clock.now - before >= 150
+
+
+@pytest.mark.parametrize("status", [503, 502])
+async def test_an_error_page_is_quoted(wiki, acts, source, read, status):
+    wiki.script = [acts.text(status, "<title>Just a moment...</title>", "text/html")] * 99
+    with pytest.raises(WikiUnreachable, match=rf"answers {status} \(Just a moment\.\.\.\)"):
+        await read(source())
 
 
 @pytest.mark.parametrize("begun", [0, 1])

@@ -76,9 +76,30 @@ def test_a_given_rate_bounds_pages_and_the_api(asked, api, pages):
         ("https://w.net/x/api.php", ["https://w.net/x/api.php"]),
         ("https://w.net/x/api.php?action=help#a", ["https://w.net/x/api.php"]),
         ("https://w.net", ["https://w.net/w/api.php", "https://w.net/api.php"]),
-        ("https://w.net/wiki/Main_Page", ["https://w.net/w/api.php", "https://w.net/api.php"]),
+        (
+            "https://w.net/wiki/Main_Page",
+            [f"https://w.net/{place}api.php" for place in ("w/", "", "wiki/", "wiki/w/")],
+        ),
         ("https://w.net:81/w/index.php?title=A", ["https://w.net:81/w/api.php", "https://w.net:81/api.php"]),
-        ("https://w.net/my/", [f"https://w.net/{place}api.php" for place in ("my/", "w/", "")]),
+        ("https://w.net/my/", [f"https://w.net/{place}api.php" for place in ("my/", "my/w/", "w/", "")]),
+        (
+            "https://w.net/de/index.php/A/B",
+            [f"https://w.net/{place}api.php" for place in ("de/", "de/w/", "w/", "")],
+        ),
+        (
+            "https://w.net//my/../de/wiki/A",
+            [
+                f"https://w.net/{place}api.php"
+                for place in ("de/", "de/w/", "de/wiki/", "de/wiki/w/", "w/", "")
+            ],
+        ),
+        (
+            "https://zh.wikipedia.org/zh-hans/A",
+            [
+                f"https://zh.wikipedia.org/{place}api.php"
+                for place in ("w/", "", "zh-hans/A/", "zh-hans/A/w/", "zh-hans/", "zh-hans/w/")
+            ],
+        ),
     ],
 )
 def test_where_the_api_may_be(typed, places):

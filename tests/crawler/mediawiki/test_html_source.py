@@ -208,6 +208,9 @@ def test_addresses_of_pages(path, title, address):
         ("/ウィキ/$1", "/%E3%82%A6%E3%82%A3%E3%82%AD/$1"),
         ("/%E3%82%A6/$1", "/%E3%82%A6/$1"),
         ("/a b/$1", "/a%20b/$1"),
+        ("http://w.net/a/$1", "/a/$1"),
+        ("//W.net/a/$1", "/a/$1"),
+        ("https://w.net.evil/a/$1", "/wiki/$1"),
         *((path, "/wiki/$1") for path in ("/\ud800/$1", "/100%/$1", "/%$1", "/%4$1", "/#$1", "//evil/$1")),
     ],
 )
@@ -215,6 +218,24 @@ def test_article_paths(told, used, acts):
     reply = acts.siteinfo(3)
     reply["query"]["general"]["articlepath"] = told
     assert read_siteinfo(reply, URL("http://w.net/w/api.php")).article_path == used
+
+
+async def test_pages_of_before_the_parsers_own_element(serve, clock):
+    """MediaWiki had none before 1.30; pages that are not articles, such as a log-in, are none."""
+    config = '"wgIsArticle":%s,"wgRevisionId":7'
+    text = "<script>{%s}</script><div id='mw-content-text'><p>rivers in valleys</p></div>"
+
+    async def override(request):
+        if not request.path.startswith("/wiki/"):
+            return None
+        is_article = "false" if request.path == path_of(3) else "true"
+        return web.Response(text=text % (config % is_article), content_type="text/html")
+
+    source = HtmlSource(Wiki(await serve(embedded(10), override=override), version="0", clock=clock))
+    batches = [batch async for batch in source.batches(None)]
+    await source.close()
+    assert ids(batches) == [i for i in range(1, 11) if i != 4]
+    assert skips(batches) == {"no text": 1}
 
 
 async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(serve, clock, monkeypatch):

@@ -368,7 +368,7 @@ async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(hear, clock,
     batches, source = await hear(stream, 2, budget_folder=tmp_path, **POLITE)
     assert sorted(ids(batches)) == [1, 2]
     assert clock.now - before >= 900
-    assert [error.text for error in source.activity.errors] == ["127.0.0.1 answers 500"]
+    assert [error.text for error in source.activity.errors] == ["127.0.0.1 answers 500 (no)"]
 
 
 async def test_a_start_does_not_wait_for_the_stream(hear, clock, tmp_path):
