@@ -16,13 +16,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from wikitopics.model import Minibatch, OnlineModel, document_completion, kinds
 from wikitopics.model.exported import ExportError, read
+from wikitopics.model.minibatch import native
 
 STREAM_DOCUMENTS = 1_000_000  # the assumed size of the corpus, of which `partial_fit` sees a part
 _OWN = {"n_topics", "max_topics", "n_words", "n_documents", "seed", "threads"}  # set otherwise
@@ -195,7 +196,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(f"{name} takes word counts, not texts: put CountVectorizer before it")
         X = validate_data(self, X, reset=reset, accept_sparse="csr")
         check_non_negative(X, type(self).__name__)
-        return Minibatch.from_csr(csr_array(X, dtype=np.int32 if X.dtype == np.bool_ else None))
+        if not issparse(X):
+            X = csr_array(native(X))
+        counts = X.data.astype(np.int32) if X.dtype == np.bool_ else X.data
+        return Minibatch(X.indptr, X.indices, counts)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -257,9 +257,18 @@ def sound(batch: Minibatch) -> Minibatch:
     return batch
 
 
+def native(values: ArrayLike) -> NDArray[Any]:
+    """The array in this machine's byte order and, if it is of half floats, as float32: kernels and scipy take
+    no others."""
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and array.dtype.itemsize == 2:
+        return array.astype(np.float32)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
     """As int64 if all are whole, otherwise as float32; ValueError for values that are not counts."""
-    array = np.asarray(values)
+    array = native(values)
     if array.dtype.kind != "f" or array.ndim != 1 or np.all(array == np.floor(array)):
         return _whole("counts", array)
     if not np.all(np.isfinite(array)):
@@ -269,7 +278,7 @@ def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
 
 def _whole(name: str, values: ArrayLike) -> Indices:
     """One-dimensional whole numbers as int64; ValueError for anything else."""
-    array = np.asarray(values)
+    array = native(values)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not {array.ndim}")
     if array.size == 0:

@@ -18,6 +18,7 @@ from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, 
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page
 from wikitopics.crawler.texts import records
+from wikitopics.crawler.texts.tables import Table, table_rows
 
 # The files of the user's own documents: the named ones, and the .txt files of named folders.
 
@@ -80,6 +81,8 @@ def check_paths(paths: Sequence[str]) -> None:
             continue
         if not os.path.isfile(path):
             raise BadSource(f"{name}: a pipe or a device; texts are read twice: write them to a file")
+        if PurePath(PurePath(path).stem if records.is_packed(path) else path).suffix.lower() == ".json":
+            raise BadSource(f"{name}: write one object a line into a .jsonl: jq -c '.[]' FILE > FILE.jsonl")
         if ending(path) is None:
             raise BadSource(f"{name}: not a supported kind of file: give {_TAKEN}")
 
@@ -215,7 +218,9 @@ class TextFiles(PageFiles):
     texts; plain texts that seem to contain markup are reported. ``lines``: whether every line of a plain text
     is a document, instead of whatever is between blank lines (or, in a folder, the file); None: as up to
     1.1.0, a plain text is one document, JSON lines have no ``column``, and texts passed from Python are
-    skipped if they are empty or repeat an id.
+    skipped if they are empty or repeat an id. ``header``: whether the first row of a table names its columns,
+    which are called 1, 2, 3 … otherwise. ``by_id``: whether documents have ids, and one that repeats an id is
+    skipped.
 
     Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
@@ -231,6 +236,8 @@ class TextFiles(PageFiles):
         title: str | None = None,
         id: str | None = None,
         before: int = 0,
+        header: bool = True,
+        by_id: bool = True,
     ) -> None:
         check_paths(paths)
         super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], say)
@@ -241,7 +248,8 @@ class TextFiles(PageFiles):
         self._before = before
         has_tables = any(ending(path) in TABLES for path in paths)  # whose column may be meant
         key, otherwise = "text" if lines is None else column or "text", "text" if has_tables else None
-        self._names = records.Names(key, otherwise, title, id)
+        self._names = records.Names(key, otherwise, title, id, reads_ids=by_id)
+        self._header = header
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
         self._repeats = array("q")
@@ -301,11 +309,13 @@ class TextFiles(PageFiles):
             say(message)
 
         some = False
+        number = 0
         reading = self._read(START, tell_bad, repeats, SeenIds(), digest.update)
         if self._markup == "text":
             reading = noticing(reading, lambda r: r[0].text if isinstance(r[0], Page) else "", self.say)
         for page, place in reading:
             some = some or isinstance(page, Page)
+            number += 1
             yield page, place
         if self.closed:
             return
@@ -320,6 +330,11 @@ class TextFiles(PageFiles):
         if self._names.missing:
             flag, name = next(iter(self._names.missing.items()))
             raise BadSource(f"{self.name}: {records.lacks('column or key', name, there, flag)}")
+        if 2 * len(repeats) > number:
+            self.say(
+                f"{self.name}: {len(repeats):,} of {number:,} documents repeat an id and are skipped; "
+                "name another column or key with --id-column"
+            )
         self._content, self._repeats = int.from_bytes(digest.digest(), "big") >> 1, repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
@@ -336,13 +351,14 @@ class TextFiles(PageFiles):
     ) -> Iterator[Found]:
         """The documents after ``place``. With ``new_ids``, ``repeats`` is not known yet, and is filled."""
         named = 0
+        tell = silently if new_ids is None else self.say  # once
         number = place.get("number", 0)
         first = place.get("file", 0)
         for index, file in enumerate(self.files[first:], first):
             if self.closed:
                 return
             begin = place if index == first else START
-            for (record, line), after in self._records(file, begin, digest, say):
+            for (record, line), after in self._records(file, begin, digest, say, tell):
                 number += 1
                 if isinstance(record, records.Document) and record.id and not self._takes_all(file):
                     if new_ids is not None and not new_ids.add(record.id):
@@ -362,7 +378,7 @@ class TextFiles(PageFiles):
                 yield record.skip, here
 
     def _records(
-        self, file: TextFile, begin: Place, digest: Callable[[bytes], object], say: Say
+        self, file: TextFile, begin: Place, digest: Callable[[bytes], object], say: Say, tell: Say
     ) -> Iterator[tuple[records.Record, Place]]:
         """Each record with the place after it: unpacked bytes and lines of the file."""
         is_one, name = self._is_one(file), printable(file.path)
@@ -380,7 +396,7 @@ class TextFiles(PageFiles):
                 if is_one:
                     yield (records.whole_file(contents), 1), _END_OF_ONE
                 else:
-                    for record in self._parts(file, contents):
+                    for record in self._parts(file, contents, tell):
                         if isinstance(record[0], records.Document):
                             contents.without = 0
                         yield record, {"offset": contents.offset, "line": contents.number}
@@ -402,21 +418,16 @@ class TextFiles(PageFiles):
         """Whether the file has the texts of a Python program, each of which is a document."""
         return file.path.endswith(GIVEN) and self._lines is not None
 
-    def _parts(self, file: TextFile, contents: records.Contents) -> Iterator[records.Record]:
-        """The records of a file with several."""
+    def _parts(self, file: TextFile, contents: records.Contents, tell: Say) -> Iterator[records.Record]:
+        """The records of a file with several; ``tell`` is told of odd rows of a table."""
         if file.ending == PLAIN:
             return records.plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
             return records.json_lines(contents, self._names, may_be_empty=self._takes_all(file))
-        if not contents.offset:
-            return records.table_rows(
-                contents, records.Columns.of(contents, file.ending, self._column, self._names)
-            )
         with _opened(file) as opened:
-            start = records.Contents(opened, contents.name, stopped=contents.stopped)
-            return records.table_rows(
-                contents, records.Columns.of(start, file.ending, self._column, self._names)
-            )
+            beginning = records.Contents(opened, contents.name, stopped=contents.stopped)
+            table = Table.of(beginning, file.ending, self._column, self._names, self._header)
+        return table_rows(contents, table, tell)
 
     def _page(self, file: TextFile, line: int, number: int, document: records.Document) -> Page:
         title = document.title or document.id

@@ -1,10 +1,10 @@
-"""Lines as the user's own documents: JSON lines, tables, plain texts. Bad records are named, not raised."""
+"""Lines as the user's own documents: JSON lines and plain texts. Bad records are named, not raised."""
 
-import csv
-import io
+import codecs
 import json
 import os
 import stat
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -14,7 +14,7 @@ from typing import BinaryIO
 from wikitopics.crawler.dumps.containers import data_blocks
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.file_source import Say, silently
-from wikitopics.crawler.page import SURROGATE, Skip, sound_text
+from wikitopics.crawler.page import Skip, sound_text
 
 # Files of the user's own documents as lines: unpacked in bounded memory, with the place after each line.
 
@@ -74,8 +74,27 @@ class Contents:
     """What a file without a line is: otherwise cut off, or damaged."""
 
     def __post_init__(self) -> None:
-        self.lines = self._lines()
-        """The remaining lines with their endings; None for one over ``LARGEST_DOCUMENT``."""
+        self._fresh = self._lines()
+        self._again: deque[tuple[bytes | None, int]] = deque()
+        self.lines = self._fresh
+        """The remaining lines with their endings; None for one over ``LARGEST_DOCUMENT``. Take the next one
+        from here each time if lines are put back."""
+
+    def put_back(self, lines: Sequence[tuple[bytes | None, int]]) -> None:
+        """Hand out again the last lines that were handed out, each with its number of bytes in the file."""
+        self.offset -= sum(size for _, size in lines)
+        self.number -= len(lines)
+        self._again.extendleft(reversed(lines))
+        self.lines = self._lines_again()
+
+    def _lines_again(self) -> Iterator[bytes | None]:
+        while self._again:
+            line, size = self._again.popleft()
+            self.offset += size
+            self.number += 1
+            yield line
+        for fresh in self._fresh:  # noqa: UP028 (`yield from` would close the lines with this generator)
+            yield fresh
 
     def whole(self) -> bytes | None:
         """All of a file that is one document; None if it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
@@ -127,12 +146,18 @@ class Contents:
         return line.removeprefix(_BYTE_ORDER_MARK) if begins_file else line
 
     def _blocks(self) -> Iterator[bytes]:
-        skip, blocks = 0, iter(lambda: self._read(_READ), b"")
+        """The rest of the file, unpacked, in UTF-8 and with line feeds."""
+        skip = self.offset
+        first: bytes | None = None
+        blocks: Iterator[bytes] = iter(lambda: self._read(_READ), b"")
         if is_packed(self.name):
-            skip, blocks = self.offset, (block.data for block in data_blocks(self._read, self.name))
+            blocks = (block.data for block in data_blocks(self._read, self.name))
         elif self.offset:  # a pipe can only be read from its beginning
-            self.file.seek(self.offset)
-        for block in blocks:
+            first = self.file.read(_READ)
+            is_utf8 = _encoding(first) == _UTF8
+            skip = 0 if is_utf8 else self.offset
+            self.file.seek(self.offset if is_utf8 else 0)
+        for block in _readable(blocks, first):
             if self.stopped():
                 raise Stopped
             if rest := block[skip:]:
@@ -145,18 +170,71 @@ class Contents:
         return data
 
 
+# What files hold that are not written as usual: UTF-16, and lines that end in a carriage return alone.
+
+_UTF8 = "utf-8"
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32-le",  # begins with that of UTF-16
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_SAMPLE = 4096
+
+
+def _encoding(first: bytes) -> str:
+    """The encoding of a file that begins like this: UTF-8 unless it looks like another one of Unicode's."""
+    for mark, encoding in _MARKS.items():
+        if first.startswith(mark):
+            return encoding
+    sample = first[:_SAMPLE]
+    even = sample[::2].count(0)
+    odd = sample[1::2].count(0)
+    # Every other byte of ASCII is zero in UTF-16, and in a text hardly any other byte is.
+    if max(even, odd) < max(3, len(sample) // 100) or min(even, odd) * 10 > max(even, odd):
+        return _UTF8
+    return "utf-16-be" if even > odd else "utf-16-le"
+
+
+def _ends_in_carriage_returns(first: bytes) -> bool:
+    """Whether lines end in a carriage return alone, as on old Macs; line feeds may be in quoted cells."""
+    place = first.find(b"\r")
+    feed = first.find(b"\n")
+    if place < 0 or b"\r\n" in first:
+        return False
+    return feed < 0 or (place < feed and first.count(b'"', 0, place) % 2 == 0)
+
+
+def _readable(blocks: Iterable[bytes], first: bytes | None) -> Iterator[bytes]:
+    """The blocks of a file in UTF-8 and with line feeds.
+
+    ``first``: the beginning of the file; None: the first of the blocks.
+    """
+    decoder: codecs.IncrementalDecoder | None = None
+    has_returns: bool | None = None
+    for block in blocks:
+        if has_returns is None:
+            begin = block if first is None else first
+            encoding = _encoding(begin)
+            if encoding != _UTF8:
+                decoder = codecs.getincrementaldecoder(encoding)("replace")
+                begin = begin.decode(encoding, "replace").encode()
+            has_returns = _ends_in_carriage_returns(begin)
+        if decoder is not None:
+            block = decoder.decode(block).encode()
+        yield block.replace(b"\r", b"\n") if has_returns else block
+    if decoder is not None:
+        yield decoder.decode(b"", True).encode()
+
+
 LONGEST_ID = 4096
 """The most bytes of an id. An id is never cut, since it must remain unique: a document with a longer one
 is skipped."""
-_TOO_LARGE = f"over {LARGEST_DOCUMENT >> 20} MB"
-_LONGEST_HEADER = 1 << 20
+TOO_LARGE = f"over {LARGEST_DOCUMENT >> 20} MB"
 _SHORT = 100
 """The bytes below which a line is searched for blanks other than ASCII's."""
 _MOST_KEYS = 100
 """The most keys of JSON lines remembered for messages: a hostile file may have any number."""
-_DELIMITERS = {".csv": ",;\t", ".tsv": "\t"}
-"""Where the comma is the decimal sign, spreadsheets write semicolons."""
-csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process, in which nothing else reads tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +258,7 @@ Record = tuple[Document | BadRecord, int]
 """One entry of a file, and the number of the line in which it begins, from 1."""
 
 
-_NOT_UTF8: tuple[Skip, str] = ("not UTF-8", "not UTF-8: save the file as UTF-8")
+NOT_UTF8: tuple[Skip, str] = ("not UTF-8", "not UTF-8: save the file as UTF-8")
 
 
 @dataclass
@@ -188,13 +266,14 @@ class Names:
     """The columns of tables, or keys of JSON lines, that hold the parts of a document, and the others.
 
     ``otherwise``: another key for the text, for JSON lines without the first. ``title``, ``id``: None if the
-    user did not name them; then they are used if they exist.
+    user did not name them; then they are used if they exist. ``reads_ids``: whether documents have ids.
     """
 
     text: str
     otherwise: str | None = None
     title: str | None = None
     id: str | None = None
+    reads_ids: bool = True
     has_text: bool | None = None
     """Whether any JSON line has had the text's key; None before the first line."""
     others: dict[str, None] = field(default_factory=dict)
@@ -219,10 +298,19 @@ class Names:
             self.others |= dict.fromkeys(islice(there, _MOST_KEYS))
 
 
-def lacks(noun: str, named: str | None, there: Iterable[str], flag: str = "--text-column") -> str:
-    """A message: no column or key is called ``named``, or `text`, but ``there`` are these."""
+def lacks(
+    noun: str, named: str | None, there: Iterable[str], flag: str = "--text-column", otherwise: str = ""
+) -> str:
+    """A message: no column or key is called ``named``, or `text`, but ``there`` are these.
+
+    ``otherwise``: what else the user may do.
+    """
     missing = f"there is no {noun} {named!r}." if named else f"which {noun} holds the text?"
-    return f"{missing} Name one with {flag}: {', '.join(map(repr, there))[:200] or 'there are none'}"
+    names = ", ".join(map(repr, there))[:200] or "there are none"
+    return f"{missing} Name one with {flag}{otherwise}: {names}"
+
+
+_ONE_A_LINE = ": write one object a line, as `jq -c '.[]'` does with an array"
 
 
 def json_lines(contents: Contents, names: Names, *, may_be_empty: bool = False) -> Iterator[Record]:
@@ -239,124 +327,21 @@ def json_lines(contents: Contents, names: Names, *, may_be_empty: bool = False) 
 
 
 def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document:
+    text_of_line = _utf8(line)
     try:
-        record = json.loads(_utf8(line))
+        record = json.loads(text_of_line)
     except (ValueError, RecursionError):
-        raise BadRecord("not JSON", "not JSON") from None
+        is_part = text_of_line.strip() in ("[", "{", "[{")
+        raise BadRecord("not JSON", f"not JSON{_ONE_A_LINE if is_part else ''}") from None
     if not isinstance(record, dict):
-        raise BadRecord("no text", f'not an object with a "{names.text}"')
+        hint = _ONE_A_LINE if isinstance(record, list) else ""
+        raise BadRecord("no text", f'not an object with a "{names.text}"{hint}')
     text = names.text_of(record)
     if may_be_empty and not (isinstance(text, str) and text.strip()):
         text = ""
-    title, external_id = record.get(names.title or "title"), record.get(names.id or "id")
-    return _document(text, title, external_id, may_be_empty)
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Which columns of a table hold what."""
-
-    delimiter: str
-    text: int
-    title: int
-    """Beyond the last column if there is none, as is ``id``."""
-    id: int
-
-    @classmethod
-    def of(cls, contents: Contents, ending: str, column: str | None, names: Names) -> "Columns":
-        """Read the first row, which names the columns.
-
-        ``column`` is the text column; None: the one called `text`. Raises BadSource if there is none. Titles
-        and ids are in the columns of ``names``, otherwise in those called `title` and `id`, in upper or lower
-        case.
-        """
-        header = _header(contents)
-        rows = {mark: _cells(header, mark) for mark in _DELIMITERS[ending]}
-        wanted = column or "text"
-        delimiter = next((mark for mark, cells in rows.items() if wanted in cells), None)
-        if delimiter is None:
-            columns = max(rows.values(), key=len)
-            why = lacks("column", column, columns) if columns else f"the file is {contents.state}"
-            raise BadSource(f"{contents.name}: {why}")
-        cells = rows[delimiter]
-        names.look(cells)
-        lower = [cell.lower() for cell in cells]
-        title, external_id = (
-            among.index(name) if name in among else len(cells)
-            for name, among in (
-                (names.title or "title", cells if names.title else lower),
-                (names.id or "id", cells if names.id else lower),
-            )
-        )
-        return cls(delimiter, cells.index(wanted), title, external_id)
-
-
-def table_rows(contents: Contents, columns: Columns) -> Iterator[Record]:
-    """The records after the header, or after a later record. Quoted cells may contain line breaks."""
-    offset, first = contents.offset, contents.number + 1  # where a row begins, and its first line
-
-    def lines() -> Iterator[str]:
-        """Lines, one at a time, as a row needs them."""
-        for line in contents.lines:
-            if line is None or contents.offset - offset > LARGEST_DOCUMENT:
-                raise BadRecord("too large", f"a row {_TOO_LARGE}: perhaps a quotation mark is not closed")
-            yield line.decode("utf-8", "surrogateescape")
-        if contents.number >= first:
-            raise BadRecord("damaged", "a quotation mark is never closed")
-
-    rows = csv.reader(lines(), delimiter=columns.delimiter)
-    while True:
-        offset, first = contents.offset, contents.number + 1
-        try:
-            if row := next(rows):
-                yield _from_row(row, columns), first
-            continue
-        except StopIteration:
-            return
-        except BadRecord as bad:
-            yield bad, first
-        except csv.Error as error:
-            yield BadRecord("damaged", f"not a row of a table: {error}"), first
-        # The reader may be in the middle of that row, so start a new reader after it.
-        rows = csv.reader(lines(), delimiter=columns.delimiter)
-
-
-def _from_row(row: Sequence[str], columns: Columns) -> Document:
-    cells = [row[i] if i < len(row) else "" for i in (columns.text, columns.title, columns.id)]
-    if any(map(SURROGATE.search, cells)):
-        raise BadRecord(*_NOT_UTF8)
-    text, title, external_id = cells
-    return _document(text, title, external_id)
-
-
-def _header(contents: Contents) -> str:
-    lines: list[bytes] = []
-    quotes = 0
-    while not lines or (quotes % 2 and contents.offset <= _LONGEST_HEADER):
-        line = next(contents.lines, b"")
-        if line is None:
-            raise BadSource(f"{contents.name}, line {contents.number}: {_TOO_LARGE}")
-        if not line:
-            break
-        lines.append(line)
-        quotes += line.count(b'"')
-    header = b"".join(lines)
-    if b"\r" in header.rstrip(b"\r\n").replace(b"\r\n", b"\n"):
-        raise BadSource(
-            f"{contents.name}: its lines end in carriage returns only: save it with other line endings"
-        )
-    try:
-        return header.decode("utf-8")
-    except UnicodeDecodeError:
-        raise BadSource(f"{contents.name}, line 1: not UTF-8; save the table as CSV in UTF-8") from None
-
-
-def _cells(header: str, delimiter: str) -> list[str]:
-    try:
-        row = next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), [])
-    except csv.Error:
-        return []
-    return [cell.strip() for cell in row]
+    title = record.get(names.title or "title")
+    external_id = record.get(names.id or "id") if names.reads_ids else None
+    return document_of(text, title, external_id, may_be_empty)
 
 
 def plain_texts(contents: Contents, each_line: bool) -> Iterator[Record]:
@@ -388,7 +373,7 @@ def _plain(lines: Sequence[bytes]) -> Document | BadRecord:
         text = _utf8(b"".join(lines) or None)
         if "\0" in text:
             raise BadRecord("not UTF-8", "a binary file, or not UTF-8 text")
-        return _document(text, None, None)
+        return document_of(text, None, None)
     except BadRecord as bad:
         return bad
 
@@ -396,7 +381,7 @@ def _plain(lines: Sequence[bytes]) -> Document | BadRecord:
 def whole_file(contents: Contents) -> Document | BadRecord:
     """A file that is one document."""
     try:
-        return _document(_utf8(contents.whole()), None, None)
+        return document_of(_utf8(contents.whole()), None, None)
     except CutOff as error:
         return BadRecord("damaged", str(error))
     except BadRecord as bad:
@@ -406,26 +391,31 @@ def whole_file(contents: Contents) -> Document | BadRecord:
 def _utf8(data: bytes | None) -> str:
     """The text of a line or a file; None: it is too large."""
     if data is None:
-        raise BadRecord("too large", _TOO_LARGE)
+        raise BadRecord("too large", TOO_LARGE)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise BadRecord(*_NOT_UTF8) from None
+        raise BadRecord(*NOT_UTF8) from None
 
 
-def _document(text: object, title: object, external_id: object, may_be_empty: bool = False) -> Document:
+def document_of(text: object, title: object, external_id: object, may_be_empty: bool = False) -> Document:
     """A document of these fields, whatever their types."""
-    if not isinstance(text, str) or not (may_be_empty or text.strip()):
+    if not isinstance(text, str):
+        is_missing = text is None or text != text
+        raise BadRecord(
+            "no text", "no text" if is_missing else f"no text: not a string, but {_label(text):.40}"
+        )
+    if not (may_be_empty or text.strip()):
         raise BadRecord("no text", "no text")
-    name = _label(external_id, "id")
+    name = _label(external_id)
     if len(name.encode()) > LONGEST_ID:
         raise BadRecord("too large", f"an id of over {LONGEST_ID} bytes")
-    return Document(sound_text(text), " ".join(_label(title, "title").split()), name)
+    return Document(sound_text(text), " ".join(_label(title).split()), name)
 
 
-def _label(value: object, key: str) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise BadRecord("damaged", f"its {key} is neither a text nor a whole number")
-    return sound_text(str(value))
+def _label(value: object) -> str:
+    """A title or an id as text: what is no text, as in JSON; "" for null and for NaN."""
+    if isinstance(value, str):
+        return sound_text(value)
+    is_missing = value is None or value != value
+    return "" if is_missing else sound_text(json.dumps(value, ensure_ascii=False))

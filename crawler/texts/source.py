@@ -42,6 +42,11 @@ TITLE_COLUMN = Option(
     "The column or key that holds each document's title (default: title, if it is there).",
     metavar="NAME",
 )
+NO_HEADER = Option(
+    bool,
+    "no_header",
+    "The first row of a .csv or .tsv is a document, too; columns are named by number, from 1.",
+)
 LINES = Option(bool, "lines", "Each line of a .txt file is a document, also in folders.")
 MARKUP = Option(
     str,
@@ -60,7 +65,7 @@ class Texts(PageKind):
     name = "texts"
     label = "Your own documents: JSON lines, tables, or plain texts"
     own = True
-    options = (TEXTS, COLUMN, ID_COLUMN, TITLE_COLUMN, LANG, LINES, MARKUP)
+    options = (TEXTS, COLUMN, ID_COLUMN, TITLE_COLUMN, LANG, LINES, MARKUP, NO_HEADER)
 
     def identity(self, asked: Asked) -> Identity:
         paths = [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]
@@ -75,13 +80,15 @@ class Texts(PageKind):
         return values
 
     def fault(self, identity: Identity) -> str:
-        paths, *names, lines, markup = (identity.get(option.name) for option in self.options)
+        paths, *names, lines, markup, no_header = (identity.get(option.name) for option in self.options)
         if not isinstance(paths, list) or not paths or not all(isinstance(name, str) for name in paths):
             return f"{TEXTS.name} is not a list of paths"
         if not all(name is None or isinstance(name, str) for name in names):
             return "the name of a column, or the code of the language, is not text"
         if lines not in (None, True, False):
             return f"{LINES.name} is neither true nor false"
+        if no_header not in (None, True, False):
+            return f"{NO_HEADER.name} is neither true nor false"
         before, earlier = identity.get(BEFORE, 0), identity.get(EARLIER, [])
         if type(before) is not int or not 0 <= before < 2**62:
             return f"{BEFORE} is not a number of a document"
@@ -129,6 +136,7 @@ class Texts(PageKind):
             title=identity.get(TITLE_COLUMN.name),
             id=identity.get(ID_COLUMN.name),
             before=identity.get(BEFORE, 0),
+            header=not identity.get(NO_HEADER.name),
         )
         held_out = 0 if BEFORE in identity else asked.held_out  # the session keeps those of the first texts
         return FileSource("texts", files, held_out=held_out, resuming=asked.resuming)

@@ -362,7 +362,14 @@ def _write_gensim(request: ExportRequest, path: Path) -> None:
 
 GROUP = 50_000
 """The number of rows of a Parquet file that are written together."""
-_FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # Chinese and Japanese spreadsheets accept the wide signs too
+_FORMULA = re.compile(
+    # Chinese and Japanese spreadsheets accept the wide signs too. Blanks before a sign do not stop a formula.
+    r"^(?=[\t\r\n]|\s*[=+\-@＝＋－＠])"
+    # A spreadsheet that splits at another sign takes what follows it for a cell, and the quotation marks
+    # around the whole for a part of the first one.
+    r"|(?<=[;,\t\r\n])(?=[\s\"]*[=+\-@＝＋－＠])"
+)
+"""The places at which a cell that begins with a formula may begin."""
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -395,7 +402,7 @@ def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[byt
         """The value as in RFC 4180, and so that no spreadsheet evaluates it."""
         if not isinstance(value, str):
             return "" if value is None else repr(value)
-        text = "'" + value if value.startswith(_FORMULA) else value
+        text = _FORMULA.sub("'", value)
         return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
     yield (BOM_UTF8 if request.bom else b"") + _utf8(delimiter.join(map(field, table.header(request))) + "\n")

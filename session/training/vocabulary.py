@@ -28,24 +28,31 @@ from wikitopics.vocab.vocabulary import Built, VocabularyRecipe, best_words
 
 
 def file_documents(
-    paths: Sequence[str], say: Say, column: str | None = None, markup: Markup = "text", lines: bool = False
+    paths: Sequence[str],
+    say: Say,
+    column: str | None = None,
+    markup: Markup = "text",
+    lines: bool = False,
+    header: bool = True,
 ) -> Iterator[str]:
     """The prose of dumps (``.xml`` in the name), of whatever ``--source texts`` reads, and of plain text in
     files with other names.
 
-    What ``--source texts`` reads comes first. ``column``, ``markup`` and ``lines`` are as for `TextFiles`.
+    What ``--source texts`` reads comes first, also documents that repeat an id. ``column``, ``markup``,
+    ``lines`` and ``header`` are as for `TextFiles`.
     """
     texts = [path for path in paths if Path(path).is_dir() or ending(path) is not None]
     if texts:
-        for page, _ in TextFiles(texts, column, say, markup, lines).first_reading(say):
+        files = TextFiles(texts, column, say, markup, lines, header=header, by_id=False)
+        for page, _ in files.first_reading(say):
             if isinstance(page, Page):
                 yield _prose(page, say)
     for path in paths:
         if path not in texts:
             if ".xml" in Path(path).name:
-                files = DumpFiles([path], say)
-                pages = (page for page, _ in files.read() if isinstance(page, Page))
-                yield from (_prose(page, say, files.info) for page in pages)
+                dump = DumpFiles([path], say)
+                pages = (page for page, _ in dump.read() if isinstance(page, Page))
+                yield from (_prose(page, say, dump.info) for page in pages)
             else:
                 yield from _plain_documents(path, say, markup, lines)
 

@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 import pickle
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_the_text_column_is_called_text_unless_named(tmp_path):
         with pytest.raises(BadSource, match=says):
             read(write(tmp_path / "e.csv", empty))
     with pytest.raises(BadSource, match="line 1: not UTF-8"):
-        read(write(tmp_path / "u.csv", "id,text\n1,hello\n".encode("utf-16")))
+        read(write(tmp_path / "u.csv", "é,text\n1,hello\n".encode("latin-1")))
 
 
 def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
@@ -214,9 +215,10 @@ def written(bad):
         (b'{"text": 3}', "no text", "no text"),
         (b'{"text": " \\n"}', "no text", "no text"),
         ('{"text": "é"}'.encode("latin-1"), "not UTF-8", "not UTF-8: save the file as UTF-8"),
-        (b'{"text": "x", "id": 1.5}', "damaged", "its id is neither a text nor a whole number"),
-        (b'{"text": "x", "id": true}', "damaged", "its id is neither"),
-        (b'{"text": "x", "title": []}', "damaged", "its title is neither"),
+        (b'{"text": ["a", "b"]}', "no text", 'no text: not a string, but ["a", "b"]'),
+        (b'{"text": NaN}', "no text", "no text"),
+        (b'[{"text": "x"}]', "no text", 'not an object with a "text": write one object a line'),
+        (b"[", "not JSON", "not JSON: write one object a line, as `jq -c '.[]'` does with an array"),
         (b'{"text": "x", "id": "' + b"i" * 5000 + b'"}', "too large", "an id of over 4096 bytes"),
         (b'{"text": "' + LONG + b'"}', "too large", "over 32 MB"),
     ],
@@ -236,12 +238,11 @@ def test_bad_lines_are_named_counted_and_skipped(tmp_path, bad, reason, why):
 @pytest.mark.parametrize(
     ("bad", "reason", "why"),
     [
-        (b"x\n", "no text", "no text"),
+        (b"x\n", "no text", "no text: 1 of 2 cells"),
         (b'x," "\n', "no text", "no text"),
         ("x,é\n".encode("latin-1"), "not UTF-8", "not UTF-8"),
         (b'x,"' + LONG + b'"\n', "too large", "over 32 MB"),
         (b'x,"' + LINES, "too large", "a quotation mark is not closed"),
-        (b"x,\ry\n", "damaged", "not a row"),
     ],
     ids=lambda value: str(value[:20]),
 )
@@ -253,13 +254,6 @@ def test_bad_rows_are_named_counted_and_skipped(tmp_path, bad, reason, why):
     (line,) = told
     assert line.startswith(f"{path}, line 4: ")
     assert why in line
-
-
-def test_a_quotation_mark_that_is_never_closed_ends_the_table(tmp_path):
-    pages, skips, told = read(write(tmp_path / "a.csv", 'text\none\n"two\nthree\n'))
-    assert [p.text for p in pages] == ["one"]
-    assert skips == {"damaged": 1}
-    assert "line 3: a quotation mark is never closed" in told[0]
 
 
 def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path):
@@ -322,6 +316,7 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
         ("absent.jsonl", "no such file or folder"),
         ("a.docx", "not a supported kind of file: give .jsonl, .csv, .tsv, .txt"),
         ("a.gz", "not a supported kind of file"),
+        ("a.json", "a.json: write one object a line into a .jsonl: jq -c '.[]' FILE > FILE.jsonl"),
         ("pipe.jsonl", "a pipe or a device"),
         ("folder", "no .txt file in this folder"),
         ("empty.jsonl", "no documents in"),
@@ -332,14 +327,14 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
     ],
 )
 def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, says):
-    for bad in ("a.docx", "folder/readme.md", "empty.jsonl", "empty.csv"):
+    for bad in ("a.docx", "a.json", "folder/readme.md", "empty.jsonl", "empty.csv"):
         write(tmp_path / bad, "")
     write(tmp_path / "a.gz", gzip.compress(b"x"))
     write(tmp_path / "prose.jsonl", "It was\nnot JSON.\n")
     for name_of_cut in ("cut.jsonl.zst", "cut.csv.zst"):
         write(tmp_path / name_of_cut, zstandard.compress(jsonl({"text": "x"}))[:9])
     os.mkfifo(tmp_path / "pipe.jsonl")
-    with pytest.raises(BadSource, match=says.replace("(", r"\(")) as caught:
+    with pytest.raises(BadSource, match=re.escape(says).replace(r"\.\*", ".*").replace(r"\$", "$")) as caught:
         read(name if name == "-" else str(tmp_path / name))
     assert "\n" not in str(caught.value)
 

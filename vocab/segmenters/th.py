@@ -12,8 +12,55 @@ nlpo3.load_dict(str(distribution("pythainlp").locate_file("pythainlp/corpus/word
 
 _THAI = re.compile("([\u0e00-\u0e7f]+)")
 
+# How the dictionary spells what looks the same: NFKC takes sara am (U+0E33) apart, and people type marks in
+# any order, and e twice for ae.
+_TONE = "[\u0e48-\u0e4b]"
+_SPELLINGS = [
+    (re.compile("([\u0e31\u0e34-\u0e3a\u0e47-\u0e4e])\\1+"), r"\1"),
+    (re.compile("\u0e40\u0e40"), "\u0e41"),
+    (re.compile(f"\u0e4d({_TONE}?)\u0e32|({_TONE})\u0e4d\u0e32|\u0e33({_TONE})"), "\\1\\2\\3\u0e33"),
+    (re.compile("([\u0e48-\u0e4c])([\u0e31\u0e34-\u0e3a])"), r"\2\1"),
+]
+
+_STEP = 20
+"""Characters after which a long repetition is cut. Where words are ambiguous, nlpo3 takes a time that grows with
+the square of the length until they are not, which never comes while the same letters are repeated."""
+_MOST_REPEATED = 8
+"""The longest part, in characters, whose repetitions are cut."""
+_REPETITION = re.compile(
+    "|".join(
+        rf"(?:(.{{{size}}})\{size}{{{2 * _STEP // size},}})" for size in range(1, _MOST_REPEATED + 1)
+    )
+)
+_FEW_LETTERS = 3
+"""A text in which a letter comes this often on average may be worth looking for repetitions."""
+
 
 def words(text: str) -> Iterator[str]:
     """The words, of whatever kind: the dictionary has no parts of speech. Other scripts stay as they are."""
-    for number, part in enumerate(_THAI.split(text)):
-        yield from nlpo3.segment(part, _NAME) if number % 2 else (part,)
+    for number, part in enumerate(_THAI.split(spelt(text))):
+        if number % 2 == 0:
+            yield part
+            continue
+        for piece in _pieces(part):
+            yield from nlpo3.segment(piece, _NAME)
+
+
+def spelt(text: str) -> str:
+    """The text with vowels and tone marks composed and in order."""
+    for pattern, new in _SPELLINGS:
+        text = pattern.sub(new, text)
+    return text
+
+
+def _pieces(part: str) -> Iterator[str]:
+    """A part without blanks, cut within long repetitions; beside them, words stay whole."""
+    begin = 0
+    if len(part) > max(2 * _STEP, _FEW_LETTERS * len(set(part))):
+        for repetition in _REPETITION.finditer(part):
+            size = len(repetition[repetition.lastindex or 1])
+            step = _STEP // size * size
+            for cut in range(repetition.start() + step, repetition.end() - step, step):
+                yield part[begin:cut]
+                begin = cut
+    yield part[begin:]

@@ -11,7 +11,7 @@ from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
-from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
+from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
 from wikitopics.session.analysis import exports
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
@@ -233,6 +233,7 @@ def _document_limit(ctx: click.Context, param: click.Parameter, value: str | Non
 @click.option("--phrases", is_flag=True, help='Count frequent pairs, such as "new york", as words.')
 @options.take(COLUMN)
 @options.take(LINES)
+@options.take(NO_HEADER)
 @options.take(MARKUP)
 @options.take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
 @options.take(API_URL, help="Crawl this wiki instead of reading files.")
@@ -275,6 +276,7 @@ def build(
 
     wiki = {option.name: given.pop(option.name) for option in (LANG, API_URL, CONTACT, RPM)}
     column, lines, markup = (given.pop(option.name) for option in (COLUMN, LINES, MARKUP))
+    header = not given.pop(NO_HEADER.name)
     language = language_of_texts(wiki[LANG.name])
     unwanted = [word for name in stop_words for word in read_stop_words(name)] if stop_words else None
     recipe = VocabularyRecipe.of_language(language, unwanted, **given)
@@ -299,7 +301,7 @@ def build(
         source = kind.open(identity, with_contact(request, kind, identity).asked(kind))
         documents = crawled_documents(source, articles, say)
     else:
-        documents = file_documents(sources, say, column, markup or "text", bool(lines))
+        documents = file_documents(sources, say, column, markup or "text", bool(lines), header)
     try:
         with progress:
             built = build_vocabulary(_counted(documents, progress), recipe, size=size)

@@ -1,0 +1,592 @@
+"""Tables as the user's own documents: rows that are checked against their header.
+
+A row that follows RFC 4180 and has a cell for every column is read by `csv` alone. Any other row is looked
+at a second time: it may write quotation marks with a backslash, hold delimiters that are not quoted, or have
+a quotation mark that only looks like the beginning of a quoted cell. What was done about such rows is counted
+and told. It depends on the row and on the beginning of the file alone, so that reading can resume at any row.
+"""
+
+import contextlib
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.file_source import Say
+from wikitopics.crawler.page import SURROGATE, Skip
+from wikitopics.crawler.texts.records import (
+    LARGEST_DOCUMENT,
+    NOT_UTF8,
+    TOO_LARGE,
+    BadRecord,
+    Contents,
+    Document,
+    Names,
+    Record,
+    document_of,
+    lacks,
+)
+
+csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process, in which nothing else reads tables
+
+_DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
+"""What may separate the cells, the usual one first: where the comma is the decimal sign, spreadsheets write
+semicolons."""
+_SEPARATOR_LINE = re.compile(r'"?sep=([^"\w\r\n])\1*"?\s*', re.IGNORECASE)
+"""A first line with which Excel is told the delimiter."""
+_LONGEST_HEADER = 1 << 20
+_FIRST_LINES, _FIRST_BYTES = 200, 256 << 10
+"""The most of a file that is looked at before its rows are read."""
+_MOST_NAMED = 12
+"""The most columns of a table without a header that a message names."""
+_MANY_LINES = 50
+"""Lines of a cell beyond which it is suspicious in a table whose other cells have few."""
+_FEW_LINES = 20
+"""The most lines of a quoted cell that may have single quotation marks in it."""
+_MOST_COMPARED = 1000
+"""The most lines of a cell that are compared with rows."""
+_ESCAPED_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
+_CUT_OFF = "unexpected end of data"
+"""What `csv` calls the end of a file within a quoted cell."""
+_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
+
+WIDE = (
+    "more cells than the header has columns",
+    "what is too much is read as part of the text, as if its delimiters were quoted",
+)
+NARROW = "fewer cells than the header has columns", "the missing ones are taken to be empty"
+STRAY = "a quotation mark that is not closed, or not doubled", "it is read as it stands"
+BACKSLASH = 'quotation marks written as \\"', "they are read as quotation marks"
+TWICE = "texts in several columns of that name", "the first is read, the others are not"
+_TOO_LARGE: tuple[Skip, str] = "too large", f"a row {TOO_LARGE}: perhaps a quotation mark is not closed"
+Oddity = tuple[str, str]
+"""What is odd about some rows, and what was done about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How a table is written, and which of its columns hold what."""
+
+    delimiter: str
+    width: int
+    """The number of columns."""
+    named: int
+    """The number of columns up to the last one that has a name."""
+    text: tuple[int, ...]
+    """The columns that hold the text, as are ``title`` and ``id``: several if their names are the same, of
+    which the first with anything in it counts; none if there is no such column."""
+    title: tuple[int, ...]
+    id: tuple[int, ...]
+    first: int
+    """The number of lines before the first record."""
+    most_lines: int
+    """The most lines that one of the first rows has."""
+
+    @classmethod
+    def of(
+        cls, contents: Contents, ending: str, column: str | None, names: Names, has_header: bool = True
+    ) -> "Table":
+        """Read the beginning of a table.
+
+        ``column`` is the text column; None: the one called `text`, in upper or lower case. Titles and ids are
+        in the columns of ``names``, otherwise in those called `title` and `id`. Without a header, columns are
+        named by number, from 1. Raises BadSource if there is no such column.
+        """
+        begin, delimiters = _first_row(contents, _DELIMITERS[ending])
+        if not has_header:
+            return cls._without_header(contents, begin, delimiters, column, names)
+        rows = {mark: _cells(begin, mark) for mark in delimiters}
+        found = _found(rows, column)
+        if found is None:
+            columns = max(rows.values(), key=len)
+            if not columns:
+                raise BadSource(f"{contents.name}: the file is {contents.state}")
+            may_lack_header = column is None or column.isdecimal()
+            otherwise = ", or give --no-header if these are no names" if may_lack_header else ""
+            why = lacks("column", column, columns, otherwise=otherwise)
+            raise BadSource(f"{contents.name}: {why}")
+        delimiter, text = found
+        cells = rows[delimiter]
+        names.look(cells)
+        first = contents.number
+        return cls(
+            delimiter=delimiter,
+            width=len(cells),
+            named=max(place for place, cell in enumerate(cells, start=1) if cell or place == text[-1] + 1),
+            text=text,
+            title=_places(cells, names.title, "title"),
+            id=_places(cells, names.id, "id") if names.reads_ids else (),
+            first=first,
+            most_lines=_most_lines(_further(contents), delimiter, len(cells)),
+        )
+
+    @classmethod
+    def _without_header(
+        cls, contents: Contents, begin: list[str], delimiters: str, column: str | None, names: Names
+    ) -> "Table":
+        before = contents.number - len(begin)
+        lines = [*begin, *_further(contents)]
+        delimiter, width = _shape(lines, delimiters)
+        numbers = [str(number) for number in range(1, width + 1)]
+        names.look(numbers)
+        wanted = "1" if column is None and width == 1 else column
+        if wanted not in numbers:
+            if not begin:
+                raise BadSource(f"{contents.name}: the file is {contents.state}")
+            cells = _cells(begin, delimiter)
+            there = [f"{number} ({cell:.20})" for number, cell in zip(numbers, cells, strict=False)]
+            missing = "which column holds the text?" if column is None else f"there is no column {column!r}."
+            raise BadSource(
+                f"{contents.name}: {missing} Without a header, give its number with --text-column: "
+                + ", ".join(there[:_MOST_NAMED])
+            )
+        return cls(
+            delimiter=delimiter,
+            width=width,
+            named=width,
+            text=(int(wanted) - 1,),
+            title=_places(numbers, names.title),
+            id=_places(numbers, names.id) if names.reads_ids else (),
+            first=before,
+            most_lines=_most_lines(lines, delimiter, width),
+        )
+
+    def fitted(self, row: list[str]) -> tuple[list[str], Oddity | None]:
+        """The row with at most one cell for each column, and what is odd about its number of cells."""
+        while len(row) > self.width and not row[-1].strip():
+            row = row[:-1]
+        if len(row) < self.named:
+            return row, NARROW
+        surplus = len(row) - self.width
+        if surplus <= 0:
+            return row, None
+        begin = self.text[-1]
+        end = begin + surplus + 1
+        return [*row[:begin], self.delimiter.join(row[begin:end]), *row[end:]], WIDE
+
+    def hides_rows(self, row: Sequence[str], lines: Sequence[str], *, is_odd: bool) -> bool:
+        """Whether the further ``lines`` of what was read as one ``row`` are rows themselves.
+
+        They are if they have the right number of cells, with numbers and single words where the row has them:
+        most of the lines, if the row ``is_odd`` anyway; otherwise nine in ten, if they count on from the row
+        or are more lines than could look like that by accident.
+        """
+        others = [(n, cell) for n, cell in enumerate(row[: self.width]) if n not in self.text]
+        numbers = [n for n, cell in others if cell.strip().isdecimal()]
+        words = [n for n, cell in others if len(cell.split()) == 1]
+        enough = 1
+        share = 0.5
+        if not is_odd:
+            count_on = any(self._counts_on(row, line, n) for n in numbers for line in lines[:1])
+            usual = 3 if words else max(_MANY_LINES, 4 * self.most_lines)
+            enough = 1 if count_on else usual
+            share = 0.9
+        if len(lines) < enough:
+            return False
+        compared = lines[:_MOST_COMPARED]
+        alike = 0
+        for line in compared:
+            cells, _ = split_row(line, self.delimiter)
+            alike += (
+                len(cells) == self.width
+                and all(cells[n].strip().isdecimal() for n in numbers)
+                and all(len(cells[n].split()) == 1 for n in words)
+            )
+        return alike >= share * len(compared)
+
+    def _counts_on(self, row: Sequence[str], line: str, column: int) -> bool:
+        """Whether the number in this column of the ``line`` is the one after that of the ``row``."""
+        cells, _ = split_row(line, self.delimiter)
+        if len(cells) != self.width or not cells[column].strip().isdecimal():
+            return False
+        number, after = row[column].strip(), cells[column].strip()
+        return max(len(number), len(after)) < 20 and int(after) == int(number) + 1
+
+
+def table_rows(contents: Contents, table: Table, say: Say) -> Iterator[Record]:
+    """The records after the header, or after a later record. Quoted cells may contain line breaks.
+
+    ``say`` is told at the end which rows were odd, how many, and what was done.
+    """
+    odd = Counter[Oddity]()
+    first_odd: dict[Oddity, int] = {}
+    for row, first, oddities in _rows(contents, table):
+        if isinstance(row, BadRecord):
+            yield row, first
+            continue
+        cells, width = (row, None) if len(row) == table.width else table.fitted(row)
+        try:
+            yield _from_row(cells, table), first
+        except BadRecord as bad:
+            if width is NARROW and bad.skip == "no text":
+                bad = BadRecord(bad.skip, f"no text: {len(row):,} of {table.width:,} cells")
+            yield bad, first
+            continue
+        if width is not None:
+            oddities = (*oddities, width)
+        if len(table.text) > 1 and _is_twice(cells, table.text):
+            oddities = (*oddities, TWICE)
+        for oddity in oddities:
+            odd[oddity] += 1
+            first_odd.setdefault(oddity, first)
+    for (what, done), number in odd.items():
+        rows = "1 row has" if number == 1 else f"{number:,} rows have"
+        line = first_odd[what, done]
+        where = f"line {line:,}" if number == 1 else f"the first in line {line:,}"
+        say(f"{contents.name}: {rows} {what} ({where}); {done}")
+
+
+_Found = tuple["list[str] | BadRecord", tuple[Oddity, ...]]
+"""One row: its cells or why it has none, and what is odd about it."""
+
+
+def _rows(
+    contents: Contents, table: Table
+) -> Iterator[tuple["list[str] | BadRecord", int, tuple[Oddity, ...]]]:
+    """Each row, the number of its first line, and what is odd about it."""
+    while contents.number < table.first and next(contents.lines, b"") != b"":
+        pass
+    lines = _Lines(contents)
+    width = table.width
+    while True:
+        reader = csv.reader(lines.read(), delimiter=table.delimiter, strict=True)
+        first = contents.number + 1
+        try:
+            for row in reader:
+                if len(row) == width and contents.number == first:
+                    yield row, first, ()
+                elif row:
+                    found, odd = _mended(lines, table, row)
+                    yield found, first, odd
+                    if lines.are_given_back:
+                        break
+                first = contents.number + 1
+                lines.taken.clear()
+            else:
+                return
+        except (csv.Error, BadRecord) as error:
+            found, odd = _mended(lines, table, error)
+            yield found, first, odd
+
+
+class _Lines:
+    """The lines of the present row, for `csv`; those that turn out not to belong to it can be given back."""
+
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
+        self._offset = 0
+        """The place before the row's first line."""
+        self.taken: list[str] = []
+        """The lines that the row has so far."""
+        self.are_given_back = False
+        """Whether lines were given back, so that they must be read again."""
+
+    def read(self) -> Iterator[str]:
+        """The lines from the next row on."""
+        self.taken.clear()
+        self.are_given_back = False
+        return self._next_ones()
+
+    def _next_ones(self) -> Iterator[str]:
+        contents = self._contents
+        taken = self.taken
+        for line in contents.lines:
+            if line is None:
+                if taken:
+                    before = self._offset + sum(map(len, self._encoded(0)))
+                    contents.put_back([(None, contents.offset - before)])
+                raise BadRecord(*_TOO_LARGE)
+            if not taken:
+                self._offset = contents.offset - len(line)
+            text = line.decode("utf-8", "surrogateescape")
+            taken.append(text)
+            if contents.offset - self._offset > LARGEST_DOCUMENT:
+                raise BadRecord(*_TOO_LARGE)
+            yield text
+
+    def more(self) -> bool:
+        """Take another line; returns whether there is one."""
+        try:
+            return next(self._next_ones(), None) is not None
+        except BadRecord:
+            return False
+
+    def keep(self, number: int) -> None:
+        """Give back all lines of the row but the first ``number``."""
+        back = self._encoded(number)
+        if back:
+            self._contents.put_back([(line, len(line)) for line in back])
+            del self.taken[number:]
+            self.are_given_back = True
+
+    def _encoded(self, begin: int) -> list[bytes]:
+        return [text.encode("utf-8", "surrogateescape") for text in self.taken[begin:]]
+
+
+def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
+    """The row that begins with these lines and is not as it should be.
+
+    ``read``: the row according to `csv`, or why it cannot read it. Lines that do not belong to the row are
+    given back.
+    """
+    if not lines.taken:  # not even its first line is short enough
+        assert isinstance(read, BadRecord)
+        return read, ()
+    further = lines.taken[1:]
+    is_whole = isinstance(read, list) and len(read) == table.width
+    if isinstance(read, list) and is_whole and not table.hides_rows(read, further, is_odd=False):
+        return read, ()
+    alone, _ = split_row(lines.taken[0], table.delimiter)
+    if isinstance(read, list) and is_whole:
+        if len(alone) != table.width:
+            return read, ()
+        lines.keep(1)
+        return alone, (STRAY,)
+    if (row := _with_backslashes(lines, table)) is not None:
+        return row, (BACKSLASH,)
+    if (row := _with_blanks(lines, table)) is not None:
+        return row, ()
+    if table.hides_rows(alone, further, is_odd=True):
+        lines.keep(1)
+        return alone, (STRAY,)
+    if isinstance(read, list | BadRecord):
+        return read, ()
+    if str(read) == _CUT_OFF:
+        row, _ = split_row("".join(lines.taken), table.delimiter)
+        return row, (STRAY,)
+    return _unquoted(lines, table)
+
+
+def _unquoted(lines: _Lines, table: Table) -> _Found:
+    """The row of a quotation mark that ends no cell: with further lines only if they close the cell."""
+    alone, is_closed = split_row(lines.taken[0], table.delimiter)
+    number = 1
+    row = alone
+    while not is_closed and number <= _FEW_LINES and (number < len(lines.taken) or lines.more()):
+        number += 1
+        if number == 2 and table.hides_rows(alone, lines.taken[1:2], is_odd=True):
+            break
+        line = lines.taken[number - 1]
+        if line.rstrip("\r\n").endswith('"') or f'"{table.delimiter}' in line:
+            row, is_closed = split_row("".join(lines.taken[:number]), table.delimiter)
+    further = lines.taken[1:number]
+    if not is_closed or len(row) != table.width or table.hides_rows(alone, further, is_odd=True):
+        number = 1
+        row = alone
+    lines.keep(number)
+    has_quotes = any('"' in line for line in lines.taken)  # otherwise it has a carriage return
+    return row, (STRAY,) if has_quotes else ()
+
+
+def _with_backslashes(lines: _Lines, table: Table) -> list[str] | None:
+    """The row if it has the right number of cells once ``\\"`` is a quotation mark."""
+    if not any('\\"' in line for line in lines.taken):
+        return None
+    return _read_as(lines, table, lambda line: _ESCAPED_QUOTE.sub(r'\1""', line))
+
+
+def _with_blanks(lines: _Lines, table: Table) -> list[str] | None:
+    """The row if it has the right number of cells once blanks may stand before a quoted one."""
+    if not any(f'{table.delimiter} "' in line for line in lines.taken):
+        return None
+    return _read_as(lines, table, str, skipinitialspace=True)
+
+
+def _read_as(
+    lines: _Lines, table: Table, change: Callable[[str], str], *, skipinitialspace: bool = False
+) -> list[str] | None:
+    """The row according to `csv` after a change of its lines; None if that has not the right number of cells,
+    or hides rows."""
+    before = len(lines.taken)
+    used = 0
+
+    def changed() -> Iterator[str]:
+        nonlocal used
+        while used < len(lines.taken) or lines.more():
+            used += 1
+            yield change(lines.taken[used - 1])
+
+    rows = csv.reader(changed(), delimiter=table.delimiter, strict=True, skipinitialspace=skipinitialspace)
+    try:
+        row = next(rows, [])
+    except csv.Error:
+        row = []
+    if len(row) == table.width and not table.hides_rows(row, lines.taken[1:used], is_odd=False):
+        lines.keep(used)
+        return row
+    lines.keep(before)
+    return None
+
+
+def split_row(line: str, delimiter: str) -> tuple[list[str], bool]:
+    """The cells of a row, whatever its quotation marks, and whether those that begin a cell are closed.
+
+    A cell is quoted if a quotation mark begins it and another one ends it; any other is read as it stands.
+    """
+    line = _CARRIAGE_RETURN.sub(" ", line.rstrip("\r\n"))
+    pieces = line.split(delimiter)
+    if '"' not in line:
+        return pieces, True
+    # By piece, the first one from there on that ends with a quotation mark which is not doubled.
+    none = len(pieces)
+    closing = [none] * (len(pieces) + 1)
+    for place in range(len(pieces) - 1, -1, -1):
+        closing[place] = place if _ends_quoted(pieces[place]) else closing[place + 1]
+    cells: list[str] = []
+    is_closed = True
+    place = 0
+    while place < len(pieces):
+        piece = pieces[place]
+        end = none
+        if piece.startswith('"'):
+            end = place if _ends_quoted(piece[1:]) else closing[place + 1]
+            is_closed = is_closed and end < none
+        if end < none:
+            quoted = delimiter.join(pieces[place : end + 1])
+            cells.append(quoted[1:-1].replace('""', '"'))
+            place = end + 1
+        else:
+            cells.append(piece)
+            place += 1
+    return cells, is_closed
+
+
+def _ends_quoted(piece: str) -> bool:
+    marks = len(piece) - len(piece.rstrip('"'))
+    return marks % 2 == 1
+
+
+def _from_row(row: Sequence[str], table: Table) -> Document:
+    cells = [_cell(row, places) for places in (table.text, table.title, table.id)]
+    for cell in cells:
+        if not cell.isascii() and SURROGATE.search(cell):
+            raise BadRecord(*NOT_UTF8)
+    text, title, external_id = cells
+    return document_of(text, title, external_id)
+
+
+def _cell(row: Sequence[str], places: tuple[int, ...]) -> str:
+    """The first cell of these that is not blank."""
+    for place in places:
+        if place < len(row) and (place == places[-1] or row[place].strip()):
+            return row[place]
+    return ""
+
+
+def _is_twice(row: Sequence[str], places: tuple[int, ...]) -> bool:
+    texts = {row[place].strip() for place in places if place < len(row)}
+    return len(texts - {""}) > 1
+
+
+# The beginning of a file.
+
+
+def _first_row(contents: Contents, delimiters: str) -> tuple[list[str], str]:
+    """The lines of the first row that is not blank, none if there is no such row, and the delimiters that the
+    table may have."""
+    while True:
+        line = _next_text(contents)
+        separator = _SEPARATOR_LINE.fullmatch(line)
+        if separator:
+            delimiters = separator[1]
+        elif not line or line.strip().strip(delimiters + '" '):
+            break
+    lines: list[str] = []
+    size = quotes = 0
+    while line:
+        lines.append(line)
+        size += len(line)
+        quotes += line.count('"')
+        if quotes % 2 == 0 or size > _LONGEST_HEADER:
+            break
+        line = _next_text(contents)
+    return lines, delimiters
+
+
+def _next_text(contents: Contents) -> str:
+    """The next line, "" at the end. Raises BadSource if it is not text."""
+    line = next(contents.lines, b"")
+    if line is None:
+        raise BadSource(f"{contents.name}, line {contents.number}: {TOO_LARGE}")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        where = f"{contents.name}, line {contents.number}"
+        raise BadSource(f"{where}: not UTF-8; save the table as CSV in UTF-8") from None
+
+
+def _further(contents: Contents) -> Iterator[str]:
+    """Some further lines of the beginning of a table."""
+    begin = contents.offset
+    for line in islice(contents.lines, _FIRST_LINES):
+        if line is None or contents.offset - begin > _FIRST_BYTES:
+            return
+        yield line.decode("utf-8", "replace")
+
+
+def _cells(lines: Sequence[str], delimiter: str) -> list[str]:
+    """The cells of the first row without the blanks around them; a quotation mark that is not closed is none
+    of its own."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+    try:
+        row = next(reader, [])
+    except csv.Error:
+        row, _ = split_row(lines[0], delimiter)
+        row = [cell.strip().strip('"') for cell in row]
+    return [cell.strip() for cell in row]
+
+
+def _found(rows: Mapping[str, list[str]], column: str | None) -> tuple[str, tuple[int, ...]] | None:
+    """The first delimiter with which there is a text column, and the columns of that name."""
+    for is_exact in (True, False) if column is None else (True,):
+        for mark, cells in rows.items():
+            names = cells if is_exact else [cell.casefold() for cell in cells]
+            wanted = column or "text"
+            places = tuple(place for place, name in enumerate(names) if name == wanted)
+            if places:
+                return mark, places
+    return None
+
+
+def _places(cells: Sequence[str], named: str | None, usual: str = "") -> tuple[int, ...]:
+    """The columns called ``named``; None: those called ``usual``, in upper or lower case."""
+    if named is not None:
+        return tuple(place for place, cell in enumerate(cells) if cell == named)
+    return tuple(place for place, cell in enumerate(cells) if cell and cell.casefold() == usual)
+
+
+def _shape(lines: Sequence[str], delimiters: str) -> tuple[str, int]:
+    """The delimiter with which most rows have the same number of cells, and that number."""
+    best = delimiters[0], 1
+    most = 0
+    for mark in delimiters:
+        widths = Counter(len(split_row(line, mark)[0]) for line in lines if line.strip())
+        del widths[1]
+        for width, rows in widths.items():
+            if rows > most:
+                most = rows
+                best = mark, width
+    return best
+
+
+def _most_lines(lines: Iterable[str], delimiter: str, width: int) -> int:
+    """The most lines of a row among the first ones but one, which may have a stray quotation mark."""
+    number = before = 0
+    sizes = [1, 1]
+
+    def counted() -> Iterator[str]:
+        nonlocal number
+        for line in lines:
+            number += 1
+            yield line
+
+    rows = csv.reader(counted(), delimiter=delimiter, strict=True)
+    with contextlib.suppress(csv.Error):
+        for row in rows:
+            if len(row) == width:
+                sizes.append(number - before)
+            before = number
+    return sorted(sizes)[-2]
