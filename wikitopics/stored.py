@@ -458,7 +458,7 @@ def check_collection(argument: str, value: object) -> None:
 
 
 def cell(value: object) -> object:
-    """The value of a table's cell: None for NaN, and for pandas' own NA and NaT. Arrow's have Python values."""
+    """The value of a table's cell: None for NaN, and for pandas' NA and NaT; what a scalar of Arrow holds."""
     if type(value).__module__.partition(".")[0] == "pyarrow":
         value = value.as_py()  # type: ignore[attr-defined]
     missing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value)

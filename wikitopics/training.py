@@ -285,7 +285,7 @@ def _vocabulary(argument: object, recipe: VocabularyRecipe, of_list: VocabularyR
 def _words(argument: str, needed: str, value: object) -> list[str]:
     """The words in an argument that is a collection of them. Raises TypeError."""
     words: list[Any] = (
-        list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else [value]
+        list(map(cell, value)) if isinstance(value, Iterable) and not isinstance(value, bytes) else [value]
     )
     if not all(isinstance(word, str) for word in words):
         raise wrong_type(argument, needed, value)

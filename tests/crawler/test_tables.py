@@ -30,7 +30,6 @@ def test_quotation_marks_with_a_backslash(tmp_path):
         r'"the \"old\", and the \"new\" one"',
         r'"\"begins, ends\""',
         r'"a path C:\"',
-        r'"x \\", and \" y"',
     )
     found, skips, told = texts(write(tmp_path / "a.csv", rows(*written)))
     assert found == ['the "old", and the "new" one', '"begins, ends"', "a path C:\\"]

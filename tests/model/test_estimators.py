@@ -118,7 +118,10 @@ def test_the_same_counts_in_any_form_are_the_same_documents(estimator):
     fitted = estimator(n_components=3, n_passes=1, random_state=1).fit(X)
     theta = fitted.transform(X)
     frame = pd.DataFrame(dense, columns=[f"word{w}" for w in range(40)])
-    for form in (dense, dense.astype(np.uint8), dense.astype(np.float32), X.tocsc(), X.tocoo(), frame):
+    others = [dense.astype(dtype) for dtype in (np.uint8, np.float16, np.float32, ">f2", ">f4", ">f8", ">i8")]
+    swapped = X.copy()
+    swapped.data = swapped.data.astype(">f4")
+    for form in (dense, *others, swapped, X.tocsc(), X.tocoo(), frame):
         again = clone(fitted).fit(form)
         np.testing.assert_array_equal(again.transform(form), theta)
     assert list(again.feature_names_in_) == list(frame)

@@ -21,11 +21,23 @@ def test_words_of_a_document_are_sorted_and_merged_and_weights_not_whole_are_flo
     assert (batch.n_tokens, batch[2:].n_tokens) == (4.25, 1.5)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "dtype",
+    [np.int8, np.uint16, np.int32, np.uint64, np.float16, np.float32, np.float64, ">i4", ">f4", ">f2"],
+)
 def test_takes_any_whole_numbers(dtype):
     batch = Minibatch(np.array([0, 2], dtype), np.array([0, 1], dtype), np.array([3, 4], dtype))
     assert (batch.indptr.dtype, batch.word_ids.dtype, batch.counts.dtype) == (np.int64, np.int32, np.int32)
     assert batch.counts.tolist() == [3, 4]
+    assert all(array.dtype.isnative for array in (batch.indptr, batch.word_ids, batch.counts))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float16, ">f2", ">f4", ">f8"])
+def test_weights_of_any_width_and_byte_order_are_float32(dtype):
+    batch = Minibatch([0, 2], [0, 1], np.array([0.5, 3], dtype))
+    assert (batch.counts.dtype, batch.counts.tolist()) == (np.float32, [0.5, 3.0])
+    assert batch.counts.dtype.isnative
 
 
 @pytest.mark.parametrize(

@@ -104,3 +104,54 @@ def test_words_by_language(language):
     assert all(map(rule.is_word, words.split()))
     for hostile in (*HOSTILE, "".join(map(chr, range(0x3000)))):
         assert rule.split(f"{text}\n{hostile}\ud800\x00\n{text}")[: len(words.split())] == words.split()
+
+
+@pytest.fixture
+def thai():
+    if len(segmenters.installed_versions("th")) < len(segmenters.PACKAGES["th"]):
+        pytest.skip("wikitopics[th] is not installed")
+    from wikitopics.vocab.segmenters import th
+
+    return th
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize(
+    "written",
+    [
+        "\u0e19\u0e49\u0e33",  # as dictionaries have it: sara am after the tone mark
+        "\u0e19\u0e49\u0e4d\u0e32",
+        "\u0e19\u0e4d\u0e49\u0e32",
+        "\u0e19\u0e33\u0e49",
+        "\u0e19\u0e49\u0e49\u0e33",
+    ],
+    ids=ascii,
+)
+def test_thai_vowels_and_tone_marks_are_composed_and_in_order(thai, written):
+    assert Rule.of_language("th").split(f"{written}ตาล") == ["น้ำตาล"]
+
+
+@pytest.mark.interop
+def test_other_thai_spellings(thai):
+    split = Rule.of_language("th").split
+    assert split("เเม่น้ำ") == split("แม่น้ำ")
+    assert split("ท\u0e48\u0e35") == ["ท\u0e35\u0e48"]
+    assert split("น\u0e4d\u0e32") == ["น\u0e33"]
+
+
+@pytest.mark.interop
+def test_long_thai_repetitions_are_cut_and_nothing_is_lost(thai, monkeypatch):
+    longest = []
+    segment = thai.nlpo3.segment
+    monkeypatch.setattr(
+        thai.nlpo3, "segment", lambda text, name: [longest.append(len(text)), *segment(text, name)][1:]
+    )
+    for part in ("ส", "อิ", "รอม", "บงกชกร"):
+        text = f"กระทรวง{part * 1000}กระทรวง"
+        assert "".join(thai.words(text)) == text
+        longest_piece = max(longest)
+        assert longest_piece < 80
+        longest.clear()
+    usual = "กระทรวงวิทยาศาสตร์เทคโนโลยีและพลังงาน" * 3 + "มาก" + "ก" * 9
+    found = list(filter(None, thai.words(usual)))
+    assert found == segment(usual, thai._NAME), "short ones are left as they are"

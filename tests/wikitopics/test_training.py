@@ -65,6 +65,18 @@ def test_a_column_becomes_a_session(path):
     assert path.exists()
 
 
+@pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+def test_columns_of_arrow_are_collections(path):
+    import pyarrow as pa
+
+    texts = pa.chunked_array([pa.array(TEXTS[:50]), pa.array([*TEXTS[50:], None])])
+    session = learn(texts, titles=pa.array(f"T{n}" for n in range(121)), ids=pa.array(range(1000, 1121)))
+    told = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
+    assert told <= {(n + 1, f"T{n}", str(n + 1000)) for n in range(121)}
+    assert session.status().skips == {"no known word": 1}
+    assert np.array_equal(session.infer(pa.array(TEXTS[:3], pa.large_string())), session.infer(TEXTS[:3]))
+
+
 def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
     learn(vocabulary=wt.Vocabulary.from_words(WORDS))
     before = path.read_bytes()

@@ -23,14 +23,12 @@ _SPELLINGS = [
 ]
 
 _STEP = 20
-"""Characters after which a long repetition is cut. Where words are ambiguous, nlpo3 takes a time that grows with
-the square of the length until they are not, which never comes while the same letters are repeated."""
+"""Characters after which a long repetition is cut. While words are ambiguous, the time that nlpo3 takes grows
+with the square of the length, and among repeated letters they may never cease to be."""
 _MOST_REPEATED = 8
 """The longest part, in characters, whose repetitions are cut."""
 _REPETITION = re.compile(
-    "|".join(
-        rf"(?:(.{{{size}}})\{size}{{{2 * _STEP // size},}})" for size in range(1, _MOST_REPEATED + 1)
-    )
+    "|".join(rf"(?:(.{{{size}}})\{size}{{{2 * _STEP // size},}})" for size in range(1, _MOST_REPEATED + 1))
 )
 _FEW_LETTERS = 3
 """A text in which a letter comes this often on average may be worth looking for repetitions."""

@@ -22,6 +22,7 @@ TITLES = [
     "\u202egnp.exe\u2066",
     "=HYPERLINK(\"http://evil\")",
     "+1", "-1", "@SUM(A1)", "＝1+1", "\t=1", "\r=1", "\n=1", "A\r=cmd|' /C calc'!A0",
+    "a;=cmd|' /C calc'!A0", " =1+1", "\u00a0\u3000＝1", 'b; "=1"', "c\t-1", "d\n@x", "e, =f", "1;2-3", "x =y",
     "'; DROP TABLE articles; --",
     "../../etc/passwd", "nul\0byte", "comma, \"quote\"", "", " ", "%s {0} %(x)s",
     "雪だるま ☃ 😀", "x" * 3000, "\x9b31m", "\u2028\u2029\x85",
@@ -68,7 +69,21 @@ def test_json_has_every_title_whole(cli, hostile):
 def test_csv_disarms_formulas_and_nothing_else(cli, hostile, tmp_path):
     cli.ok("export", "articles", "-o", tmp_path / "a.csv")
     rows = read_csv((tmp_path / "a.csv").read_bytes().decode())
-    expected = ["'" + title if title.startswith(tuple("=+-@＝\t\r\n")) else title for title in CALLED]
+    begins = re.compile(r"[\t\r\n]|\s*[=+\-@＝]")
+    expected = ["'" + title if begins.match(title) else title for title in CALLED]
+    within = {
+        "A\r=cmd|' /C calc'!A0": "A\r'=cmd|' /C calc'!A0",
+        "a;=cmd|' /C calc'!A0": "a;'=cmd|' /C calc'!A0",
+        'b; "=1"': 'b;\' "=1"',
+        "c\t-1": "c\t'-1",
+        "'; DROP TABLE articles; --": "'; DROP TABLE articles;' --",
+        "d\n@x": "d\n'@x",
+        "e, =f": "e,' =f",
+        "\t=1": "'\t'=1",
+        "\r=1": "'\r'=1",
+        "\n=1": "'\n'=1",
+    }
+    expected = [within.get(title, after) for title, after in zip(CALLED, expected, strict=True)]
     assert [row["title"] for row in rows] == expected
     assert list(rows[0]) == ["page_id", "title", "revision_id", "words", "model", "topic", "proportion"]
 

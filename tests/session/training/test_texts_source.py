@@ -300,7 +300,7 @@ def test_a_vocabulary_is_built_of_a_pipe(cli, tmp_path, notes):
 def test_a_vocabulary_is_built_of_the_same_files(cli, tmp_path):
     first = write(tmp_path / "a.jsonl", 1, 100)
     with first.open("a") as file:
-        file.write("nope\n" + json.dumps({"id": "doc/3", "text": "repeated"}) + "\n")
+        file.write("nope\n" + json.dumps({"id": "doc/3", "text": text(3)}) + "\n")
     (tmp_path / "b.csv").write_text("id,body\n" + "".join(f"{i},{text(i)}\n" for i in range(50)))
     (tmp_path / "c").mkdir()
     for i in range(20):
@@ -309,12 +309,34 @@ def test_a_vocabulary_is_built_of_the_same_files(cli, tmp_path):
     out = tmp_path / "words.txt"
     paths = (first, tmp_path / "b.csv", tmp_path / "c", tmp_path / "d.txt")
     outcome = cli.ok("vocab", "build", *paths, "--text-column", "body", "-o", out)
-    assert "from 199 documents" in outcome.err
+    assert "from 200 documents" in outcome.err, "also one that repeats an id"
     assert f"{first}, line 100: not JSON; skipped" in outcome.err
-    assert f"{first}, line 101: the id 'doc/3' is a duplicate; skipped" in outcome.err
+    assert "duplicate" not in outcome.err
     rule, *words = out.read_text().splitlines()
     assert rule == "# rule 2 en"
     assert set(words) <= {*WORDS, "one", "document", "blank", "lines"}
+
+
+def test_a_table_without_a_header_and_with_odd_rows(cli, one_line, tmp_path, home):
+    table = tmp_path / "a.csv"
+    lines = [f"{number},{text(number)}\n" for number in range(1, 61)]
+    lines[3] = f"4,{text(4)}, {text(5)}\n"
+    table.write_text("".join(lines))
+    how = ("--no-header", "--text-column", "2")
+    told = (
+        "1 row has more cells than the header has columns (line 4); what is too much is read as part of the"
+    )
+    built = cli.ok("vocab", "build", table, *how, "--max-df", "1.0", "-o", tmp_path / "words.txt")
+    assert "from 60 documents" in built.err
+    assert told in built.err
+    more = ("--id-column", "1", "--vocab", tmp_path / "words.txt", "--passes", 1, *MODEL)
+    one_line(cli("train", "--texts", table, *more), 2, "or give --no-header if these are no names")
+    assert not (home / "default.db").exists()
+    outcome = cli.ok("train", "--texts", table, *how, *more)
+    assert outcome.err.count(told) == 1
+    rows = {row["id"]: row["words"] for row in cli.rows("articles", "--all")}
+    assert set(rows) == {str(number) for number in range(1, 61)}
+    assert rows["4"] == 2 * rows["5"]
 
 
 def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
