@@ -154,7 +154,7 @@ class Contents:
             blocks = (block.data for block in data_blocks(self._read, self.name))
         elif self.offset:  # a pipe can only be read from its beginning
             first = self.file.read(_READ)
-            is_utf8 = _encoding(first) == _UTF8
+            is_utf8 = encoding_of(first) == _UTF8
             skip = 0 if is_utf8 else self.offset
             self.file.seek(self.offset if is_utf8 else 0)
         for block in _readable(blocks, first):
@@ -182,7 +182,7 @@ _MARKS = {
 _SAMPLE = 4096
 
 
-def _encoding(first: bytes) -> str:
+def encoding_of(first: bytes) -> str:
     """The encoding of a file that begins like this: UTF-8 unless it looks like another one of Unicode's."""
     for mark, encoding in _MARKS.items():
         if first.startswith(mark):
@@ -215,7 +215,7 @@ def _readable(blocks: Iterable[bytes], first: bytes | None) -> Iterator[bytes]:
     for block in blocks:
         if has_returns is None:
             begin = block if first is None else first
-            encoding = _encoding(begin)
+            encoding = encoding_of(begin)
             if encoding != _UTF8:
                 decoder = codecs.getincrementaldecoder(encoding)("replace")
                 begin = begin.decode(encoding, "replace").encode()

@@ -54,10 +54,10 @@ _CUT_OFF = "unexpected end of data"
 _CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 
 WIDE = (
-    "more cells than the header has columns",
+    "more cells than the table has columns",
     "what is too much is read as part of the text, as if its delimiters were quoted",
 )
-NARROW = "fewer cells than the header has columns", "the missing ones are taken to be empty"
+NARROW = "fewer cells than the table has columns", "the missing ones are taken to be empty"
 STRAY = "a quotation mark that is not closed, or not doubled", "it is read as it stands"
 BACKSLASH = 'quotation marks written as \\"', "they are read as quotation marks"
 TWICE = "texts in several columns of that name", "the first is read, the others are not"
@@ -156,8 +156,10 @@ class Table:
 
     def fitted(self, row: list[str]) -> tuple[list[str], Oddity | None]:
         """The row with at most one cell for each column, and what is odd about its number of cells."""
-        while len(row) > self.width and not row[-1].strip():
-            row = row[:-1]
+        end = len(row)
+        while end > self.width and not row[end - 1].strip():
+            end -= 1
+        row = row[:end]
         if len(row) < self.named:
             return row, NARROW
         surplus = len(row) - self.width
@@ -187,15 +189,17 @@ class Table:
         if len(lines) < enough:
             return False
         compared = lines[:_MOST_COMPARED]
-        alike = 0
+        unlike = 0
         for line in compared:
             cells, _ = split_row(line, self.delimiter)
-            alike += (
-                len(cells) == self.width
-                and all(cells[n].strip().isdecimal() for n in numbers)
-                and all(len(cells[n].split()) == 1 for n in words)
+            unlike += (
+                len(cells) != self.width
+                or not all(cells[n].strip().isdecimal() for n in numbers)
+                or not all(len(cells[n].split()) == 1 for n in words)
             )
-        return alike >= share * len(compared)
+            if unlike > (1 - share) * len(compared):
+                return False
+        return True
 
     def _counts_on(self, row: Sequence[str], line: str, column: int) -> bool:
         """Whether the number in this column of the ``line`` is the one after that of the ``row``."""

@@ -55,7 +55,7 @@ def test_a_row_with_too_many_cells_keeps_all_of_its_text(tmp_path, header, row, 
     found, skips, (told,) = texts(path, by_id=False)
     assert ([*found[::2]], skips) == ([text] * 2, {})
     assert told.startswith(
-        f"{path}: 2 rows have more cells than the header has columns (the first in line 2); "
+        f"{path}: 2 rows have more cells than the table has columns (the first in line 2); "
     )
     assert "is read as part of the text" in told
 
@@ -65,7 +65,7 @@ def test_a_row_with_too_few_cells_is_told_and_empty_cells_beyond_the_header_are_
     pages, skips, told = read(path)
     assert [(p.text, p.id) for p in pages] == [("one", "1"), ("two", ""), ("three", "3"), ("four", "4")]
     assert not skips
-    what = f"{path}: 1 row has fewer cells than the header has columns (line 3); "
+    what = f"{path}: 1 row has fewer cells than the table has columns (line 3); "
     assert told == [f"{what}the missing ones are taken to be empty"]
 
 

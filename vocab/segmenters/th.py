@@ -30,8 +30,6 @@ _MOST_REPEATED = 8
 _REPETITION = re.compile(
     "|".join(rf"(?:(.{{{size}}})\{size}{{{2 * _STEP // size},}})" for size in range(1, _MOST_REPEATED + 1))
 )
-_FEW_LETTERS = 3
-"""A text in which a letter comes this often on average may be worth looking for repetitions."""
 
 
 def words(text: str) -> Iterator[str]:
@@ -51,10 +49,19 @@ def spelt(text: str) -> str:
     return text
 
 
+def _may_repeat(part: str) -> bool:
+    """Whether there may be a repetition to cut: it would hold one of these places and what repeats there."""
+    size = _MOST_REPEATED
+    return any(
+        part.find(part[place : place + size], place + 1, place + 2 * size) >= 0
+        for place in range(0, len(part) - 2 * size, _STEP)
+    )
+
+
 def _pieces(part: str) -> Iterator[str]:
     """A part without blanks, cut within long repetitions; beside them, words stay whole."""
     begin = 0
-    if len(part) > max(2 * _STEP, _FEW_LETTERS * len(set(part))):
+    if _may_repeat(part):
         for repetition in _REPETITION.finditer(part):
             size = len(repetition[repetition.lastindex or 1])
             step = _STEP // size * size

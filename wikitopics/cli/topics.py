@@ -492,6 +492,7 @@ def _called(file: str) -> str:
 
 
 def _read(file: str) -> str:
+    from wikitopics.crawler.texts.records import encoding_of
     from wikitopics.session.storage.files import read_bounded, read_input
 
     if file == "-" and sys.stdin.isatty():
@@ -504,7 +505,7 @@ def _read(file: str) -> str:
         ) from None
     except OSError as error:
         raise SessionError(f"{_called(file)}: {error.strerror}") from None
-    text = data.decode("utf-8", "replace")
+    text = data.decode(encoding_of(data), "replace")
     if "\0" in text or text.count("\N{REPLACEMENT CHARACTER}") > len(text) * _UNREADABLE:
         raise SessionError(f"{_called(file)}: a binary file, or not UTF-8 text")
     return text

@@ -323,9 +323,7 @@ def test_a_table_without_a_header_and_with_odd_rows(cli, one_line, tmp_path, hom
     lines[3] = f"4,{text(4)}, {text(5)}\n"
     table.write_text("".join(lines))
     how = ("--no-header", "--text-column", "2")
-    told = (
-        "1 row has more cells than the header has columns (line 4); what is too much is read as part of the"
-    )
+    told = "1 row has more cells than the table has columns (line 4); what is too much is read as part of the"
     built = cli.ok("vocab", "build", table, *how, "--max-df", "1.0", "-o", tmp_path / "words.txt")
     assert "from 60 documents" in built.err
     assert told in built.err
