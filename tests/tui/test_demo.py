@@ -52,7 +52,8 @@ async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(shown
     trainer = Process()
     async with shown(path, trainer=trainer, words="STARTING") as (_, pilot):
         trainer.code = 0
-        await seeing.until(pilot, "Write the report, needs pip install 'wikitopics[report]'")
+        await seeing.until(pilot, "Write the report, once matplotlib is installed (how?)")
+        await seeing.press(pilot, "r", shows="needs matplotlib")
 
 
 async def test_a_finished_demo_that_is_only_watched_offers_nothing(shown, tmp_path):

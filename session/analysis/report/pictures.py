@@ -219,7 +219,8 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
 
 def formatted(value: float) -> str:
     """The value with its significant digits: "1,187", "0.213"."""
-    text = f"{value:,.0f}" if value == int(value) else measured(value)
+    whole = abs(value) < 1e15 and value == int(value)
+    text = f"{value:,.0f}" if whole else measured(value)
     return text.replace("-", "−")
 
 
@@ -294,9 +295,8 @@ def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
     A branch is at the mean row of those of its topics that are not hidden.
     """
     order = [topic.row.topic for _, members in model.groups for topic in members]
-    shown = (
-        (branch, [order.index(topic) for topic in branch.topics if topic in order]) for branch in model.tree
-    )
+    row_of = {topic: row for row, topic in enumerate(order)}
+    shown = ((branch, [row_of[topic] for topic in branch.topics if topic in row_of]) for branch in model.tree)
     places = {branch.number: (branch.height, sum(rows) / len(rows)) for branch, rows in shown if rows}
     xs: list[float] = []
     ys: list[float] = []
