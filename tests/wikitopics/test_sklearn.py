@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import shlex
 import subprocess
 import sys
 import tracemalloc
@@ -79,7 +80,8 @@ def test_a_kind_without_an_estimator_says_what_to_use(exported, tmp_path):
 def test_without_scikit_learn_it_says_what_to_install():
     code = "import sys; sys.modules['sklearn'] = None; import wikitopics.sklearn"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    told = "ImportError: wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'"
+    python = shlex.quote(sys.executable)
+    told = f"ImportError: wikitopics.sklearn needs scikit-learn: {python} -m pip install 'wikitopics[sklearn]'"
     assert done.stderr.splitlines()[-1] == told
 
 
