@@ -575,7 +575,9 @@ def _progress_bar(
                 passes = 1 if now.added else now.passes
                 if bar.total is None:
                     if requested and (chosen := chosen_by_size(requested, reader.settings())):
-                        bar.write(_in_python(chosen), file=sys.stderr)
+                        bar.write(
+                            _in_python(chosen), file=sys.stdout
+                        )  # notebooks show the other one as an error
                     bar.reset(documents * passes)
                 scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
                 label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name

@@ -162,6 +162,7 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
             "session": _told(reader.path.stem),
             "made_at": time.time(),  # seconds since the epoch, like all times here
             "status": status,
+            "all": status.documents + status.held_out,
             "noun": noun(settings.source),
             "read_noun": unit_noun(settings.source, status.passes),
             "skips": _told(skips_told(status.skips)),

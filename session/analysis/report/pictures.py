@@ -19,6 +19,7 @@ from rich.cells import cell_len, set_cell_size
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.records import measured
+from wikitopics.session.sources import READS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -231,7 +232,7 @@ def _scales(axes: "Axes", metric: Metric, noun: str, values: np.ndarray) -> None
     low, high = axes.get_xlim()
     axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high / low < 200 else (1,), numticks=12))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel(noun if noun == "readings" else f"{noun} trained", labelpad=5)
+    axes.set_xlabel(noun if noun == READS else f"{noun} trained", labelpad=5)
     if not metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
