@@ -312,6 +312,15 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
     assert "there is no session" in gone._repr_html_()
 
 
+def test_a_part_of_the_topics_is_a_table_too(notes):
+    topics = notes.topics()
+    first = topics[:2]
+    assert first == list(topics)[:2]
+    assert topics[1] is first[1]
+    assert first[0].name in (first._repr_html_() or first[0].name)
+    assert type(topics[::-1]) is type(topics)
+
+
 def test_without_the_extra_a_notebook_shows_a_line(notes, monkeypatch):
     monkeypatch.setattr(Extra, "missing", lambda self: ["no-such-package"])
     topics = notes.topics()

@@ -139,7 +139,9 @@ def check_meant(path: Path, request: "TrainRequest") -> None:
     if is_named or TEXTS not in request or not path.exists():
         return
     with reading(path) as reader:
-        if added_texts(request, reader.settings()) is not None:
+        progress = reader.progress()
+        takes_more = progress.finished and progress.lap == 1
+        if takes_more and added_texts(request, reader.settings()) is not None:
             raise BadUsage(
                 f"session {session_name(path)} holds {reader.holdings()}: `--session NAME` makes another "
                 f"session of these texts, `--session {session_name(path)}` lets this one learn them, too"

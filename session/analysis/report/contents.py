@@ -210,8 +210,9 @@ def _model(
     events = [event for event in reader.topic_events() if event.model == name]
     events_of: dict[int, list[TopicEvent]] = defaultdict(list)
     for event in events:
-        for topic in {event.topic, event.other} - {None}:
-            events_of[topic].append(event)
+        events_of[event.topic].append(event)
+        if event.other is not None and event.other != event.topic:
+            events_of[event.other].append(event)
     topics: dict[int, ReportTopic] = {}
     for row in rows[:most]:
         topics[row.topic] = ReportTopic(
