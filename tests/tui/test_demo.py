@@ -49,6 +49,8 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
 
 
 async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
     def refuse(*_):
         raise BadUsage(REPORT.needed("wikitopics report"))
 
