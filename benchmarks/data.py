@@ -24,7 +24,8 @@ made in the same way from the 20,000 articles that come with the program.
 
 A document's part follows from a hash of its place in the corpus (short, full), of its page id (long, dumps)
 or of its title (the articles that come with the program), so that it is the same on every machine. What was
-made is kept outside the repository, in `benchmarks/data/corpora.npz`; remove it to go back.
+made is kept outside the repository, in `benchmarks/data/corpora.npz`; remove it to go back. Words that were
+chosen for another language are in `corpora.txt` beside it.
 """
 
 from __future__ import annotations
@@ -189,7 +190,8 @@ def make_from_dump(dumps: Sequence[str], articles: int | None, lang: str, vocabu
         if code := subprocess.run(command, env=environment, check=False).returncode:
             raise SystemExit(code)  # the trainer has said why
         session = wikitopics.open(Path(home, "dump.db"))
-        words, (documents, page_ids) = list(session.vocabulary().words), session.counts()
+        counted = session.vocabulary()
+        words, (documents, page_ids) = list(counted.words), session.counts()
     documents, names = documents[:articles], [str(page_id) for page_id in page_ids.tolist()]
     made: dict[str, Split] = {one: _divided(one, words, documents, names) for one in CORPORA}
     if not made["full"].report.D:
@@ -197,6 +199,11 @@ def make_from_dump(dumps: Sequence[str], articles: int | None, lang: str, vocabu
     files = ", ".join(Path(dump).name for dump in dumps)
     over = f" over {Path(vocabulary).name}" if vocabulary else ""
     _keep(made, f"{documents.D:,} articles of {files}{over}")
+    if vocabulary is None and lang != "en":
+        # The trainer has said that `vocab show` knows it by the language's code, but that was in its folder.
+        listed = MADE.with_suffix(".txt")
+        listed.write_text("\n".join(counted.lines) + "\n", encoding="utf-8")
+        print(f"its folder is gone; to see the words: `wikitopics vocab show {listed}`", file=sys.stderr)
 
 
 def _short() -> Split:

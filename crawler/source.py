@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from wikitopics.crawler.page import Page, Skip, Skips, SourceInfo
-from wikitopics.option import Option, OptionValues
+from wikitopics.option import Option, OptionValues, install_command
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -36,8 +36,8 @@ class Extra:
 
     @property
     def command(self) -> str:
-        """The command that installs it."""
-        return f"pip install 'wikitopics[{self.name}]'"
+        """The command that installs it, for the interpreter that runs."""
+        return install_command(f"wikitopics[{self.name}]")
 
     def needed(self, what: str) -> str:
         """The message for using ``what`` without it."""

@@ -156,7 +156,8 @@ def e_step(
     Instead, a few steps of EM on the proportions over all topics find the document's topics, and each topic
     starts with a table of its own. A round repeats line 8's gamma and line 9's phi until the tables' words
     change by at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables
-    are kept sorted by their words, which never lowers the bound (docs/derivations.md).
+    are kept sorted by their words, which never lowers the bound unless alpha is above 1, and then only by the
+    last two of T tables (docs/derivations.md).
 
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """

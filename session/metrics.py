@@ -62,7 +62,7 @@ SCORES = (
         "exp(-log_likelihood)",
         better="lower",
         brief="Perplexity",
-        words="as unsure as between {value} words",
+        words="like guessing among {value} words",
     ),
     SessionMetric(
         "log_likelihood",

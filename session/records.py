@@ -85,14 +85,28 @@ def age(seconds: float) -> str:
 def measured(value: float) -> str:
     """A metric's value with its significant digits: 1187.3 -> "1,187", -7.0812 -> "-7.081"."""
     size = abs(value)
+    if size >= 1e15:  # more digits than a float has
+        return f"{value:.3g}"
     if size >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if size >= 10 else f"{value:.3f}"
 
 
+MOST_SCORE = 700.0
+"""No log-likelihood per word is further from 0, so that its exponential is a number."""
+
+
+def perplexity(log_likelihood: Any) -> Any:
+    """exp(-``log_likelihood``), for a number or an array: finite, whatever a stranger's session holds."""
+    return np.exp(-np.clip(log_likelihood, -MOST_SCORE, MOST_SCORE))
+
+
 def per_hour(articles: int, seconds: float) -> float:
-    """Articles trained per hour of trainer running time; `articles_per_hour` everywhere means this."""
-    return articles / seconds * 3600 if seconds > 0 else 0.0
+    """Articles trained per hour of trainer running time; `articles_per_hour` everywhere means this.
+
+    It is finite, whatever a stranger's session holds.
+    """
+    return min(articles / seconds * 3600, 1e15) if seconds > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,9 +104,12 @@ def noun(source: str) -> str:
     return "documents" if described(source).own else "articles"
 
 
+READS = "document reads"
+
+
 def unit_noun(source: str, passes: int) -> str:
-    """What a session's number of articles counts: readings, where documents are read several times."""
-    return noun(source) if passes == 1 else "readings"
+    """What a session's number of articles counts: every read, where documents are read several times."""
+    return noun(source) if passes == 1 else READS
 
 
 def check_identity(kind: SourceKind, identity: Identity) -> None:

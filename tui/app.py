@@ -59,11 +59,12 @@ FRAME_SECONDS = 0.25
 
 def what_next() -> Sequence[Sequence[str]]:
     """The answers offered when the demo is over: (action, letter, label). A hasty Enter selects the first."""
-    needs = f"needs {sources.REPORT.command}" if sources.REPORT.missing() else "a page for the browser"
+    missing = sources.REPORT.missing()
+    page = f"once {missing[0]} is installed (how?)" if missing else "a page for the browser"
     return (
         ("", "l", "Look around here, for example on the map (7)"),
         ("again", "a", "Watch again, as a new session in place of this one"),
-        ("export(True)", "r", f"Write the report, {needs}"),
+        ("export(True)", "r", f"Write the report, {page}"),
         ("new_session", "w", "Start on Wikipedia"),
         ("leave", "q", "Quit"),
     )

@@ -134,11 +134,11 @@ class SessionView:
 
     @property
     def counted(self) -> str:
-        """What its number of articles counts: its `noun`, or "readings" where there are several passes."""
+        """What its number of articles counts: its `noun`, or with several passes "document reads"."""
         return unit_noun(self.status.source, self.status.passes)
 
     def some(self, number: int) -> str:
-        """A number of articles: "1 article", "300 documents", "900 readings"."""
+        """A number of articles: "1 article", "300 documents", "900 document reads"."""
         return plural(number, self.counted[:-1])
 
     def topics_after(self, model: str) -> str:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Generic, Literal, SupportsFloat, TypeVar
 
@@ -25,6 +28,17 @@ ROOMS = ("crawler", "model", "session", "tui", "vocab")
 """Packages of `wikitopics` that packages for versions before 1.1 import under these names alone."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 """A valid name, one that can be written in a command and stored in a file."""
+
+
+def install_command(requirement: str) -> str:
+    """The command that installs a package, such as "wikitopics[report]", where this program is installed.
+
+    It names this interpreter: another one's pip knows nothing of a wikitopics that came from a checkout.
+    """
+    python = shlex.quote(sys.executable or "python3")
+    if find_spec("pip") is None:  # as in environments that uv has made
+        return f"uv pip install --python {python} '{requirement}'"
+    return f"{python} -m pip install '{requirement}'"
 
 
 @dataclass(frozen=True)

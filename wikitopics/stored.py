@@ -86,6 +86,16 @@ class Topics(list[Topic]):
         super().__init__(topics)
         self._session, self._model = session, model
 
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Topic: ...
+    @overload
+    def __getitem__(self, index: slice) -> Topics: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Topic | Topics:
+        """A topic, or a part of the list, which a notebook shows as a table, too."""
+        if isinstance(index, slice):
+            return Topics(super().__getitem__(index), self._session, self._model)
+        return super().__getitem__(index)
+
     def _repr_html_(self) -> str | None:
         if REPORT.missing():
             return None

@@ -448,9 +448,11 @@ def _is_finished(
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
         counter = None if vocabulary is None else reader.counter()
+        holdings = reader.holdings()
     takes_more = state == "finished" and settings.source == request[SOURCE]
     adds, over = add and takes_more, ", or replace=True to start over"
-    other = f"session {session_name(path)} was made from other texts: pass those again, or another session"
+    other = f"session {session_name(path)} was made from other texts ({holdings}): "
+    other += "pass those again, or another session"
     other += over + ("; add=True adds these" if takes_more else "")
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
     if not is_the_same and not adds:
@@ -573,7 +575,9 @@ def _progress_bar(
                 passes = 1 if now.added else now.passes
                 if bar.total is None:
                     if requested and (chosen := chosen_by_size(requested, reader.settings())):
-                        bar.write(_in_python(chosen), file=sys.stderr)
+                        bar.write(
+                            _in_python(chosen), file=sys.stdout
+                        )  # notebooks show the other one as an error
                     bar.reset(documents * passes)
                 scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
                 label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name

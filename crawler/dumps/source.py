@@ -11,7 +11,7 @@ from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http import rules
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of
 from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
-from wikitopics.option import Option
+from wikitopics.option import Option, install_command
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -142,7 +142,7 @@ class Dump(PageKind):
         if OLD_ORDER in identity:
             raise BadSource(
                 "this session reads its dump in the order of wikitopics 1.1, and only that version can "
-                "finish it: pip install 'wikitopics<1.2'"
+                f"finish it: {install_command('wikitopics<1.2')}"
             )
         if urls := _addresses(identity):
             return RemoteDump(

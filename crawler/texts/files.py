@@ -24,7 +24,7 @@ from wikitopics.crawler.texts.tables import Table, table_rows
 
 GIVEN = ".given.jsonl"
 """The ending of the file, beside the session, in which a Python program leaves its texts."""
-GIVEN_NAME = "texts given in Python"
+GIVEN_NAME = "texts from a Python program"
 PLAIN = ".txt"
 TABLES = (".csv", ".tsv")
 JSON_LINES = ".jsonl"

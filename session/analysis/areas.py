@@ -147,6 +147,10 @@ def _nodes(found: Atlas) -> tuple[Node, ...]:
 def _by_words(newest: TopWords) -> Areas:
     """The areas computed only from the leading words, which every snapshot has."""
     topics = np.flatnonzero(newest.shares > IN_USE)
+    most = round(1 / IN_USE)
+    if len(topics) > most:  # only in a session that somebody has made: shares sum to 1
+        largest = np.argsort(-newest.shares[topics], kind="stable")[:most]
+        topics = np.sort(topics[largest])
     far = distances((newest.word_ids[topics], newest.probabilities[topics]))
     return Areas.by_distance(far, topics, len(newest.shares))
 

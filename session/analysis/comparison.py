@@ -23,6 +23,7 @@ from wikitopics.session.analysis.proportions import saved_model
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
+from wikitopics.session.records import perplexity
 from wikitopics.session.sources import check_identity, described
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.reader import SessionReader
@@ -106,7 +107,7 @@ def compare(
                 scores.append((score, (session.name, model.name, *used)))
                 progress(len(scores))
     scores.sort(key=lambda one: -one[0])
-    models = [Compared(*of, score, float(np.exp(-score)), score - scores[0][0]) for score, of in scores]
+    models = [Compared(*of, score, float(perplexity(score)), score - scores[0][0]) for score, of in scores]
     return Comparison(len(block), models, remarks)
 
 

@@ -198,6 +198,7 @@ def movements(model: str, shares: Shares, names: Sequence[str], areas: Sequence[
             most = int(np.argmax(sign * (after - then)))
             if sign * (after[most] - then[most]) >= MOVED:
                 what = f"#{most} {parts(called[most])[0]}" if called is names else f"area {called[most]}"
-                words = f"{what} {100 * then[most]:.2f} to {after[most]:.2%}, {kind} most since {since:,}"
+                moved = f"{what} {100 * then[most]:.2f} to {after[most]:.2%}"
+                words = f"{moved}, biggest {'rise' if sign > 0 else 'fall'} since {since:,}"
                 moments.append(Moment(kind, articles, words, model, topics[most]))
     return moments

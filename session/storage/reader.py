@@ -11,6 +11,7 @@ from typing import Annotated
 
 from wikitopics.crawler.texts.source import BEFORE
 from wikitopics.session.errors import NoSession, SessionError
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import HELD_OUT, PASSES
 from wikitopics.session.paths import is_at
 from wikitopics.session.records import (
@@ -26,6 +27,7 @@ from wikitopics.session.records import (
     TrainerActivity,
     per_hour,
 )
+from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.articles import ArticleReader
 from wikitopics.session.storage.counts import CountsReader
 from wikitopics.session.storage.database import session_errors
@@ -79,6 +81,12 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
     def runs(self) -> list[PastRun]:
         """Every run of a trainer on this session, oldest first."""
         return [PastRun(*row) for row in self.select("runs", columns_of(PastRun), "ORDER BY id")]
+
+    def holdings(self) -> str:
+        """What the session is of, for people: "1,200 documents from reviews.csv"."""
+        status, source = self.status(), self.settings().source
+        name = visible(described(source).shown(status.source_name))
+        return f"{status.documents:,} {noun(source)} from {name}"
 
     def check_there(self) -> None:
         """Raise `NoSession` if the file was removed or replaced: the open one is then no session any more."""

@@ -5,7 +5,6 @@ of `settings` the row `hidden`.
 """
 
 import json
-import math
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import (
     APART,
     JSON,
+    MOST_SCORE,
     Count,
     Curve,
     ModelStatus,
@@ -36,6 +36,7 @@ from wikitopics.session.records import (
     TopicName,
     TopicRow,
     TopWords,
+    perplexity,
     word_separator,
 )
 from wikitopics.session.storage.database import connect, session_errors, writing
@@ -71,8 +72,6 @@ FURTHEST = 60_000.0
 """The largest distance of topics, and of their places from the middle of the map."""
 LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
-MOST_SCORE = 700.0
-"""No log-likelihood is further from 0, so that its exponential is a number."""
 MOST_MEASUREMENTS = 1_000_000
 _MEASUREMENT = {
     "model": Count,
@@ -168,8 +167,8 @@ class TopicReader(OpenedSession):
         statuses = []
         for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True):
             model = spec.name, spec.kind, spec.topics, whole(in_use, "models.topics_in_use", high=spec.topics)
-            perplexity = None if score is None else math.exp(-score)
-            statuses.append(ModelStatus(*model, updates, rho, perplexity, score, at))
+            exponential = None if score is None else float(perplexity(score))
+            statuses.append(ModelStatus(*model, updates, rho, exponential, score, at))
         return tuple(statuses)
 
     def model_status(self, name: str) -> ModelStatus:
@@ -203,7 +202,7 @@ class TopicReader(OpenedSession):
         ascending, key = "WHERE model = ? AND metric = ? ORDER BY articles", [self._number(model), stored]
         rows = self.select("metrics", columns, ascending, key)
         articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
-        return Curve(articles, tokens, seconds, np.exp(-values) if metric == "perplexity" else values)
+        return Curve(articles, tokens, seconds, perplexity(values) if metric == "perplexity" else values)
 
     def newest(self) -> tuple[int, int]:
         """A number for the measurements and one for the snapshots; each changes when an item is added."""
@@ -216,7 +215,7 @@ class TopicReader(OpenedSession):
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
         rows = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
         rows += [
-            (model, articles, "perplexity", tokens, seconds, float(np.exp(-value)))
+            (model, articles, "perplexity", tokens, seconds, float(perplexity(value)))
             for model, articles, metric, tokens, seconds, value in rows
             if metric == "log_likelihood"
         ]

@@ -18,7 +18,7 @@ from wikitopics.session import sources
 from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicEvent, TopWords
+from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicEvent, TopWords, perplexity
 from wikitopics.session.storage.articles import DROPPED_EVERY
 from wikitopics.session.storage.topics import TopicNames, joined, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -431,7 +431,7 @@ class Curves:
             before, now = self._topics_measured.get(number), self._topics[number]
             values = held_out.measure(model, before, now, progress.predicted(number))
             if (score := values.get("log_likelihood")) is not None:
-                scores[self._names[number]] = float(np.exp(-score))
+                scores[self._names[number]] = float(perplexity(score))
             changes.metrics += [(number, articles, tokens, seconds, *value) for value in values.items()]
         self._topics_measured = self._topics
         self.measured_at = articles

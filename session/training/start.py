@@ -34,7 +34,7 @@ from wikitopics.session.options import (
     THREADS,
     VOCAB,
 )
-from wikitopics.session.paths import vocabulary_file
+from wikitopics.session.paths import session_name, vocabulary_file
 from wikitopics.session.records import skips_told
 from wikitopics.session.request import (
     TrainRequest,
@@ -87,7 +87,10 @@ def too_few(
     of = f" (of {'; '.join([f'{read:,}', *why])})" if why else ""
     noun = "document" if kind.own else "article"
     hint = "" if read >= LEAST else kind.division(settings.source_options)
-    hint = "Give more, or hold out fewer" if documents >= LEAST else hint
+    if documents >= LEAST:
+        hint = "Give more, or hold out fewer"
+    elif read >= LEAST and held_out:  # holding out fewer would leave too few, too
+        hint = f"Give more {noun}s with words of the vocabulary, or another vocabulary"
     lack = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
     return BadUsage(
         f"{settings.source_name}: {lack}, and at least two are needed" + (f". {hint}" if hint else "")
@@ -321,7 +324,13 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
                 adds, before = True, reader.last_page_id()
                 settings = replace(settings, source_options={**added, BEFORE: before})
                 sources.check_identity(kind, settings.source_options)  # page ids may be damaged
-            check_resumable(request, settings, requested, adds=adds)
+            try:
+                check_resumable(request, settings, requested, adds=adds)
+            except BadUsage as error:
+                if session_name(path) != "default":
+                    raise
+                told = f"session default holds {reader.holdings()} (`--session NAME` makes another)"
+                raise BadUsage(f"{told}. {error}") from None
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
     remark = _of_other_versions(rule) if isinstance(kind, PageKind) else ""

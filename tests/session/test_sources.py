@@ -90,8 +90,8 @@ def test_doctor_says_which_extras_are_missing_and_what_each_is_for(cli, monkeypa
     monkeypatch.setattr("wikitopics.crawler.source.metadata.version", without)
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
-    told = r"^-- +extra zst +not installed \(zstandard\): `pip install 'wikitopics\[zst\]'` adds dumps and"
-    assert re.search(rf"{told} texts that end in \.zst$", outcome.out, re.MULTILINE)
+    told = r"^-- +extra zst +not installed \(zstandard\): `\S+ -m pip install 'wikitopics\[zst\]'` adds"
+    assert re.search(rf"{told} dumps and texts that end in \.zst$", outcome.out, re.MULTILINE)
     checks = {check["check"]: check for check in cli.json("doctor", "--offline")}
     for extra in EXTRAS:
         assert checks[f"extra {extra.name}"]["ok"]

@@ -22,7 +22,7 @@ from wikitopics.tui.views.log import Story, ticker, when
 
 async def test_any_size_at_any_moment(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
-        seen = await seeing.until(pilot, "340 wait for a full batch")
+        seen = await seeing.until(pilot, "340 wait for the next batch")
         assert [words for words in ("1 retry", "0.2%, 13.5 h left", "saved") if words not in seen] == []
         for size in ((40, 12), (300, 100), (20, 5), (1, 1), (60, 16), (59, 15), (120, 20), (50, 14)):
             await pilot.resize_terminal(*size)
@@ -38,7 +38,7 @@ async def test_any_size_at_any_moment(shown, live):
 async def test_the_chart_obeys_its_keys(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
-        assert "as unsure as between 1,255 words; lower is better" in seeing.text(app)
+        assert "like guessing among 1,255 words; lower is better" in seeing.text(app)
         assert "at 12,480 articles: lda 1,322" in await seeing.press(pilot, "left", shows="at 12,480")
         await pilot.press("left")
         assert chart.cross is not None

@@ -7,6 +7,8 @@ from textual.containers import VerticalScroll
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
 from wikitopics.crawler.source import Extra
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.sources import REPORT
 from wikitopics.tui.bars import CAPTIONS, STATES
 from wikitopics.tui.views.log import MOMENTS
 
@@ -47,12 +49,19 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
 
 
 async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def refuse(*_):
+        raise BadUsage(REPORT.needed("wikitopics report"))
+
     monkeypatch.setattr(Extra, "missing", lambda _: ["matplotlib"])
+    monkeypatch.setattr("wikitopics.tui.export.write_report", refuse)
     path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo", state="finished"))
     trainer = Process()
     async with shown(path, trainer=trainer, words="STARTING") as (_, pilot):
         trainer.code = 0
-        await seeing.until(pilot, "Write the report, needs pip install 'wikitopics[report]'")
+        await seeing.until(pilot, "Write the report, once matplotlib is installed (how?)")
+        await seeing.press(pilot, "r", shows="needs matplotlib")
 
 
 async def test_a_finished_demo_that_is_only_watched_offers_nothing(shown, tmp_path):

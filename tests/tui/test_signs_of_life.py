@@ -159,7 +159,7 @@ def test_flow_in_five_lines(tmp_path):
     flow = tuple(Flow(look.at - 300 + 2 * i, rate, 0.0, 0) for i, rate in enumerate(rates))
     bars, track = "█" * 29 + "▌", "░"
     assert text_of(replace(look, flow=flow)) == [
-        " 139 articles/s in  137/s learnt  340 wait for a full batch",
+        " 139 articles/s in  137/s learnt  340 wait for the next batch",
         f" {bars}{track} requests 190 of 200 a minute",
         " 0.2% of 6M read, 14.5 h left",
         f" {'▁' * 17}{'█' * 17} 131/s to 142/s in 4 min",
@@ -173,7 +173,7 @@ def test_flow_in_five_lines(tmp_path):
     assert text_of(doing(look, bound_by="training"))[0].endswith("wait to be learnt")
     assert text_of(doing(look, article_limit=50_000))[2].startswith(" 0.2% read"), "of more than 50,000"
     assert text_of(look, 80, 2) == [
-        " 139 articles/s in  137/s learnt  340 wait for a full batch  nothing wrong",
+        " 139 articles/s in  137/s learnt  340 wait for the next batch  nothing wrong",
         " requests 190 of 200 a minute  0.2% of 6M read, 14.5 h left",
     ]
 
@@ -265,7 +265,7 @@ def test_several_passes_are_told_of_wherever_readings_count(trained):
         (replace(once, source="api"), "articles", "held-out articles"),
     ):
         assert chart.title(SessionView(state, 0.0), Choice(), x_kind).endswith(ends)
-    for state, noun in ((status, "readings"), (once, "documents")):
+    for state, noun in ((status, "document reads"), (once, "documents")):
         overall = next(told for name, told, _ in facts(SessionView(state, 0.0)) if name == "overall")
         assert overall.endswith(f" {noun} an hour")
     assert finished(status) == "finished: every document has been read 3 times"

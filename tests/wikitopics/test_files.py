@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.session.memory import status
 from tests.session.rows import sql
 from wikitopics.cli.train import contact_missing
 from wikitopics.session.errors import Damaged
@@ -182,3 +183,22 @@ def test_nothing_acts_on_the_terminal_that_shows_the_log(cli, corpus, tmp_path):
     told = (tmp_path / "log").read_text()
     assert r"\x1b[31mred\x9b.npz: training" in told.splitlines()[0]
     assert not {"\x1b", "\x9b"} & set(told)
+
+
+def test_the_default_session_is_not_gone_on_with_by_accident(cli, home, tmp_path, one_line):
+    for name in "ab":
+        rows = [json.dumps({"text": "aaa aab aac aad", "id": f"{name}{number}"}) for number in range(40)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
+    (tmp_path / "words.txt").write_text("aaa\naab\naac\naad\n")
+    first, second = (("--texts", tmp_path / f"{name}.jsonl") for name in "ab")
+    begun = (*first, "--vocab", tmp_path / "words.txt", "--model", "lda:topics=2", "--held-out", 4)
+    cli.ok("train", *begun)
+    cli.ok("train", *first)
+    before = status(home / "default.db").documents
+    holds = f"session default holds {before} documents from a.jsonl"
+    one_line(cli("train", *second), 2, holds, "`--session NAME`", "`--session default`")
+    for other in (("--source", "api"), ("--topics", 7), ("--seed", 5)):
+        one_line(cli("train", *other), 2, holds, "`--session NAME`", f"{other[0]} {other[1]}: this session")
+    assert status(home / "default.db").documents == before
+    cli.ok("train", *second, "--session", "default")
+    assert status(home / "default.db").documents > before

@@ -118,7 +118,7 @@ def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_
     assert words[0] == "# rule 2 fr"
     assert "étoile" in words
     assert "l'étoile" not in words
-    more = ["train", "--texts", tmp_path / "more.jsonl"]
+    more = ["train", "--session", "default", "--texts", tmp_path / "more.jsonl"]
     for command in (train, more):
         one_line(cli(*command, "--lang", "de"), 2, "--lang de", "was made with fr")
         cli.ok(*command, "--lang", "FR")

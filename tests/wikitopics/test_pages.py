@@ -20,6 +20,7 @@ import pytest
 from tests.commands import ROOT, python
 from tests.session.rows import sql
 from wikitopics.cli import run, wikitopics
+from wikitopics.session import __version__
 from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest
 from wikitopics.session.records import TopicChange, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
@@ -226,7 +227,7 @@ def test_python_runs_in_a_notebook_which_shows_sessions_and_topics():
     cells = [v4.new_code_cell(block) for block in blocks]
     nbclient.NotebookClient(v4.new_notebook(cells=cells), kernel_name="python3").execute()
     shown = ["".join(one.get("data", {}).get("text/html", "") for one in cell.outputs) for cell in cells]
-    told = "(texts given in Python); lda", "topics of lda", "of all words"
+    told = "(texts from a Python program); lda", "topics of lda", "of all words"
     for page, says in zip(shown, told, strict=False):
         assert says in page
         assert "<svg" in page
@@ -243,6 +244,13 @@ def test_python_for_other_programs_runs():
         pytest.importorskip(program)
     run_through(ROOT / "docs" / "exports.md")
     assert Path("demo.html").is_file()
+
+
+def test_the_citation_is_of_this_version():
+    citation = text(ROOT / "CITATION.cff")
+    assert f"\nversion: {__version__}\n" in citation
+    (date,) = re.findall(r"^date-released: (\S+)$", citation, re.MULTILINE)
+    assert f"\n## {__version__} - {date}\n" in text(ROOT / "CHANGELOG.md")
 
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()

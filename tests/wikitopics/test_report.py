@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import itertools
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -242,6 +243,31 @@ def test_a_large_session_is_told_in_three_megabytes(found):
     check(text)
 
 
+def test_a_page_is_small_and_harmless_whatever_a_stranger_wrote(trained):
+    """Long names and control characters everywhere, 40 metrics with names of 50,000 characters."""
+    bad = 10_000 * "\x1b<&\u202e"
+    sql(trained, "UPDATE articles SET title = ?", bad)
+    sql(trained, "UPDATE topic_names SET name = ?", bad[:1000])
+    sql(trained, "UPDATE settings SET value = ? WHERE key IN ('source_name', 'vocabulary')", json.dumps(bad))
+    sql(trained, "UPDATE progress SET skipped = 7, skips = ?", json.dumps({bad: 7}))
+    sql(trained, "UPDATE metrics SET value = 1.7e308 WHERE metric <> 'log_likelihood'")
+    for number in range(40):
+        sql(trained, "INSERT INTO metrics VALUES (0, 64, 1, 1, ?, 0.5)", f"{number}{bad}")
+    with SessionReader(trained) as reader:
+        text = page(contents(reader))
+    assert len(text.encode()) < 1_000_000
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    check(text)
+
+
+def test_a_page_that_no_detail_makes_small_enough_has_fewer_topics(found, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.analysis.report.page.LARGEST", 1)
+    text = page(found)
+    assert text.count('<details class="topic a') == 1
+    assert "only the 1 largest" in text
+    check(text)
+
+
 def shown(browser, tmp_path, text, width=1200, scheme="light"):
     """The page in the browser; nothing on it may have been refused or gone wrong."""
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
@@ -413,6 +439,77 @@ def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found
         run(browser, "const i = document.querySelector('#find'); i.value = arguments[0];"
                      "i.dispatchEvent(new Event('input'))", regular)  # fmt: skip
     assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("width", [1400, 360])
+def test_a_link_leads_to_its_heading_at_the_first_click(browser, tmp_path, many, width):
+    shown(browser, tmp_path, page(many), width)
+    (model,) = many["models"]
+    where = (
+        "const one = document.getElementById(arguments[0]), part = one.closest('details.topic') ?? one;"
+        "const below = part.getBoundingClientRect().top;"
+        "return [scrollY, below - document.querySelector('nav').getBoundingClientRect().bottom]"
+    )
+    for anchor in ("settings", *(topic.anchor for topic in model.topics[5::24])):
+        run(browser, "scrollTo({top: 0, behavior: 'instant'}); history.replaceState(null, '', '#')")
+        run(browser, "document.querySelector(`a[href='#${arguments[0]}']`).dispatchEvent("
+                     "new MouseEvent('click', {bubbles: true, cancelable: true}))", anchor)  # fmt: skip
+        before = []
+
+        def still(anchor=anchor, before=before):
+            before.append(run(browser, where, anchor))
+            return len(before) > 5 and before[-1][0] > 0 and before[-1] == before[-4]
+
+        wait(browser, still)
+        assert 0 <= before[-1][1] < 40, anchor
+
+
+def test_a_link_chosen_again_shows_its_topic_that_a_search_has_hidden(browser, tmp_path, found):
+    shown(browser, tmp_path, page(found))
+    anchor = found["models"][0].topics[0].anchor
+    choose = (
+        "document.querySelector(`.wide a[href='#${arguments[0]}']`).dispatchEvent("
+        "new MouseEvent('click', {bubbles: true, cancelable: true}))"
+    )
+    run(browser, choose, anchor)
+    wait(browser, lambda: run(browser, OPENED, anchor))
+    hidden = "return document.getElementById(arguments[0]).closest('details').hidden"
+    run(
+        browser,
+        "const i = document.querySelector('#find'); i.value = 'qqqq'; i.dispatchEvent(new Event('input'))",
+    )
+    assert run(browser, hidden, anchor)
+    run(browser, choose, anchor)
+    assert not run(browser, hidden, anchor)
+
+
+def test_what_is_found_stands_out_under_a_pointer_on_the_map(browser, tmp_path, many):
+    shown(browser, tmp_path, page(many), 1400)
+    first, *others = many["models"][0].topics
+    far = next(topic for topic in others if topic.row.topic not in first.near)
+    link = run(browser, "return document.querySelector(`.wide a[href='#${arguments[0]}']`)", first.anchor)
+    run(browser, "arguments[0].dispatchEvent(new Event('pointerover', {bubbles: true}))", link)
+    assert not run(browser, "return document.querySelector('.tip').hidden")
+    run(browser, "const i = document.querySelector('#find'); i.value = arguments[0];"
+                 "i.dispatchEvent(new Event('input'))", far.row.name)  # fmt: skip
+    opacity = (
+        "return [...document.querySelectorAll('.wide a')].filter(one => one.classList.contains('found'))"
+        ".map(one => getComputedStyle(one).opacity)"
+    )
+    wait(browser, lambda: set(run(browser, opacity)) == {"1"})
+    assert run(browser, "return document.querySelector('.tip').hidden")
+
+
+@pytest.mark.parametrize(("width", "height"), [(718, 1047), (740, 980), (1047, 718)])
+def test_the_map_is_on_the_first_sheet_of_paper(browser, tmp_path, many, width, height):
+    """Where the paper ends is where the window ends: A4, letter, and A4 turned."""
+    shown(browser, tmp_path, page(many))
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    bottom = run(browser, "return document.querySelector('.map').getBoundingClientRect().bottom")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert 0.4 * height < bottom < height
 
 
 def test_hostile_texts_do_nothing_in_a_browser(browser, tmp_path, hostile):

@@ -59,7 +59,7 @@ def subjects(titles):
 
 def test_articles_like_another_one(cli, titled):
     outcome = cli("similar", "Subject 3 / 203", "--limit", 5)
-    assert outcome.err == "as of 1,900 readings\n"
+    assert outcome.err == "as of 1,900 document reads\n"
     header, *lines = outcome.out.splitlines()
     assert header.split() == ["distance", "page_id", "title"]
     assert subjects(line.split(None, 2)[2] for line in lines) == {"3"}

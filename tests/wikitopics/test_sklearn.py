@@ -12,6 +12,7 @@ import pytest
 
 import wikitopics as wt
 from tests.packages import needs_scikit_learn
+from wikitopics.session.sources import SKLEARN
 
 pytestmark = needs_scikit_learn
 
@@ -79,7 +80,7 @@ def test_a_kind_without_an_estimator_says_what_to_use(exported, tmp_path):
 def test_without_scikit_learn_it_says_what_to_install():
     code = "import sys; sys.modules['sklearn'] = None; import wikitopics.sklearn"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    told = "ImportError: wikitopics.sklearn needs scikit-learn: pip install 'wikitopics[sklearn]'"
+    told = f"ImportError: wikitopics.sklearn needs scikit-learn: {SKLEARN.command}"
     assert done.stderr.splitlines()[-1] == told
 
 

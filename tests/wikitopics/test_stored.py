@@ -252,7 +252,7 @@ def test_the_model_is_exported_as_its_ending_says(notes, tmp_path):
 def test_the_report_is_a_page(notes, tmp_path):
     pytest.importorskip("jinja2")
     notes.report(tmp_path / "page.html")
-    assert "What 108 documents are about" in (tmp_path / "page.html").read_text()
+    assert "What 120 documents are about" in (tmp_path / "page.html").read_text()
     with pytest.raises(ValueError, match="session"):
         notes.report(notes.path)
 
@@ -292,7 +292,7 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
     pytest.importorskip("jinja2")
     topics = notes.topics()
     pages = notes._repr_html_(), topics._repr_html_(), topics[0]._repr_html_()
-    told = "108 documents (texts given in Python)", "3 topics of scvb0", "#"
+    told = "108 documents (texts from a Python program)", "3 topics of scvb0", "#"
     for page, says in zip(pages, told, strict=True):
         assert says in page
         assert page.count("<svg") == page.count("</svg>") > 0
@@ -310,6 +310,15 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
     gone = wt.open(tmp_path / "gone.db")
     (tmp_path / "gone.db").unlink()
     assert "there is no session" in gone._repr_html_()
+
+
+def test_a_part_of_the_topics_is_a_table_too(notes):
+    topics = notes.topics()
+    first = topics[:2]
+    assert first == list(topics)[:2]
+    assert topics[1] is first[1]
+    assert first[0].name in (first._repr_html_() or first[0].name)
+    assert type(topics[::-1]) is type(topics)
 
 
 def test_without_the_extra_a_notebook_shows_a_line(notes, monkeypatch):

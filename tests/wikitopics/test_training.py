@@ -55,7 +55,7 @@ def test_a_column_becomes_a_session(path):
     session = learn(column, titles=(f"T{n}" for n in range(126)), ids=range(1000, 1126))
     status = session.status()
     assert (status.state, status.documents, status.passes, status.source) == ("finished", 108, 2, "texts")
-    assert (status.skips, status.source_name) == ({"no known word": 6}, "texts given in Python")
+    assert (status.skips, status.source_name) == ({"no known word": 6}, "texts from a Python program")
     assert len(session.topics()) == 3
     told = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
     assert told == {(n + 1, f"T{n}", str(n + 1000)) for n in range(126)}
@@ -455,9 +455,11 @@ def test_a_new_collection_is_told_of_and_the_bars_total_stays(path, monkeypatch,
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with pytest.warns(UserWarning, match="^short texts: half of the first 120 .* give another vocabulary$"):
         learn([" ".join(text.split()[:2]) for text in TEXTS], topics=None, passes=None)
-    shown = capsys.readouterr().err
+    written = capsys.readouterr()
+    shown = written.err
     chosen = "10 topics (about the square root of its documents), 5 passes; topics and passes change that"
-    assert f"Small collection: {chosen}" in shown
+    assert f"Small collection: {chosen}" in written.out
+    assert "Small collection" not in shown
     assert set(re.findall(r"/(\d+) ", shown)) == {"600"}
     assert re.search(r"pass 5 of 5: 100%.*600/600", shown)
 

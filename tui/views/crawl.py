@@ -149,7 +149,7 @@ def flowing(look: SessionView) -> list[Line]:
         ]
     if waiting := now.queue if status.running else status.pending:
         filling = status.state == "running" and now.bound_by in ("network", "parsing")
-        words = " wait for a full batch" if filling else " wait to be learnt"
+        words = " wait for the next batch" if filling else " wait to be learnt"
         facts.append([(count(waiting), "strong"), (words, "muted")])
     return facts
 

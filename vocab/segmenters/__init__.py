@@ -12,6 +12,8 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Final
 
+from wikitopics.option import install_command
+
 PACKAGES: Final = {
     "ja": ("sudachipy", "sudachidict_core"),
     "zh": ("rjieba", "opencc"),
@@ -68,7 +70,8 @@ def versions(language: str) -> str:
     if found and len(found) == len(PACKAGES[language]):
         return ", ".join(map(" ".join, found.items()))
     if language in PACKAGES:
-        cure = f"its words need a dictionary: `pip install 'wikitopics[{language}]'`"
+        install = install_command(f"wikitopics[{language}]")
+        cure = f"its words need a dictionary: `{install}`"
     else:
         cure = "wikitopics cannot separate its words"
     raise UnseparatedWords(f"{UNSPACED[language]} is written without spaces between words, and {cure}")

@@ -1,6 +1,5 @@
 """`status`, `articles` and `sessions`; `stop`, `pause`, `resume` and `save` for a trainer; `backup`."""
 
-import math
 import os
 import time
 from dataclasses import asdict
@@ -54,7 +53,7 @@ def status(session: str, as_json: bool) -> None:
       wikitopics status --session demo --json | jq .articles
     """
 
-    from wikitopics.session.records import skips_told
+    from wikitopics.session.records import perplexity, skips_told
 
     with options.reading(session) as reader:
         now = reader.status()
@@ -95,7 +94,8 @@ def status(session: str, as_json: bool) -> None:
         if model.perplexity is not None:
             score = f"perplexity {model.perplexity:,.1f} after {model.measured_at or 0:,} {called}"
         if model.prequential_log_likelihood is not None:
-            score += f" ({math.exp(-model.prequential_log_likelihood):,.1f} on new articles, before training)"
+            on_new = perplexity(model.prequential_log_likelihood)
+            score += f" ({on_new:,.1f} on new articles, before training)"
         output.put_line(
             f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
             f"{model.updates:,} updates, {score}"

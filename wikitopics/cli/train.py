@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from wikitopics.cli import options, output
 from wikitopics.cli.options import Command, SettingsCommand, reading, take, whole
@@ -19,6 +20,7 @@ from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
 from wikitopics.crawler.errors import Unconfirmed
 from wikitopics.crawler.mediawiki.source import CONTACT
+from wikitopics.crawler.texts.source import TEXTS
 from wikitopics.model import kinds
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, Say, os_error_as
@@ -121,7 +123,29 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
         return 0
     from wikitopics.session.request import TrainRequest
 
-    return run_trainer(session, TrainRequest(**settings), as_json, log)
+    request = TrainRequest(**settings)
+    check_meant(session_path(session), request)
+    return run_trainer(session, request, as_json, log)
+
+
+def check_meant(path: Path, request: "TrainRequest") -> None:
+    """Raise `BadUsage` if no session is named and `default` holds other texts than those that are asked for.
+
+    Named, it learns these too. Every other difference is refused for any session.
+    """
+    from wikitopics.session.request import added_texts
+
+    is_named = click.get_current_context().get_parameter_source("session") is not ParameterSource.DEFAULT
+    if is_named or TEXTS not in request or not path.exists():
+        return
+    with reading(path) as reader:
+        progress = reader.progress()
+        takes_more = progress.finished and progress.lap == 1
+        if takes_more and added_texts(request, reader.settings()) is not None:
+            raise BadUsage(
+                f"session {session_name(path)} holds {reader.holdings()}: `--session NAME` makes another "
+                f"session of these texts, `--session {session_name(path)}` lets this one learn them, too"
+            )
 
 
 def _describe_kind(name: str) -> None:
@@ -394,6 +418,7 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
         return attach(path, notify)
     request = TrainRequest(**settings)
     request.specs()  # a wrong option is reported here, not in the trainer's log
+    check_meant(path, request)
     if contact_missing(path, request):
         from wikitopics.tui.questions import ask
 

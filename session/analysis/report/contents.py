@@ -1,10 +1,11 @@
 """The contents of a report: read from a session once, as of one moment, and then drawn and written.
 
-All texts are made `visible` here.
+All texts are made `visible` here, and whatever a stranger's session holds, what is listed is bounded.
 """
 
 import platform
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -35,6 +36,7 @@ from wikitopics.session.records import (
     TopicEvent,
     TopicRow,
     TopWords,
+    skips_told,
 )
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described, noun, unit_noun
@@ -51,6 +53,12 @@ NEAREST = 5
 """The number of a topic's neighbours that the map shows."""
 POINTS, CURVE_POINTS = 48, 300
 """The most points of a topic's shares, and of a metric's curve."""
+MOST_TOPICS, MOST_MODELS, MOST_CHARTS = 1000, 12, 24
+"""The most topics of all models together, models and charts on a page; it says what is left out."""
+LONGEST = 300
+"""The most characters of any text; the page cuts most texts shorter."""
+LARGEST = 1e100
+"""Larger values are not drawn: the ends of a scale are further out."""
 
 Look = tuple[int, float, Sequence[tuple[str, bool]]]
 """A topic after this many articles: its share, and its words, most relevant first, each with whether it is
@@ -95,6 +103,8 @@ class ReportModel:
 
     anchor: str
     status: ModelStatus
+    in_use: int
+    """The number of its topics in use, including those that are not shown."""
     label: str
     """Its kind's name for people, or only the kind if that is not installed."""
     place: int
@@ -102,17 +112,31 @@ class ReportModel:
     as_of: int
     """The number of articles at the snapshot from which its topics are taken."""
     topics: Sequence[ReportTopic]
-    """The topics in use that are not hidden, largest first."""
+    """The topics in use that are not hidden, largest first, and no more than fit on a page."""
+    hidden: int
+    """The number of its topics in use that are hidden."""
     repeats: str
     """A line on how many of them nearly repeat another; "" if none does."""
     tree: Sequence[Branch]
-    """The tree over the topics in use, without hidden ones."""
+    """The tree over its `topics`."""
     groups: Sequence[tuple[Area, Sequence[ReportTopic]]]
     """Its areas, and the topics of each, in the order of the tree."""
     by_words: bool
     """Whether areas and places come only from the topics' leading words."""
     events: Sequence[TopicEvent]
     """Its events, oldest first."""
+
+    def largest(self, most: int) -> "ReportModel":
+        """The model with only its largest topics."""
+        topics = self.topics[:most]
+        kept = {topic.row.topic for topic in topics}
+        groups = [
+            (area, [topic for topic in listed if topic.row.topic in kept]) for area, listed in self.groups
+        ]
+        tree = [
+            branch for branch in self.tree if branch.number in kept or branch.number >= self.status.topics
+        ]
+        return replace(self, topics=topics, tree=tree, groups=[group for group in groups if group[1]])
 
 
 def contents(reader: SessionReader, progress: Callable[[int], None] = lambda topics: None) -> dict[str, Any]:
@@ -124,35 +148,48 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
     with reader.one_moment():
         settings, status = reader.settings(), reader.status()
         kind = described(settings.source)
-        models = [
-            _model(reader, model, place, lambda: progress(next(numbers)))
-            for place, model in enumerate(status.models)
-            if reader.snapshots(model.name)
-        ]
-        if not models:
+        places = [place for place, model in enumerate(status.models) if reader.snapshots(model.name)]
+        if not places:
             raise SessionError(NO_TOPICS)
+        shown = places[:MOST_MODELS]
+        most = MOST_TOPICS // len(shown)
+        models = [
+            _model(reader, status.models[place], place, most, lambda: progress(next(numbers)))
+            for place in shown
+        ]
+        charts, left_out = _metrics(reader, status, shown)
         return {
-            "session": reader.path.stem,
+            "session": _told(reader.path.stem),
             "made_at": time.time(),  # seconds since the epoch, like all times here
             "status": status,
+            "all": status.documents + status.held_out,
             "noun": noun(settings.source),
             "read_noun": unit_noun(settings.source, status.passes),
-            "source_name": visible(kind.shown(settings.source_name)),
-            "source_label": visible(kind.label),
+            "skips": _told(skips_told(status.skips)),
+            "source_name": _told(kind.shown(settings.source_name)),
+            "source_label": _told(kind.label),
             "licence": licence_of(settings),  # None if the documents are the user's own
             "between": APART if settings.rule == LINKS else " ",
             "tokens": settings[TOKENS],
             "n_words": len(reader.vocabulary()),
             "models": models,
-            "metrics": _metrics(reader, status),
+            "models_left_out": len(places) - len(shown),
+            "metrics": charts,
+            "metrics_left_out": left_out,
             "runs": reader.runs(),
             "settings": _settings(settings),
             "versions": _versions(),
         }
 
 
-def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callable[[], None]) -> ReportModel:
-    """One model; ``done`` is called after each topic."""
+def _told(text: str) -> str:
+    return visible(text[:LONGEST])
+
+
+def _model(
+    reader: SessionReader, status: ModelStatus, place: int, most: int, done: Callable[[], None]
+) -> ReportModel:
+    """One model with its ``most`` largest topics; ``done`` is called after each topic."""
     name, anchor = status.name, f"m{place}"  # a name may contain text that looks like another anchor
     newest = reader.newest_words(name)
     assert newest is not None
@@ -163,20 +200,27 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
     places = dict(zip(found.grouping.topics.tolist(), found.places.tolist(), strict=True))
     near = nearest(found.grouping)
     rows = reader.topics(name, SNAPSHOT_WORDS, relevant=True)
-    rows = [row for row in rows if row.topic in area_of and not row.hidden]
+    rows = [row for row in rows if row.topic in area_of]
+    hidden = sum(row.hidden for row in rows)
+    rows = [row for row in rows if not row.hidden]
     rows.sort(key=lambda row: -row.share)
     own = ownership(newest.leading, newest.shares)
     npmi, history = coherences(reader, name), reader.share_history(name)
     looks = list(map(relevant_first, reader.words_at(name, spread(reader.snapshots(name), LOOKS))))
     events = [event for event in reader.topic_events() if event.model == name]
+    events_of: dict[int, list[TopicEvent]] = defaultdict(list)
+    for event in events:
+        events_of[event.topic].append(event)
+        if event.other is not None and event.other != event.topic:
+            events_of[event.other].append(event)
     topics: dict[int, ReportTopic] = {}
-    for row in rows:
+    for row in rows[:most]:
         topics[row.topic] = ReportTopic(
             anchor=f"{anchor}-{row.topic}",
-            row=replace(row, name=visible(row.name)),
+            row=replace(row, name=_told(row.name)),
             coherence=npmi[row.topic],
             words=[
-                (visible(word), probability, part)
+                (_told(word), probability, part)
                 for (word, probability), part in zip(row.words, own[row.topic].tolist(), strict=False)
             ],
             area=area_of[row.topic].number,
@@ -185,23 +229,25 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
             shares=course_of(history, row.topic),
             looks=_looks(looks, row.topic, reader.vocabulary()),
             articles=[
-                (visible(article.title), article.url, article.proportion)
+                (_told(article.title), article.url, article.proportion)
                 for article in listed_articles(reader, name, row.topic, ARTICLES)
             ],
-            events=[event for event in events if row.topic in (event.topic, event.other)],
+            events=events_of[row.topic],
         )
         done()
     return ReportModel(
         anchor=anchor,
         status=status,
+        in_use=len(area_of),
         label=_label(status.kind),
         place=place,
         as_of=newest.articles,
         topics=list(topics.values()),
+        hidden=hidden,
         repeats=repeats_in_words(reader, name),
         tree=[branch for branch in tree if branch.number in topics or branch.number >= status.topics],
         groups=[
-            (replace(area, name=visible(area.name)), listed)
+            (replace(area, name=_told(area.name)), listed)
             for area, own in in_drawing_order(tree, found.areas)
             if (listed := [topics[topic] for topic in own if topic in topics])
         ],
@@ -235,28 +281,36 @@ def _looks(looks: Sequence[TopWords], topic: int, words: Sequence[str]) -> list[
     before: list[int] | None = None
     for look in looks:
         ids = look.word_ids[topic, :LOOK_WORDS].tolist()
-        marked = [(visible(words[i]), before is not None and i not in before) for i in ids]
+        marked = [(_told(words[i]), before is not None and i not in before) for i in ids]
         history.append((look.articles, float(look.shares[topic]), marked))
         before = ids
     return history
 
 
-def _metrics(reader: SessionReader, status: Status) -> list[tuple[Metric, Curves]]:
-    """The metrics that have curves, with the titles of their charts."""
+def _metrics(
+    reader: SessionReader, status: Status, places: Sequence[int]
+) -> tuple[list[tuple[Metric, Curves]], int]:
+    """The metrics that have curves, with the titles of their charts, and how many more there are.
+
+    Those that are declared come first, so that at most others are left out.
+    """
     called = noun(status.source)
     held_out = f"{status.held_out:,} held-out {called[:-1] if status.held_out == 1 else called}"
+    metrics = metrics_of(reader)
     charts = []
-    for metric in metrics_of(reader):
-        curves = [_sound(reader.curve(model.name, metric.name)) for model in status.models]
-        if shown := {place: curve for place, curve in enumerate(curves) if len(curve.values)}:
-            title = visible(metric.title.replace("{held_out}", held_out))
-            charts.append((replace(metric, title=title), shown))
-    return charts
+    for metric in metrics[:MOST_CHARTS]:
+        curves = {place: _sound(reader.curve(status.models[place].name, metric.name)) for place in places}
+        shown = {place: curve for place, curve in curves.items() if len(curve.values)}
+        if shown:
+            title = _told(metric.title.replace("{held_out}", held_out))
+            brief = _told(metric.brief or metric.name.replace("_", " "))
+            charts.append((replace(metric, title=title, brief=brief), shown))
+    return charts, max(0, len(metrics) - MOST_CHARTS)
 
 
 def _sound(curve: Curve) -> Curve:
     """The part of the curve that can be drawn over articles, with at most `CURVE_POINTS` points."""
-    known = np.flatnonzero(np.isfinite(curve.values) & (curve.articles > 0))
+    known = np.flatnonzero((np.abs(curve.values) <= LARGEST) & (curve.articles > 0))
     points = spread(curve.articles[known].astype(int).tolist(), CURVE_POINTS)
     kept = known[np.searchsorted(curve.articles[known], points)]
     return Curve(curve.articles[kept], curve.tokens[kept], curve.seconds[kept], curve.values[kept])
@@ -264,22 +318,22 @@ def _sound(curve: Curve) -> Curve:
 
 def _label(kind: str) -> str:
     try:
-        return visible(kinds.load(kind).label)
+        return _told(kinds.load(kind).label)
     except KindError:  # installed when the session was trained, but no longer
         return kind
 
 
 def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
     """(setting, value) as needed to repeat the training; nothing about the machine, no contact, no path."""
-    vocabulary = visible(PurePath(settings.vocabulary).name)
-    models = zip(settings.models, settings.batch_sizes, strict=True)
+    vocabulary = _told(PurePath(settings.vocabulary).name)
+    models = list(zip(settings.models, settings.batch_sizes, strict=True))[:MOST_MODELS]
     kept = ((option.flag, settings.values[option.name]) for option in KEPT if option.name in settings.values)
     markup = settings.source_options.get(MARKUP.name)
     return (
         ("--source", settings.source),
-        *([(MARKUP.flag, visible(str(markup)))] if markup is not None else []),
+        *([(MARKUP.flag, _told(str(markup)))] if markup is not None else []),
         ("--vocab", f"{vocabulary}, fingerprint {settings.fingerprint[:12]}"),
-        *(("--model", str(replace(spec, batch_size=size))) for spec, size in models),
+        *(("--model", _told(str(replace(spec, batch_size=size)))) for spec, size in models),
         *((flag, _said(value)) for flag, value in kept if value is not None),
     )
 
@@ -287,7 +341,7 @@ def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
 def _said(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else _told(str(value))
 
 
 def _versions() -> tuple[tuple[str, str], ...]:

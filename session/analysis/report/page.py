@@ -7,7 +7,7 @@ import hashlib
 import time
 from collections.abc import Iterable, Sequence
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -15,7 +15,10 @@ from markupsafe import Markup
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import maps, pictures
 from wikitopics.session.escapes import visible
-from wikitopics.session.records import age, in_line, skips_told
+from wikitopics.session.records import age, in_line
+
+if TYPE_CHECKING:
+    from wikitopics.session.analysis.report.contents import ReportModel
 
 LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
@@ -28,9 +31,9 @@ DETAILS = (
     (28, 8, 5, 4),
     (20, 6, 4, 3),
     (12, 4, 2, 2),
-    (12, 3, 2, 1),
+    (8, 3, 2, 1),
 )
-"""The first of these that gives a small enough page is used, otherwise the last."""
+"""The first of these that gives a small enough page is used, otherwise the last, with fewer topics."""
 MOST_SHOWN = 30
 """The number of a model's topics that are listed at first; the others are folded."""
 FEW = 50
@@ -60,7 +63,7 @@ def page(contents: dict[str, Any]) -> str:
         "in_words": lambda event: pictures.cut(visible(event.told()), 200),
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
-    environment.globals |= {"growth": pictures.growth, "bars": pictures.bars, "skips_told": skips_told}
+    environment.globals |= {"growth": pictures.growth, "bars": pictures.bars}
     style = _asset("page.css") + "".join(
         f".a{area} {{ --a: {colour} }} .f-area{area} {{ fill: {colour} }}\n"
         for area, colour in enumerate(COLOURS)
@@ -79,6 +82,29 @@ def page(contents: dict[str, Any]) -> str:
             (metric, curves, pictures.chart(metric, curves, names, contents["read_noun"]))
             for metric, curves in contents["metrics"]
         ],
+        "line": maps.LINE,
+        "few": FEW,
+        "most_events": MOST_EVENTS,
+        "most_shown": MOST_SHOWN,
+    }
+    drawn = parts | _drawings(models)
+    for detail in DETAILS:
+        made = str(template.render(drawn, detail=dict(zip(DETAIL, detail, strict=True))))
+        if len(made.encode()) <= LARGEST:
+            return made
+    # Only long names, such as somebody may have written into the file, come here.
+    most = max(len(model.topics) for model in models)
+    while most > 1 and len(made.encode()) > LARGEST:
+        most //= 2
+        drawn = parts | _drawings([model.largest(most) for model in models])
+        made = str(template.render(drawn, detail=dict(zip(DETAIL, DETAILS[-1], strict=True))))
+    return made
+
+
+def _drawings(models: Sequence["ReportModel"]) -> dict[str, Any]:
+    """The models, and drawings of the topics that they have."""
+    return {
+        "models": models,
         "maps": {
             model.anchor: [
                 (drawn, list(maps.coasts(drawn.land, [area.number for area, _ in model.groups])))
@@ -88,17 +114,7 @@ def page(contents: dict[str, Any]) -> str:
             if model.topics
         },
         "trees": {model.anchor: pictures.topic_tree(model) for model in models if len(model.groups) > 1},
-        "line": maps.LINE,
-        "few": FEW,
-        "most_events": MOST_EVENTS,
-        "most_shown": MOST_SHOWN,
     }
-    made = ""
-    for detail in DETAILS:
-        made = str(template.render(parts, detail=dict(zip(DETAIL, detail, strict=True))))
-        if len(made.encode()) <= LARGEST:
-            break
-    return made
 
 
 def moment(at: float) -> str:

@@ -19,6 +19,7 @@ from rich.cells import cell_len, set_cell_size
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.records import measured
+from wikitopics.session.sources import READS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -219,7 +220,8 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
 
 def formatted(value: float) -> str:
     """The value with its significant digits: "1,187", "0.213"."""
-    text = f"{value:,.0f}" if value == int(value) else measured(value)
+    whole = abs(value) < 1e15 and value == int(value)
+    text = f"{value:,.0f}" if whole else measured(value)
     return text.replace("-", "−")
 
 
@@ -230,7 +232,7 @@ def _scales(axes: "Axes", metric: Metric, noun: str, values: np.ndarray) -> None
     low, high = axes.get_xlim()
     axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high / low < 200 else (1,), numticks=12))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel(noun if noun == "readings" else f"{noun} trained", labelpad=5)
+    axes.set_xlabel(noun if noun == READS else f"{noun} trained", labelpad=5)
     if not metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
@@ -294,9 +296,8 @@ def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
     A branch is at the mean row of those of its topics that are not hidden.
     """
     order = [topic.row.topic for _, members in model.groups for topic in members]
-    shown = (
-        (branch, [order.index(topic) for topic in branch.topics if topic in order]) for branch in model.tree
-    )
+    row_of = {topic: row for row, topic in enumerate(order)}
+    shown = ((branch, [row_of[topic] for topic in branch.topics if topic in row_of]) for branch in model.tree)
     places = {branch.number: (branch.height, sum(rows) / len(rows)) for branch, rows in shown if rows}
     xs: list[float] = []
     ys: list[float] = []

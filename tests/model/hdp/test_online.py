@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import psi
+from scipy.special import betaln, psi
 
 from tests.model.conftest import emptied, planted
 from tests.model.hdp.recipe import recipe
@@ -245,3 +245,22 @@ def test_documents_decide_how_many_topics_are_in_use(size):
         in_use.append(model.topics_in_use())
     assert in_use[1] == pytest.approx(in_use[0], rel=0.1)
     assert in_use[0] < 3 * size**0.5
+
+
+@pytest.mark.parametrize(("alpha", "first_larger"), [(0.5, True), (2.0, False)])
+def test_the_last_two_of_all_tables_are_best_in_the_order_that_alpha_says(alpha, first_larger):
+    """What docs/derivations.md tells: the last of T tables has no stick of its own."""
+
+    def sticks(first, second):
+        return np.log(alpha) + betaln(1 + first, alpha + second)
+
+    assert (sticks(40, 3) > sticks(3, 40)) == first_larger
+    if alpha == 2:
+        assert sticks(3, 40) == pytest.approx(-12.60, abs=0.005)
+        assert sticks(40, 3) == pytest.approx(-14.93, abs=0.005)
+    # With a table after them, the larger one comes first for every alpha.
+    three = [
+        sum(np.log(alpha) + betaln(1 + x, alpha + rest) for x, rest in pairs)
+        for pairs in ([(40, 8), (3, 5)], [(3, 45), (40, 5)])
+    ]
+    assert three[0] > three[1]

@@ -158,5 +158,5 @@ def test_without_gensim_one_line_says_what_to_install(cli, trained, tmp_path, mo
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     monkeypatch.setitem(sys.modules, "gensim.corpora", None)
     outcome = cli("export", "model", "--format", "gensim", "-o", tmp_path / "g")
-    one_line(outcome, 2, "gensim needs gensim: pip install 'wikitopics[interop]'")
+    one_line(outcome, 2, "gensim needs gensim: ", "-m pip install 'wikitopics[interop]'")
     assert [path.name for path in tmp_path.iterdir()] == ["home"]

@@ -1,12 +1,17 @@
 """What a report tells, read from a session. How the page looks: tests/wikitopics/test_report.py."""
 
+import contextlib
 import json
+import sqlite3
 from importlib import metadata
 
+import numpy as np
 import pytest
 
+import wikitopics
 from tests.session.rows import sql
-from wikitopics.session.analysis.report.contents import contents, spread
+from wikitopics.session.analysis.report.contents import LARGEST, LONGEST, MOST_CHARTS, contents, spread
+from wikitopics.session.control import hide_topics
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 
@@ -68,6 +73,70 @@ def test_values_that_no_chart_can_show_are_left_out(trained):
     assert "perplexity" in [metric.name for metric, _ in found]
     assert "npmi" not in [metric.name for metric, _ in found]
     assert all(curve.articles[0] > 64 for _, curves in found for curve in curves.values())
+
+
+HUGE = [1.7e308, -1.7e308, 5e-324]
+
+
+@pytest.mark.parametrize("value", HUGE)
+def test_whatever_a_stranger_measured_can_be_told(trained, cli, value):
+    """Warnings of overflow are errors in these tests."""
+    sql(trained, "UPDATE metrics SET value = ? WHERE metric <> 'log_likelihood' OR articles = 64", value)
+    sql(trained, "UPDATE progress SET elapsed_seconds = ?", 5e-324)
+    found = read(trained)
+    for _, curves in found["metrics"]:
+        for curve in curves.values():
+            assert np.abs(curve.values).max() <= LARGEST
+    exported = json.loads(cli("export", "metrics", "--format", "json").out)
+    assert all(np.isfinite(row["value"]) for row in exported)
+    assert np.isfinite(json.loads(cli("status", "--json").out)["articles_per_hour"])
+    with wikitopics.open(trained) as session:
+        assert np.isfinite([each.value for each in session.metrics()]).all()
+
+
+def test_what_was_predicted_has_a_finite_perplexity(trained, cli):
+    sql(trained, "UPDATE progress SET prequential = ?", json.dumps([[64, 1, [-1e15]]]))
+    assert "on new articles" in cli.ok("status").out
+
+
+def test_of_many_metrics_the_declared_and_some_others_are_drawn(trained):
+    names = [(f"m{number}" + 1000 * "\x1b<&",) for number in range(3000)]
+    with contextlib.closing(sqlite3.connect(trained)) as db, db:
+        db.executemany("INSERT INTO metrics SELECT 0, 64, 1, 1, ?, 0.5", names)
+    found = read(trained)
+    titles = [metric.title for metric, _ in found["metrics"]]
+    assert {"perplexity", "npmi"} <= {metric.name for metric, _ in found["metrics"]}
+    assert len(titles) <= MOST_CHARTS
+    assert found["metrics_left_out"] > 2970
+    assert all(title.isprintable() and len(title) < 5 * LONGEST for title in titles)
+
+
+def test_of_many_topics_the_largest_are_told(trained, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.analysis.report.contents.MOST_TOPICS", 3)
+    (model,) = read(trained)["models"]
+    assert (len(model.topics), model.in_use, model.hidden) == (3, 5, 0)
+    assert sorted(topic.anchor for _, topics in model.groups for topic in topics) == sorted(
+        topic.anchor for topic in model.topics
+    )
+    hide_topics(trained, "lda", [model.topics[0].row.topic], True)
+    (model,) = read(trained)["models"]
+    assert (len(model.topics), model.in_use, model.hidden) == (3, 5, 1)
+
+
+def test_of_many_models_some_are_told(race, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.analysis.report.contents.MOST_MODELS", 1)
+    found = read(race)
+    assert len(found["models"]) == 1
+    assert found["models_left_out"] >= 1
+    assert all(list(curves) == [0] for _, curves in found["metrics"])
+
+
+def test_reasons_for_skipping_are_harmless_and_short(trained):
+    reasons = {f"{number}\x1b[31m" + 200 * "x": 1 for number in range(2000)}
+    sql(trained, "UPDATE progress SET skipped = 2000, skips = ?", json.dumps(reasons))
+    skips = read(trained)["skips"]
+    assert skips.isprintable()
+    assert len(skips) < 5 * LONGEST
 
 
 def test_moments_are_spread_by_even_factors():

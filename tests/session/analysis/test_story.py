@@ -38,8 +38,8 @@ def test_records_come_at_doublings_and_only_if_the_value_became_better():
 
 
 def test_the_newest_round_numbers():
-    newest = ["2,000 readings", "5,000 readings", "10,000 readings"]
-    assert words(story.round_numbers(12_480, "readings")) == newest
+    newest = ["2,000 document reads", "5,000 document reads", "10,000 document reads"]
+    assert words(story.round_numbers(12_480, "document reads")) == newest
     assert story.round_numbers(999, "articles") == []
 
 
@@ -68,8 +68,8 @@ def test_what_rose_and_fell_most_since_the_last_doubling():
     shares = [(64, np.array([0.5, 0.3, 0.2])), (130, np.array([0.4, 0.3, 0.3]))]
     areas = [Area(0, "war", 0.7, (0, 1)), Area(1, "film", 0.3, (2,))]
     up, down, *of_areas = story.movements("lda", shares, ["navy, ship", "army", "film, actor"], areas)
-    assert (up.words, up.topic) == ("#2 film 20.00 to 30.00%, up most since 64", 2)
-    assert (down.kind, down.words) == ("down", "#0 navy 50.00 to 40.00%, down most since 64")
+    assert (up.words, up.topic) == ("#2 film 20.00 to 30.00%, biggest rise since 64", 2)
+    assert (down.kind, down.words) == ("down", "#0 navy 50.00 to 40.00%, biggest fall since 64")
     assert [one.topic for one in of_areas] == [2, 0]
     assert len(story.movements("lda", [shares[0], (100, shares[1][1])], ["a", "b", "c"], areas)) == 2
     assert story.movements("lda", [shares[0], shares[0]], ["a", "b", "c"], areas) == []

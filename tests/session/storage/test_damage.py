@@ -316,7 +316,7 @@ def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_p
     given = ["--vocab", tmp_path / "words.txt", "--seeds", tmp_path / "seeds.txt", "--passes", 1]
     model = "--model", "scvb0:topics=3"
     cli.ok("train", "--source", "texts", "--texts", tmp_path / "a.jsonl", *given, *model)
-    cli.ok("train", "--texts", tmp_path / "b.jsonl")
+    cli.ok("train", "--session", "default", "--texts", tmp_path / "b.jsonl")
     path = home / "default.db"
     whole = path.read_bytes()
     with contextlib.closing(sqlite3.connect(path)) as db:
@@ -329,7 +329,7 @@ def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_p
     for key, changes in (("source_options", changed_json(stored["source_options"])), ("seeds", seeds)):
         statement = f"UPDATE settings SET value = ? WHERE key = '{key}'"
         damages += ((f"{key}{at}", statement, json.dumps(changed)) for at, changed in changes)
-    unclean, more = [], ["train", "--texts", str(tmp_path / "c.jsonl")]
+    unclean, more = [], ["train", "--session", "default", "--texts", str(tmp_path / "c.jsonl")]
     chosen = random.Random(20).sample(damages, min(CASES // 8, len(damages)))
     for name, statement, value in [damages[0], *chosen]:
         for command in (["status"], ["export", "proportions"], more):

@@ -219,7 +219,7 @@ def test_every_pass_has_each_document_in_another_order(sessions, corpus, reading
         assert abs(np.corrcoef(one, range(657))[0, 1]) < 0.6
 
 
-@pytest.mark.parametrize(("passes", "counted"), [(1, "documents"), (3, "readings")])
+@pytest.mark.parametrize(("passes", "counted"), [(1, "documents"), (3, "document reads")])
 def test_the_log_dates_events_by_what_is_counted(sessions, corpus, passes, counted):
     path = sessions("s", passes=passes, model=(MODELS["lda"],))
     Driver(path, corpus).run()

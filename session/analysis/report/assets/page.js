@@ -48,12 +48,15 @@
       for (const part of parts[place]) marked.push(...ranges(part, pattern));
     });
     for (const rest of document.querySelectorAll(".rest")) rest.open = Boolean(sought);
-    for (const map of document.querySelectorAll(".map")) map.classList.toggle("seeking", Boolean(sought));
+    for (const map of document.querySelectorAll(".map")) {
+      map.classList.toggle("seeking", Boolean(sought));
+      map.querySelector(".tip").hidden = true; // of the topic under the pointer: it may cover those found
+    }
     if (globalThis.Highlight) CSS.highlights.set("found", new Highlight(...marked));
     told.value = sought ? `${left} topic${left === 1 ? "" : "s"}` : "";
   }
 
-  // A link to a topic opens it, and shows it if a search has hidden it.
+  // A link to a topic opens it, and shows it if a search has hidden it; also the link that was chosen last.
   function show() {
     const topic = document.getElementById(location.hash.slice(1))?.closest("details.topic");
     if (!topic) return;
@@ -67,13 +70,23 @@
     topic.scrollIntoView({ block: "start" });
   }
 
+  // What a link leads to begins below the navigation, which takes several lines on a phone.
+  function makeRoom() {
+    document.documentElement.style.scrollPaddingTop = `${document.querySelector("nav").offsetHeight + 16}px`;
+  }
+
   form.hidden = false;
+  makeRoom();
+  addEventListener("resize", makeRoom);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     topics.find((topic) => !topic.hidden)?.scrollIntoView({ block: "start" });
   });
   input.addEventListener("input", find);
   addEventListener("hashchange", show);
+  addEventListener("click", (event) => {
+    if (event.target.closest("a")?.getAttribute("href") === location.hash) show();
+  });
   addEventListener("keydown", (event) => {
     if (event.key === "/" && document.activeElement !== input && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
@@ -84,5 +97,5 @@
       input.blur();
     }
   });
-  show();
+  addEventListener("load", show); // after the browser's own scrolling
 }
