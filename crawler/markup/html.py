@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
 
 _TAGS, _CLASSES, _IDS, _BLOCKS = (NAMES[key] for key in ("tags", "furniture", "ids", "blocks"))
+_EXTENSIONS = frozenset(f"mw:extension/{name}" for name in NAMES["dropped"])
+"""What Parsoid calls the elements that stand for those of wikitext."""
+_REFERENCE = "cite_ref"
+"""The beginning of the ids of references' labels, whatever their classes."""
 _LISTS = words("ul ol dl")
 _LAYOUTS = words("multicol col-begin")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -204,11 +208,14 @@ def _pruning_builder() -> "type[TreeBuilder]":
 def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
     if tag in _TAGS or not attributes:
         return tag in _TAGS
-    classes, style = attributes.get("class"), attributes.get("style")
+    classes, style, kind = attributes.get("class"), attributes.get("style"), attributes.get("typeof")
+    identifier = attributes.get("id", "")
     return (
         (classes is not None and not _CLASSES.isdisjoint(classes.split()))
         or (classes is not None and tag == "table" and not _is_layout(attributes))
-        or attributes.get("id") in _IDS
+        or identifier in _IDS
+        or identifier.startswith(_REFERENCE)
+        or (kind is not None and not _EXTENSIONS.isdisjoint(kind.lower().split()))
         or attributes.get("role") in ("navigation", "note")
         or (style is not None and _HIDDEN.search(style) is not None)
     )
