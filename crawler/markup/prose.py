@@ -18,11 +18,21 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def read_data(name: str) -> str:
+    """One of the files in `crawler/data`, without its first paragraph, which is for readers."""
+    text = (Path(__file__).parents[1] / "data" / name).read_text(encoding="utf-8")
+    return text.strip().partition("\n\n")[2]
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The names that are separated by semicolons and ends of lines."""
+    return frozenset(name.strip() for name in text.replace("\n", ";").split(";"))
+
+
 def _tables() -> Iterator[tuple[str, frozenset[str]]]:
-    text = (Path(__file__).parents[1] / "data" / "names.txt").read_text(encoding="utf-8")
-    for table in text.strip().split("\n\n")[1:]:
-        head, *lines = table.split("\n")
-        yield head.partition(":")[0], frozenset(name.strip() for line in lines for name in line.split(";"))
+    for table in read_data("names.txt").split("\n\n"):
+        head, _, names = table.partition("\n")
+        yield head.partition(":")[0], names_in(names)
 
 
 NAMES = dict(_tables())

@@ -1,109 +1,20 @@
 """Turns any wikitext into prose, in time linear in its length."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 
-from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, NAMES, in_kept_sections, links_in, tidy, words
-
-# Templates that stand for words in their sentence; all other templates are left out.
-#
-# Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, notes, flags); these few
-# produce text that is read as prose.
-
-Arguments = Sequence[str]
-"""The texts between the bars, without the template's name."""
-
-_LITERAL = {
-    **dict.fromkeys(("'", "-'", "apostrophe"), "'"),
-    **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
-    **dict.fromkeys(("ndash", "endash", "en dash"), "–"),
-    **dict.fromkeys(("mdash", "emdash", "em dash"), "—"),
-    **dict.fromkeys(("nbsp", "space", "spaces", "thinsp", "·", "•", "dot", "bull"), " "),
-    **dict.fromkeys(("break", "br", "clear", "-"), "\n"),
-    **{sign.lower(): sign for sign in ("'s", "AD", "BC", "BCE", "CE")},
-    "okina": "ʻ",
-    "=": "=",
-    **dict.fromkeys(("(", ")", "((", "))", "(((", ")))"), " "),  # braces, which open and close nothing
-    "zwj": "\u200d",
-    "zwnj": "\u200c",
-    "spaced mdash": " — ",
-}
-_PLACES = {name: place for key, place in (("first", 0), ("second", 1), ("all", -1)) for name in NAMES[key]}
-_SHIPS = words("hms uss ss mv rms hmas hmcs hmnzs ins uscgc usns usat sms mt gts css hnlms hmsas")
-_WITH_WORDS = {*_PLACES, *_SHIPS, "convert", "cvt", "sclass", "sclass2", "as of", "asof", "zh"}
-_UNIT_NAMES = """
-kilometres: km; metres: m; centimetres: cm; millimetres: mm; miles: mi mile miles; feet: ft foot feet
-inches: in inch; yards: yd; nautical miles: nmi; acres: acre acres; hectares: ha; square miles: sqmi
-square kilometres: km2; square feet: sqft; square metres: m2; kilograms: kg; pounds: lb lbs; ounces: oz
-tonnes: t; grams: g; miles per hour: mph; kilometres per hour: km/h; knots: kn; horsepower: hp
-kilowatts: kW; megawatts: MW; litres: L l; gallons: usgal gal
-"""
-_UNITS = {
-    sign: name.strip()
-    for name, signs in (unit.split(":") for unit in _UNIT_NAMES.strip().replace("\n", ";").split(";"))
-    for sign in signs.split()
-}
-
-
-def render_template(content: str) -> str:
-    """The words that ``{{content}}`` stands for, or nothing; ``content`` has no other markup."""
-    name, *arguments = content.split("|")
-    key = " ".join(name.replace("_", " ").lower().split()).removeprefix("template:")
-    if (literal := _LITERAL.get(key)) is not None:
-        return literal
-    if key not in _WITH_WORDS and not key.startswith(("lang-", "script/")):
-        return ""
-    named, positional = _split(arguments)
-    first = positional[0] if positional else ""
-    if key in _PLACES:
-        return _choose(_PLACES[key], named, positional)
-    if key in {"convert", "cvt"}:
-        return _convert(named, positional)
-    if key in _SHIPS:
-        return f"{key.upper()} {first}"
-    if key in {"sclass", "sclass2"}:
-        return f"{first}-class {positional[1]}" if len(positional) > 1 else first
-    if key in {"as of", "asof"}:
-        return "as of " + " ".join(positional)
-    if key == "zh":
-        return " ".join(named.values())
-    return first if key.startswith("lang-") else "".join(positional[-1:])
-
-
-def _split(arguments: Arguments) -> tuple[dict[str, str], list[str]]:
-    """Named and positional arguments; a number as a name is a position, as in ``{{quote|1=…}}``."""
-    named: dict[str, str] = {}
-    positional: list[str] = []
-    for argument in arguments:
-        name, equals, value = argument.partition("=")
-        name = name.strip()
-        if not equals or len(name) > 30 or " " in name or "\n" in name:
-            positional.append(argument)
-        elif name.isdecimal():
-            positional.append(value)
-        else:
-            named[name.lower()] = value
-    return named, positional
-
-
-def _choose(place: int, named: dict[str, str], positional: list[str]) -> str:
-    if place < 0:
-        return " ".join(value.strip() for value in positional)
-    text = named.get("text") or named.get("quote") or named.get("lt") or named.get("content")
-    if text is not None:
-        return text
-    return positional[min(place, len(positional) - 1)] if positional else ""
-
-
-def _convert(named: dict[str, str], positional: list[str]) -> str:
-    """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure adds nothing."""
-    values = [value.strip() for value in positional[:4]]
-    short = named.get("abbr", "").strip() not in {"", "off", "none"}
-    for place, value in enumerate(values):
-        if any(char.isalpha() for char in value) and value not in {"to", "and", "by", "x", "or"}:
-            return " ".join((*values[:place], value if short else _UNITS.get(value, value)))
-    return " ".join(values[:1])
-
+from wikitopics.crawler.markup.prose import (
+    EDGES,
+    ITEM,
+    LINK,
+    NAMES,
+    in_kept_sections,
+    links_in,
+    names_in,
+    read_data,
+    tidy,
+)
+from wikitopics.crawler.markup.templates import render_template
 
 # The two linear passes that parse wikitext: tags first, then everything that nests.
 #
@@ -114,7 +25,13 @@ def _convert(named: dict[str, str], positional: list[str]) -> str:
 
 _TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*+)>)")
 _LINE_BREAKS = NAMES["breaks"]
-_CLOSINGS = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in (*NAMES["dropped"], "nowiki")}
+_READINGS = r"(?=<(?:rb|rt|rp|rtc|ruby)\b|\n\n)|</(?:{}|ruby)\s*+>"
+"""What ends a reading of ruby, whose own closing tag may be missing."""
+_ENDS = dict.fromkeys(("rt", "rp"), _READINGS) | {"rtc": r"(?=\n\n)|</(?:{}|ruby)\s*+>"}
+_CLOSINGS = {
+    name: re.compile(_ENDS.get(name, r"</{}\s*+>").format(name), re.IGNORECASE)
+    for name in (*NAMES["dropped"], "nowiki")
+}
 _MARKUP = str.maketrans(dict.fromkeys("{}[]|<>=*#;:'_", " "))
 
 
@@ -239,7 +156,8 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
 def _written(match: re.Match[str]) -> str:
     """What ``{{!}}`` and the like stand for."""
     name = match[1].lower()
-    signs = {"pipe": "!", "(!": "{!", "!)": "!}"}.get(name, name)
+    # A template whose text begins a table begins a line of its own.
+    signs = {"pipe": "!", "(!": "\n{!", "!)": "!}"}.get(name, name)
     return signs.replace("!", _WRITTEN_BAR)
 
 
@@ -318,11 +236,11 @@ _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftp|irc)://|//|mailto:|news:)[^\s\[\]]*+([^\[\]\n]*+)\]", re.IGNORECASE
 )
 _LANGUAGE_LINK = re.compile(r"[a-z]{2,3}(?:-[a-z]{2,10}){0,2}")
-_QUOTES = re.compile("'{2,}+")
-_MAGIC_WORD = re.compile(r"__[A-Z]{3,30}__")
+_QUOTES = re.compile("(''+)")
+_SWITCH = re.compile(r"(__|＿＿)(?=([^_＿\n](?:[_＿]?[^_＿\n]){1,60}+)\1)")
+_SWITCHES = names_in(read_data("switches.txt"))
 _UNCLOSED_LINK = re.compile(r"\x00([^:\n\x00]{0,40}):[^\n]*+")
 _HEADING = re.compile(r"(={1,6})(.*?)(={1,6})", re.DOTALL)
-_APOSTROPHE = re.compile(r"(?<=\b\w)\'\'\'(?=\w)")
 _LIST_MARKS = "*#:; \t"
 _VARIANTS = re.compile(r"-\{(?!\{)([^{}]*+)\}-")
 """Text in several variants of a language, such as simplified and traditional Chinese."""
@@ -338,7 +256,7 @@ def extract_wikitext(
 ) -> str:
     """The prose of an article: paragraphs, headings and list items as plain text, one per line.
 
-    Left out are references, data tables, templates (except a few that stand for words), files with their
+    Left out are references, data tables, templates (except those that stand for words), files with their
     captions, categories, formulas and code. In sections such as See also, References, Notes, Further reading,
     External links and Bibliography, everything that does not read like prose is left out too. ``file_names``
     and ``category_names``: this wiki's names for those namespaces, besides the names that are always known.
@@ -386,6 +304,8 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
                 target = rest if prefix.strip(EDGES).lower() in ignored else target[1:]
         if texts:
             shown = "|".join(texts)
+            if "''" in shown:
+                shown = _without_quotes(shown)  # a link's text is read by itself
             return shown if shown.strip() else target.partition("(")[0]
         return target
 
@@ -397,14 +317,38 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
         text, inner = _VARIANTS.subn(_one_variant, text)
         if not inner:
             break
-    text = _EXTERNAL_LINK.sub(r"\1", _MAGIC_WORD.sub(" ", text))
+    text = _EXTERNAL_LINK.sub(r"\1", _without_switches(text))
     return in_kept_sections(_lines(text, plain=targets is None))
+
+
+def _without_switches(text: str) -> str:
+    """The text without MediaWiki's behaviour switches."""
+    # Searching for one character is many times as fast as for two.
+    if not ("_" in text and "__" in text) and "＿" not in text:
+        return text
+    kept: list[str] = []
+    position = 0
+    for match in _SWITCH.finditer(text):
+        if match.start() >= position and _is_switch(match[2].strip()):
+            kept.append(text[position : match.start()])
+            position = match.end(2) + len(match[1])
+    return " ".join((*kept, text[position:]))
+
+
+def _is_switch(name: str) -> bool:
+    """Whether this is a switch, or looks like one: extensions of MediaWiki have more, in capitals."""
+    folded = name.replace("İ", "i").lower().replace("ı", "i")
+    is_in_capitals = name.isupper() and name.replace("_", "").isalpha()
+    return is_in_capitals or folded in _SWITCHES or name in _SWITCHES
 
 
 def _lines(text: str, *, plain: bool) -> Iterator[tuple[int, str]]:
     """Each line with its heading level, 0 or ITEM, without list markup; ``plain``: also without the markup of
     bold and italics, which the search for links does not need."""
     for raw in text.split("\n"):
+        # Before the marks of lists are taken away: an apostrophe may depend on the space behind them.
+        if "''" in raw and (plain or raw.lstrip(EDGES).startswith("=")):
+            raw = _without_quotes(raw)
         line = raw.strip(EDGES)
         if not line:
             continue
@@ -420,21 +364,40 @@ def _lines(text: str, *, plain: bool) -> Iterator[tuple[int, str]]:
             line = line.lstrip("-") if first == "-" else ""
         elif first == "!" and ('="' in line or "!!" in line):
             line = ""  # the header of a table whose beginning is in a template
-        yield level, _without_quotes(line) if "''" in line and (plain or level > 0) else line
+        yield level, line
 
 
 def _without_quotes(line: str) -> str:
-    """The line without the quotes for bold and italics. If both are odd, one of three quotes is an
-    apostrophe."""
-    if "'''" in line:
-        lengths = [len(run) for run in _QUOTES.findall(line)]
-        bold = sum(length == 3 or length >= 5 for length in lengths)
-        italic = sum(length == 2 or length >= 5 for length in lengths)
-        if bold % 2 and italic % 2:
-            line = _APOSTROPHE.sub("'", line, count=1)
-    if "''''" in line:
-        return _QUOTES.sub("", line)
-    return line.replace("'''", "").replace("''", "")  # the same result, five times as fast
+    """The line without the quotes for bold and italics, but with those that MediaWiki shows.
+
+    Of four quotes in a row the first is shown, of more than five all but the last five. If the marks of bold
+    and those of italics are both odd in number, one mark of bold is an apostrophe before one of italics: the
+    first after a word of one letter, else the first after a longer word, else the first after a space.
+    """
+    if "'''" not in line:
+        return line.replace("''", "")
+    pieces = _QUOTES.split(line)
+    lengths = [len(quotes) for quotes in pieces[1::2]]
+    bold = sum(length > 2 for length in lengths)
+    italic = sum(length == 2 or length > 4 for length in lengths)
+    is_odd = bold % 2 == italic % 2 == 1
+    if not is_odd and 4 not in lengths and max(lengths) < 6:
+        return line.replace("'''", "").replace("''", "")  # the same result, five times as fast
+    for place, length in enumerate(lengths):
+        pieces[2 * place] += "'" if length == 4 else "'" * (length - 5)
+        pieces[2 * place + 1] = ""
+    bolds = [2 * place for place, length in enumerate(lengths) if length in (3, 4)]
+    if is_odd and bolds:
+        pieces[min(bolds, key=lambda place: _word_before(pieces[place]))] += "'"
+    return "".join(pieces)
+
+
+def _word_before(text: str) -> int:
+    """What the text ends with: 0 for a word of one letter, 1 for a longer one, 2 for a space."""
+    if text.endswith(" "):
+        return 2
+    # MediaWiki looks at bytes, so a letter that is not ASCII is a longer word.
+    return 0 if text[-2:-1] == " " and text[-1].isascii() else 1
 
 
 def _one_variant(match: re.Match[str]) -> str:

@@ -44,6 +44,23 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
         ("<div id='toc' class='toc'><h2>Contents</h2><ul><li>1 Life</li></ul></div><p>text</p>", "text"),
         ("<ul class='gallery'><li>picture</li></ul><p>text</p>", "text"),
         ("<div class='navbox'>links</div><ol class='references'><li>note</li></ol><p>text</p>", "text"),
+        ("<p><ruby>山<rt>やま</rt>寺<rt>でら</rt></ruby>へ登る。</p>", "山寺へ登る。"),
+        (
+            "<p><ruby><rb>旧金</rb><rp>(</rp><rt>jiù</rt><rp>)</rp><rtc><rt>San</rt></rtc></ruby>山</p>",
+            "旧金山",
+        ),
+        (
+            "<p>a<span class='mw-ref' id='x' rel='dc:references'><a href='#n'>"
+            "<span class='mw-reflink-text'>[1]</span></a></span> b<sup id='cite_ref-n_1-0'>[2]</sup> c"
+            "<span typeof='mw:Extension/ref'>[3]</span> d<a><span class='mw-reflink-text'>[4]</span></a></p>",
+            "a b c d",
+        ),
+        (
+            "<p>a<span typeof='mw:Transclusion mw:Extension/Math'>x</span> b<i typeof='mw:Transclusion'>c</i>"
+            "<span typeof='mw:Extension/poem'>d</span></p>",
+            "a bcd",
+        ),
+        ("<h2>Leben <span class='editsection'>[<a>Bearbeiten</a>]</span></h2><p>kept</p>", "Leben\nkept"),
         ("<p>see http://bare.example/x?y=1 there</p>", "see there"),
         ("<p>a\nb\nc</p>", "a b c"),
         (

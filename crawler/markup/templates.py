@@ -1,0 +1,193 @@
+"""The words that templates stand for, as declared in `crawler/data/templates.txt`.
+
+Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, notes, flags); a few produce text
+that is read as prose.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from wikitopics.crawler.markup.prose import read_data
+
+_LITERAL = {
+    **dict.fromkeys(("'", "-'", "apostrophe"), "'"),
+    **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
+    **dict.fromkeys(("ndash", "endash", "en dash"), "–"),
+    **dict.fromkeys(("mdash", "emdash", "em dash"), "—"),
+    **dict.fromkeys(("nbsp", "space", "spaces", "thinsp", "·", "•", "dot", "bull"), " "),
+    **dict.fromkeys(("break", "br", "clear", "-"), "\n"),
+    **{sign.lower(): sign for sign in ("'s", "AD", "BC", "BCE", "CE")},
+    "okina": "ʻ",
+    "=": "=",
+    **dict.fromkeys(("(", ")", "((", "))", "(((", ")))"), " "),  # braces, which open and close nothing
+    "zwj": "\u200d",
+    "zwnj": "\u200c",
+    "spaced mdash": " — ",
+}
+_UNIT_NAMES = """
+kilometres: km; metres: m; centimetres: cm; millimetres: mm; miles: mi mile miles; feet: ft foot feet
+inches: in inch; yards: yd; nautical miles: nmi; acres: acre acres; hectares: ha; square miles: sqmi
+square kilometres: km2; square feet: sqft; square metres: m2; kilograms: kg; pounds: lb lbs; ounces: oz
+tonnes: t; grams: g; miles per hour: mph; kilometres per hour: km/h; knots: kn; horsepower: hp
+kilowatts: kW; megawatts: MW; litres: L l; gallons: usgal gal
+"""
+_UNITS = {
+    sign: name.strip()
+    for name, signs in (unit.split(":") for unit in _UNIT_NAMES.strip().replace("\n", ";").split(";"))
+    for sign in signs.split()
+}
+
+_ARROW = " → "
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_FAMILY = re.compile(r"[^-/]*[-/]")
+_STARTS_A_LINE = re.compile(r"[*#:;]|\{\|")
+_NUMERALS = {"roman": re.compile("[IVXLCDM]+"), "number": re.compile(r"[-+−]?\d[\d\s.,'’]*")}
+_NAMESPACE = "template:"
+_POWER = re.compile(r"^e\d+(?=.)")
+"""The beginning of a unit such as e6km, a million kilometres."""
+_LONGEST_NAME = 200
+_LONGEST_ARGUMENT_NAME = 30
+"""What is longer, before a sign of equality, is words: in MediaWiki they would vanish, so a page has none."""
+
+_Field = tuple[int | str, re.Pattern[str] | None]
+"""An argument, by its place or name, and which numerals it must be, if any."""
+_Place = Sequence[_Field]
+"""The arguments of which the first that is given is shown."""
+_Text = tuple[Sequence[str], Sequence[_Place]]
+"""What a template shows: words, and the places between them."""
+
+
+def _declared() -> dict[str, list[_Text]]:
+    """The texts by the names of the templates that show them."""
+    texts: dict[str, list[_Text]] = {name: [([sign], [])] for name, sign in _LITERAL.items()}
+    text: _Text | None = None
+    for line in read_data("templates.txt").split("\n"):
+        shown, arrow, names = line.rpartition(_ARROW)
+        if arrow:
+            pieces = _PLACE.split(shown.replace(r"\n", "\n"))
+            text = (pieces[::2], [_place(fields) for fields in pieces[1::2]])
+        for name in names.split(";"):
+            if text is not None and name.strip():
+                texts.setdefault(_key(name), []).append(text)
+    return texts
+
+
+def _place(fields: str) -> _Place:
+    place: list[_Field] = []
+    for field in fields.split("|"):
+        name, _, kind = field.partition(":")
+        is_number = name.isdecimal() and name != "0"
+        place.append((int(name) if is_number else name, _NUMERALS.get(kind)))
+    return place
+
+
+def _key(name: str) -> str:
+    """The name as it is declared; its first letter is the same in both cases."""
+    name = " ".join(name.replace("_", " ").split())
+    return name[:1].lower() + name[1:]
+
+
+_TEXTS = _declared()
+
+
+@lru_cache(maxsize=8192)
+def _texts_of(name: str) -> Sequence[_Text]:
+    """The texts that a template of this name may show. The name of a parser function ends in a colon."""
+    exact = _key(name)
+    key = exact.lower()
+    if key.startswith(_NAMESPACE):
+        exact = _key(exact[len(_NAMESPACE) :])
+        key = exact.lower()
+    texts = _TEXTS.get(exact) or _TEXTS.get(key)
+    family = _FAMILY.match(key) if texts is None else None
+    if family is not None:
+        texts = _TEXTS.get(family[0] + "*")
+    return texts or ()
+
+
+def render_template(content: str) -> str:
+    """The words that ``{{content}}`` stands for, or nothing; ``content`` has no other markup."""
+    name, bar, rest = content.partition("|")
+    texts = _texts_of(name) if len(name) <= _LONGEST_NAME else ()
+    arguments = rest.split("|") if bar and texts else []
+    if not texts and ":" in name:
+        name, _, first = name.partition(":")
+        texts = _texts_of(f"{name}:") if len(name) < _LONGEST_NAME else ()
+        arguments = [first, *rest.split("|")]
+    if not texts:
+        return ""
+    named, positional = _split(arguments)
+    for text in texts:
+        shown = _filled(text, name, named, positional)
+        if shown is not None:
+            return shown
+    return ""
+
+
+def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Named and positional arguments; a number as a name is a position, as in ``{{quote|1=…}}``."""
+    named: dict[str, str] = {}
+    positional: list[str] = []
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        name = name.strip()
+        if not equals or len(name) > _LONGEST_ARGUMENT_NAME or " " in name or "\n" in name:
+            positional.append(argument)
+        elif name.isdecimal():
+            positional.append(value)
+        else:
+            named[name.lower()] = value
+    return named, positional
+
+
+def _filled(text: _Text, name: str, named: Mapping[str, str], positional: Sequence[str]) -> str | None:
+    """The text with its arguments; None if one is missing."""
+    words, places = text
+    shown = words[0]
+    for place, after in zip(places, words[1:], strict=True):
+        value = _given(place, name, named, positional)
+        if value is None:
+            return None
+        shown += value + after
+    if len(places) > 1:
+        shown = " ".join(shown.split())  # some of the places may be empty
+    elif places and words[0] == "\n":
+        # As in MediaWiki, where a list or table at the beginning of an expanded template gets a new line.
+        shown = shown if _STARTS_A_LINE.match(shown, 1) else shown[1:]
+    return shown
+
+
+def _given(place: _Place, name: str, named: Mapping[str, str], positional: Sequence[str]) -> str | None:
+    """The first of the arguments that is given; `crawler/data/templates.txt` says what they are called."""
+    for field, numerals in place:
+        if isinstance(field, int):
+            value = positional[field - 1] if field <= len(positional) else ""
+        elif field in named:
+            value = named[field]
+        elif field == "*":
+            value = " ".join(argument.strip() for argument in positional)
+        elif field == "last":
+            value = positional[-1] if positional else ""
+        elif field == "convert":
+            value = _convert(named, positional)
+        elif field == "0":
+            value = name.strip()
+        elif field == "":
+            return ""
+        else:
+            continue
+        if value and (stripped := value.strip()) and (numerals is None or numerals.fullmatch(stripped)):
+            return value
+    return None
+
+
+def _convert(named: Mapping[str, str], positional: Sequence[str]) -> str:
+    """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure adds nothing."""
+    values = [value.strip() for value in positional[:4]]
+    short = named.get("abbr", "").strip() not in {"", "off", "none"}
+    for place, value in enumerate(values):
+        if any(char.isalpha() for char in value) and value not in {"to", "and", "by", "x", "or"}:
+            unit = _POWER.sub("", value)
+            return " ".join((*values[:place], unit if short else _UNITS.get(unit, unit)))
+    return " ".join(values[:1])
