@@ -13,6 +13,10 @@ LINK = "\x03"
 _NUMBERED = re.compile(f"{LINK}([0-9]{{1,9}}){LINK}")
 
 
+APART = "\u2060"
+"""Keeps apostrophes apart between which something was left out; `tidy` removes it."""
+
+
 def words(text: str) -> frozenset[str]:
     """The words in a string of the source code."""
     return frozenset(text.split())

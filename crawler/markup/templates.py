@@ -8,16 +8,17 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from wikitopics.crawler.markup.prose import read_data
+from wikitopics.crawler.markup.prose import APART, read_data
 
 _LITERAL = {
-    **dict.fromkeys(("'", "-'", "apostrophe"), "'"),
+    **dict.fromkeys(("'", "-'", "apostrophe"), f"{APART}'{APART}"),
     **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
     **dict.fromkeys(("ndash", "endash", "en dash"), "–"),
     **dict.fromkeys(("mdash", "emdash", "em dash"), "—"),
     **dict.fromkeys(("nbsp", "space", "spaces", "thinsp", "·", "•", "dot", "bull"), " "),
     **dict.fromkeys(("break", "br", "clear", "-"), "\n"),
-    **{sign.lower(): sign for sign in ("'s", "AD", "BC", "BCE", "CE")},
+    **{sign.lower(): sign for sign in ("AD", "BC", "BCE", "CE")},
+    "'s": f"{APART}'s",
     "okina": "ʻ",
     "=": "=",
     **dict.fromkeys(("(", ")", "((", "))", "(((", ")))"), " "),  # braces, which open and close nothing

