@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
-from wikitopics.crawler.source import PageKind, SourceKind, default_held_out
+from wikitopics.crawler.source import Identity, PageKind, SourceKind, default_held_out
 from wikitopics.crawler.texts.source import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import flag
@@ -57,7 +57,7 @@ from wikitopics.session.training.monitor import Monitor, Reporter
 from wikitopics.session.training.opening import Opened, open_source
 from wikitopics.session.training.run import FINISHED, TIME_IS_UP, Limits, Run
 from wikitopics.session.training.stream import Stream
-from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
+from wikitopics.session.training.vocabulary import LEAST_SHARED, Consumer, VocabularyBuild
 from wikitopics.vocab import Vocabulary, segmenters
 from wikitopics.vocab.rules import BY_DICTIONARY, Rule
 from wikitopics.vocab.vocabulary import BadDocuments, Built
@@ -106,6 +106,9 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     most = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
     values.setdefault(DOCUMENTS.name, min(most, request.get(ARTICLES) or most))
     kind, models = sources.load(settings.source), settings.models
+    vocabulary = settings.vocabulary
+    if settings.building:
+        vocabulary = kept_name(settings, opened.identity) or vocabulary
     if size is not None:
         documents = max(1, size - held_out)
         seeded = len(stored_seeds(settings))  # the fewest topics
@@ -116,7 +119,12 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         if PASSES not in request and kind.own and not forgets:
             values[PASSES.name] = default_passes(documents)
     return replace(
-        settings, values=values, models=models, source_name=opened.info.name, source_options=opened.identity
+        settings,
+        values=values,
+        models=models,
+        vocabulary=vocabulary,
+        source_name=opened.info.name,
+        source_options=opened.identity,
     )
 
 
@@ -157,13 +165,25 @@ def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> Non
     create_session(path, settings, begun)
 
 
-def other_language(settings: Settings, language: str) -> str:
-    """The code of a source's ``language`` if the name of the session's vocabulary says another one; otherwise
-    "".
+def kept_name(settings: Settings, identity: Identity) -> str:
+    """The name under which other sessions find the vocabulary that a session builds; "" if they do not.
+
+    ``identity``: that of the source, which is open.
+    """
+    titles = f"-{LINKS}" if Rule.parse(settings.rule).of_titles else ""
+    kind = sources.load(settings.source)
+    name = "" if kind.own else kind.kept_vocabulary(identity, settings.vocabulary.removesuffix(titles))
+    return name and name + titles
+
+
+def other_language(settings: Settings, language: str, asked: str | None = None) -> str:
+    """The code of a source's ``language`` if another one was ``asked`` for, or is said by the name of the
+    session's vocabulary; otherwise "".
 
     Codes of three and more letters are ignored: wikis and languages do not always have the same ones.
     """
     code = ENGLISH if settings.vocabulary == VOCAB.default else settings.vocabulary.removesuffix(f"-{LINKS}")
+    code = asked or code
     stated = language_of(language).partition("-")[0]
     return stated if stated and len(code) == 2 and stated != code else ""
 
@@ -383,7 +403,8 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     seconds = time.monotonic() - began
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)
-        say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds, source.info.language)))
+        asked = plan.kind.language(plan.request.asked(plan.kind))
+        say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds, source.info.language, asked)))
     if lack is not None:
         if plan.is_new:
             await asyncio.to_thread(remove_database, plan.path)
@@ -391,16 +412,21 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     return reason, limits.less(seconds, source.feed.activity.bytes_read)
 
 
-def _build(path: Path, built: Built | None, seconds: float, language: str) -> str:
+def _build(path: Path, built: Built | None, seconds: float, language: str, asked: str | None) -> str:
     """Give the session its new vocabulary; returns a message about it. It is saved for other sessions, unless
-    it comes from the user's own texts, or its name says another language than the source's ``language``."""
+    it comes from the user's own texts, from too few articles or from nobody knows which wiki, or the source's
+    ``language`` is not the one ``asked`` for."""
     assert built is not None
     store = SessionWriter(path)
     try:
         settings = store.settings()
         copy = "it is not saved for other sessions"
-        if not (sources.described(settings.source).own or other_language(settings, language)):
-            copy = save_user_copy(settings.vocabulary, built.vocabulary)
+        name = kept_name(settings, settings.source_options)
+        if name and not other_language(settings, language, asked):
+            if built.documents < LEAST_SHARED:
+                copy += f", for which it would have to come from at least {LEAST_SHARED:,} articles"
+            else:
+                copy = save_user_copy(name, built.vocabulary)
         store_vocabulary(store, built.vocabulary)
     finally:
         store.close()
@@ -497,7 +523,8 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
         if own_texts and isinstance(plan.vocabulary, Vocabulary):
             how = "`wikitopics vocab build` makes one from your own texts"
             yield f"counting {words}, which come from Wikipedia; {how}"
-        if language := other_language(plan.settings, source.info.language):
+        asked = plan.kind.language(plan.request.asked(plan.kind))
+        if language := other_language(plan.settings, source.info.language, asked):
             how = f"start a new --session with --lang {language}"
             yield f"{source.info.name} is in {language!r}, but the session counts {words}: {how}"
     if download := plan.kind.download(source.identity):
