@@ -79,13 +79,15 @@ class Dump(PageKind):
             return name_of_wiki(rules.language_api(asked[LANG]))
         if not rules.is_address(names[0]):
             return _name_of(stated_base(names[0]))
-        if database := _DATABASE.search(rules.dump_address(names[0]).path):
+        path = rules.dump_address(names[0]).path
+        if database := _DATABASE.search(path):
             code, project = (
                 database["code"].replace("_", "-"),
                 _PROJECTS.get(database["project"], database["project"]),
             )
             return _name_of(f"https://{code}.{project}.org/")
-        return ""
+        is_folder = len(names) == 1 and path.endswith("/")
+        return name_of_wiki(rules.language_api(asked[LANG])) if is_folder else ""
 
     def kept_vocabulary(self, identity: Identity, name: str) -> str:
         """Named after the wiki that the dump states; "" if it states none."""

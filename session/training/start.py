@@ -361,6 +361,14 @@ def _of_other_versions(rule: Rule) -> str:
     )
 
 
+def asked_language(plan: Plan) -> str | None:
+    """The language asked for, if the source must say the same one; None: it need not.
+
+    Whoever asks a wiki of another host knows its language better than its settings, which often say English.
+    """
+    return None if plan.kind.asks_server else plan.kind.language(plan.request.asked(plan.kind))
+
+
 PROMPT_SECONDS = 5.0
 """Seconds that a source may take to open even if a run's time is shorter: a local one needs no longer."""
 
@@ -403,7 +411,7 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     seconds = time.monotonic() - began
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)
-        asked = plan.kind.language(plan.request.asked(plan.kind))
+        asked = asked_language(plan)
         say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds, source.info.language, asked)))
     if lack is not None:
         if plan.is_new:
@@ -518,13 +526,12 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
     if chosen := chosen_by_size(plan.settings, stream.settings):
         yield chosen
     if VOCAB not in plan.request:
-        words = f"the words of the vocabulary {plan.settings.vocabulary!r}"
+        words = f"the words of the vocabulary {stream.settings.vocabulary!r}"
         own_texts = plan.kind.own and isinstance(plan.kind, PageKind)
         if own_texts and isinstance(plan.vocabulary, Vocabulary):
             how = "`wikitopics vocab build` makes one from your own texts"
             yield f"counting {words}, which come from Wikipedia; {how}"
-        asked = plan.kind.language(plan.request.asked(plan.kind))
-        if language := other_language(plan.settings, source.info.language, asked):
+        if language := other_language(stream.settings, source.info.language, asked_language(plan)):
             how = f"start a new --session with --lang {language}"
             yield f"{source.info.name} is in {language!r}, but the session counts {words}: {how}"
     if download := plan.kind.download(source.identity):

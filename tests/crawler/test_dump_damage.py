@@ -88,14 +88,14 @@ async def in_order(tmp_path, data, name="d.xml"):
     return batches, [error.text for error in source.activity.errors]
 
 
-def in_parts(tmp_path, data, size, name="p.xml"):
+def in_parts(tmp_path, data, size, name="p.xml", info=INFO):
     """(ids, pages skipped, what is said) of all parts of a file."""
     file = LocalFile(write(tmp_path / name, data))
     found, skipped, told = [], [], []
     for start in range(0, file.size, size):
         held = HeldFile(file.name, file.size, file.read(0, HEAD_BYTES), start, file.read(start, file.size))
         try:
-            for one in DumpPart(held, min(start + size, file.size)).pages(INFO):
+            for one in DumpPart(held, min(start + size, file.size)).pages(info):
                 (found if isinstance(one, Page) else skipped).append(one)
         except CutOff as error:
             told.append(str(error))
