@@ -68,7 +68,18 @@ class TransientError(Exception):
 
 
 class CutOff(Exception):
-    """The data ends or breaks in the middle, as the message says. Everything before that was handed out."""
+    """The data ends or breaks in the middle, as the message says. What can be read was handed out."""
+
+
+class Damaged(CutOff):
+    """A compressed stream cannot be unpacked any further; another one may follow."""
+
+    def __init__(self, start: int, unpacked: int) -> None:
+        super().__init__("damaged")
+        self.start = start
+        """The byte of the file at which the stream begins."""
+        self.unpacked = unpacked
+        """How many bytes of it were handed out."""
 
 
 class Lacking(Exception):

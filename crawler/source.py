@@ -379,8 +379,17 @@ class SourceKind(ABC):
         return None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """The name of a vocabulary built from the articles of this source."""
+        """The name of a vocabulary built from the articles of this source; "" if that depends on what the
+        source states once it is open: then it is built, whatever other sessions have kept."""
         return self.name
+
+    def kept_vocabulary(self, identity: Identity, name: str) -> str:
+        """The name under which other sessions find the vocabulary built from this source, which is open, if
+        it was called ``name`` before; "" if it is kept by its session alone.
+
+        The identity is valid, as for `address`.
+        """
+        return name
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether its server is one of Wikimedia's, which require a contact that they recognise."""

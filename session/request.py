@@ -244,7 +244,8 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
     asked, of_texts = request.asked(kind), isinstance(kind, PageKind)
     language, words = kind.language(asked), None if VOCAB in request else kind.words(asked)
     usual = VOCAB in request or language in (None, ENGLISH)
-    name = request[VOCAB] if usual else kind.vocabulary_name(asked)
+    own_name = "" if usual else kind.vocabulary_name(asked)
+    name = request[VOCAB] if usual else own_name or kind.name
     if words is not None:
         return name, Vocabulary.from_lines(words, strict=of_texts)
     if language is None or name == request[VOCAB]:
@@ -258,8 +259,8 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
         if not kind.has_links:
             raise
         raise BadUsage(f"{error}; {TOKENS.flag} {LINKS} learns the links of its articles instead") from None
-    if not kind.own and vocabulary_file(name).exists():
-        return name, load_vocabulary(name)
+    if own_name and not kind.own and vocabulary_file(own_name).exists():
+        return name, load_vocabulary(own_name)
     if not kind.builds_words(asked):
         raise BadUsage(
             f"--source {kind.name} needs a vocabulary of {language}: `wikitopics train --lang {language}` "
@@ -273,8 +274,9 @@ def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabular
     asked, wanted = request.asked(kind), f"{TOKENS.flag} {LINKS}"
     if not kind.has_links:
         raise BadUsage(f"{wanted}: --source {kind.name} has no links between articles; leave it out")
-    name = request[VOCAB] if VOCAB in request else f"{kind.vocabulary_name(asked)}-{LINKS}"
-    if VOCAB in request or vocabulary_file(name).exists():
+    own_name = "" if VOCAB in request else kind.vocabulary_name(asked)
+    name = request.get(VOCAB) or f"{own_name or kind.name}-{LINKS}"
+    if VOCAB in request or (own_name and vocabulary_file(name).exists()):
         vocabulary = load_vocabulary(name)
         if not vocabulary.rule.of_titles:
             raise BadUsage(f"{wanted}: {name} is a vocabulary of words; leave {VOCAB.flag} out")

@@ -50,6 +50,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
+@pytest.fixture
+def samples_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vocabularies are kept for other sessions, however few articles they are built from."""
+    monkeypatch.setattr("wikitopics.session.training.start.LEAST_SHARED", 1)
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The session folder of one test, empty at first."""

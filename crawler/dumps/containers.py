@@ -12,7 +12,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.errors import BadSource, CutOff, Damaged, Lacking
 from wikitopics.crawler.source import ZST
 
 # Compressed files to bytes, in blocks of bounded size, with the places where reading can begin.
@@ -85,6 +85,7 @@ def _streams(read: Read, name: str, data: bytes, offset: int, new: Callable[[], 
     """Compressed streams, one after another; ``offset`` is where ``data`` begins."""
     while data:
         decompressor = new()
+        begun, unpacked = offset, 0
         start: int | None = offset
         while not decompressor.eof:
             if decompressor.needs_input and not data:
@@ -99,11 +100,12 @@ def _streams(read: Read, name: str, data: bytes, offset: int, new: Callable[[], 
                         f"{name}: unpacking it needs over {_MOST_MEMORY >> 20} MB of memory: compress it "
                         "again without `zstd --long` or an `xz` dictionary of that size"
                     ) from error
-                raise CutOff("damaged") from error
+                raise Damaged(begun, unpacked) from error
             offset += len(data)
             data = b""
             if out:
                 yield DataBlock(out, start)
+                unpacked += len(out)
                 start = None
         data = decompressor.unused_data
         offset -= len(data)
@@ -198,13 +200,21 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
         searched = max(0, len(data) - 6)
         done = searched if begun is None else begun // 8
         if len(data) - done > _LONGEST or (not seen and base + len(data) - offset > _LONGEST):
-            raise CutOff("damaged")
+            # No block is that long, but there may be others behind the damage.
+            yield base + done, _none()
+            begun, seen, done = None, True, searched
         data, base, searched = data[done:], base + done, searched - done
         begun = None if begun is None else begun - 8 * done
     if begun is not None:
         raise CutOff("cut off")
     if not seen and base + len(data) - offset > _END_BYTES:
         raise CutOff("damaged")
+
+
+def _none() -> Iterator[bytes]:
+    """Nothing, as of a block that cannot be unpacked."""
+    yield from ()
+    raise CutOff("damaged")
 
 
 def has_blocks(read: Read) -> bool:
@@ -452,3 +462,35 @@ def _plain_blocks(read: Read, start: int, stop: int) -> Iterator[tuple[int, Iter
     while data := read(min(_READ, stop - start) if start < stop else _LITTLE):
         yield start, iter((data,))
         start += len(data)
+
+
+def until_damage(pieces: Iterator[bytes]) -> Iterator[bytes | None]:
+    """The pieces of a block or frame, and None behind them if the rest cannot be unpacked."""
+    try:
+        yield from pieces
+    except CutOff:
+        yield None
+
+
+def behind_damage(file: RangedFile, damage: Damaged) -> Iterator[bytes | None]:
+    """The data that follows what was handed out of a damaged stream, and None wherever some is missing."""
+    known = damage.unpacked
+    is_first = True
+    try:
+        for at, pieces in blocks(file, damage.start, file.size):
+            if is_first and at > damage.start + HEAD:
+                yield None  # nothing of the damaged stream is recognised
+            is_first = False
+            for piece in until_damage(pieces):
+                if piece is None:
+                    known = 0  # of the damaged block, a part may have been handed out
+                    yield None
+                elif known < len(piece):
+                    yield piece[known:]
+                    known = 0
+                else:
+                    known -= len(piece)
+    except CutOff:
+        is_first = True
+    if is_first:
+        yield None

@@ -6,14 +6,13 @@ exactly one part, wherever files are divided.
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from wikitopics.crawler.dumps.containers import HEAD, HeldFile, blocks, data_blocks, reading
-from wikitopics.crawler.dumps.xml import DumpReader
+from wikitopics.crawler.dumps.containers import HEAD, HeldFile, blocks, data_blocks, reading, until_damage
+from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, REST_LEFT_OUT, DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack
@@ -30,7 +29,6 @@ MOST_ARTICLES = 50_000
 """The most articles of a part; even the shortest articles in a real dump take a hundred bytes each."""
 _TRIES = 8
 """The most attempts to read more of one place than before."""
-_PAGE = re.compile(rb"<page[\s>]")
 
 
 class DumpFile(Protocol):
@@ -115,57 +113,71 @@ class DumpPart:
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         """Its articles in order and, unless only held-out articles are wanted, why others were skipped.
 
-        Raises CutOff after the last page that can be read, Lacking, BadSource.
+        Raises CutOff after the last page that can be read if others were lost, Lacking, BadSource.
         """
         articles, last = 0, max(self.held_out, default=-1)
-        for page in self._pages(info):
-            if not isinstance(page, Page):
-                if not self.is_place:
-                    yield page
-                continue
-            if articles == MOST_ARTICLES:
-                raise CutOff(f"it holds over {MOST_ARTICLES:,} articles")
-            if (articles in self.held_out) == self.is_place:
-                yield page
-            articles += 1
-            if self.is_place and articles > last:
-                return
+        reader = DumpReader(self.held.name, info, continued=self.held.start > 0)
+        try:
+            with reader:
+                for page in self._pages(reader):
+                    if not isinstance(page, Page):
+                        if not self.is_place:
+                            yield page
+                        continue
+                    if articles == MOST_ARTICLES:
+                        raise CutOff(f"it holds over {MOST_ARTICLES:,} articles")
+                    if (articles in self.held_out) == self.is_place:
+                        yield page
+                    articles += 1
+                    if self.is_place and articles > last:
+                        return
+        except CutOff as error:
+            reasons = filter(None, (reader.losses, str(error), REST_LEFT_OUT))
+            raise CutOff("; ".join(reasons)) from error
+        if reader.losses:
+            raise CutOff(reader.losses)
 
-    def _pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
-        is_first = self.held.start == 0
-        reader = DumpReader(self.held.name, info, continued=not is_first)
-        has_begun, before, unpacked = is_first, b"", 0
+    def _pages(self, reader: DumpReader) -> Iterator[Page | Skip]:
+        has_begun, before, unpacked = self.held.start == 0, b"", 0
         fed, inside = 0, 1  # bytes given to the reader, and how many of these belong to the part
-        with reader:
-            for start, pieces in blocks(self.held, self.held.start, self.stop):
-                is_behind = start >= self.stop
-                if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
-                    return
-                for data in pieces:
+        for start, pieces in blocks(self.held, self.held.start, self.stop):
+            is_behind = start >= self.stop
+            if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
+                return
+            for data in until_damage(pieces):
+                if data is None:
+                    before = b""
+                    if is_behind and not has_begun:
+                        continue
+                    entries = reader.skip_gap("damaged")
+                else:
                     unpacked += len(data)
                     if unpacked > _MOST_UNPACKED:
                         raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
                     if not has_begun:
-                        first = _PAGE.search(before + data)
+                        first = PAGE_TAG.search(before + data)
                         if is_behind and (first is None or first.start() >= len(before)):
                             return
                         data = before + data
                         if first is None:
-                            before = data[-5:]  # a tag may be divided
+                            before = data[-LONGEST_PAGE_TAG:]  # a tag may be divided
                             continue
                         has_begun, data = True, data[first.start() :]
                     fed += len(data)
                     if not is_behind:
-                        inside = fed
-                    for entry in reader.feed(data):
-                        if entry.start >= inside:
-                            return
-                        if entry.page is not None:
-                            yield entry.page
-                        if entry.end > inside:
-                            return
-            if has_begun:
-                reader.close()
+                        inside = reader.told_until = fed
+                    entries = reader.feed(data)
+                for entry in entries:
+                    if entry.start >= inside:
+                        return
+                    if entry.page is not None:
+                        yield entry.page
+                    if entry.end > inside:
+                        return
+        if has_begun:
+            for entry in reader.close():
+                if entry.page is not None:
+                    yield entry.page
 
 
 async def look(file: DumpFile, name: str) -> SourceInfo:
@@ -184,7 +196,7 @@ async def look(file: DumpFile, name: str) -> SourceInfo:
                     if reader.seen_pages:
                         break
                 else:
-                    reader.close()
+                    list(reader.close())
         except CutOff:
             if not reader.seen_pages:
                 raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from wikitopics.crawler.dumps import BASE, DUMP_FILES, OLD_ORDER, SCHEDULE, VERSIONS
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http import rules
-from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of
+from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of, name_of_wiki
 from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option, install_command
 
@@ -35,6 +35,12 @@ YES = Option(
     scope="outside",
 )
 DUMPS = "https://dumps.wikimedia.org/"
+_DATABASE = re.compile(
+    r"/(?P<code>[a-z_]{2,20}?)(?P<project>wiki|wiktionary|wikibooks|wikinews|wikiquote|wikisource|wikiversity|"
+    r"wikivoyage)(?:[/-]|$)"
+)
+"""The name of one of Wikimedia's wikis in the address of a dump."""
+_PROJECTS = {"wiki": "wikipedia"}
 HOME = "home"
 """The key for the address of a folder of dumps."""
 
@@ -67,11 +73,25 @@ class Dump(PageKind):
         return language_of(asked[LANG]) if LANG in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """Named after the language, or after the first file if none is given."""
+        """Named after the wiki that was dumped, if the beginning of a file, or its address, tells which."""
         names = asked.get(DUMP)
-        if LANG in asked or not names:
-            return language_of(asked[LANG])
-        return re.sub(r"[^a-z0-9]+", "-", Path(names[0]).name.lower().partition(".")[0]).strip("-") or "dump"
+        if not names:
+            return name_of_wiki(rules.language_api(asked[LANG]))
+        if not rules.is_address(names[0]):
+            return _name_of(stated_base(names[0]))
+        path = rules.dump_address(names[0]).path
+        if database := _DATABASE.search(path):
+            code, project = (
+                database["code"].replace("_", "-"),
+                _PROJECTS.get(database["project"], database["project"]),
+            )
+            return _name_of(f"https://{code}.{project}.org/")
+        is_folder = len(names) == 1 and path.endswith("/")
+        return name_of_wiki(rules.language_api(asked[LANG])) if is_folder else ""
+
+    def kept_vocabulary(self, identity: Identity, name: str) -> str:
+        """Named after the wiki that the dump states; "" if it states none."""
+        return _name_of(identity.get(BASE, ""))
 
     def builds_words(self, asked: Asked) -> bool:
         """False for standard input, which can be read only once: nothing is left of it when the words are
@@ -115,8 +135,13 @@ class Dump(PageKind):
         return not _addresses(identity) and "-" not in identity[DUMP_FILES]
 
     def wiki(self, identity: Identity) -> str:
-        """The wiki, if its language was given. The dump's base address does not say where the api.php is."""
-        return str(rules.api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""
+        """The Wikipedia whose language was given, unless the dump states another wiki. Its base address does
+        not say where the api.php is."""
+        address = identity.get(API_URL.name, "")
+        stated = _name_of(identity.get(BASE, ""))
+        if not address or stated not in ("", name_of_wiki(address)):
+            return ""
+        return str(rules.api_candidates(address)[0])
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki that was dumped."""
@@ -160,6 +185,21 @@ class Dump(PageKind):
         if SCHEDULE in identity or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
             return LocalDump(identity, asked)
         return FileSource("dump", files, held_out=asked.held_out, resuming=asked.resuming)
+
+
+def stated_base(path: str) -> str:
+    """The address of the main page that a file on this machine states; "" if it cannot be read so far."""
+    from wikitopics.crawler.dumps.xml import head_facts
+
+    return str(head_facts(path).identity.get(BASE, "")) if path != "-" else ""
+
+
+def _name_of(base: str) -> str:
+    """The name of the wiki whose main page has this address; "" if that is no address of a wiki."""
+    try:
+        return name_of_wiki(base)
+    except BadSource:
+        return ""
 
 
 def _addresses(identity: Identity) -> list[URL]:

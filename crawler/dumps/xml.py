@@ -1,31 +1,59 @@
-"""Parses the XML of a MediaWiki dump into pages, piece by piece, without trusting it."""
+"""Parses the XML of a MediaWiki dump into pages, piece by piece, without trusting it.
 
+A page begins wherever ``<page>`` stands, since texts write it as ``&lt;page>``. So whatever is broken costs
+only the pages that it is in: reading continues with the next one.
+"""
+
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import Self, cast
+from typing import Literal, Self, cast
 from xml.parsers import expat
 
 from wikitopics.crawler.dumps import BASE
-from wikitopics.crawler.dumps.containers import LocalFile, Read, data_blocks
-from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.dumps.containers import (
+    DataBlock,
+    LocalFile,
+    Read,
+    behind_damage,
+    data_blocks,
+    reading,
+)
+from wikitopics.crawler.dumps.kinds import has_namespace, is_redirect, project_names
+from wikitopics.crawler.errors import BadSource, CutOff, Damaged
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, SourceInfo, is_id, utf8_size
 
+PAGE_TAG = re.compile(rb"<(?:[a-z][\w.-]{0,30}:)?page[\s>]", re.IGNORECASE)
+"""The beginning of a page, which a few tools write in capitals or with a prefix."""
+LONGEST_PAGE_TAG = 38
 _ROOT = b"<mediawiki>"
+_ROOT_TAG = re.compile(rb"<(?:[a-z][\w.-]{0,30}:)?mediawiki[\s>]", re.IGNORECASE)
+_ROOT_END = re.compile(rb"</(?:[a-z][\w.-]{0,30}:)?mediawiki\s*>", re.IGNORECASE)
+_LONGEST_ROOT_TAG = 44
+_PROLOG = re.compile(rb"<[?!]")
+_BLANKS = re.compile(rb"(?:\xef\xbb\xbf|\s)*")
+"""Lines without text, or a byte order mark."""
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 """MediaWiki writes UTF-8. Python would search its codecs for any other name."""
+_PIECE = 64 << 10
+"""The bytes parsed at a time: after an error found here, the parser reads the rest of them in vain."""
 _LONGEST_FIELD = 1024
 """The most characters of a title, an id or a name."""
 _DEEPEST = 64
 """The deepest nesting of elements; a dump has 6 levels."""
+_MOST_UNCLOSED = 1000
+"""The most elements without an end, left by pages that are cut, which a parser keeps."""
 _MOST_TAGS = 1000
 """The most names of elements and attributes, all of which the parser keeps; a dump has about 50."""
+_MOST_FAULTS = 50_000
+"""The most places with broken XML; each takes 0.1 ms."""
 _LONGEST_TAG = 200
 _FILES, _CATEGORIES, _ARTICLES = "6", "14", "0"
 """The keys of some namespaces."""
@@ -35,6 +63,11 @@ _MOST_SILENCE = 16 << 20
 """The most bytes without an element: a page's text has 2 MiB, and each of its characters may be a
 reference."""
 _TEXT_MODELS = frozenset({"", "wikitext"})
+_OF_SITES = ("base", "sitename", "case")
+_OF_PAGES = ("title", "ns", "id")
+_OF_REVISIONS = ("id", "timestamp", "model")
+_DIGITS_OF_TIME = 14
+REST_LEFT_OUT = "everything after the last complete page is left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +79,26 @@ class DumpEntry:
     start: int
     """Bytes of this reader's input before the page."""
     end: int
-    """Bytes of this reader's input up to the page's end."""
+    """Bytes of this reader's input up to the page's end, or up to where it breaks."""
+
+
+@dataclass(slots=True)
+class _Revision:
+    """What a dump has stated of a revision."""
+
+    fields: dict[str, str] = field(default_factory=dict)
+    has_text: bool = False
+    too_large: bool = False
+
+    @property
+    def age(self) -> tuple[str, int]:
+        """Larger for a newer one. A revision without a time counts as older than one with a time."""
+        digits = filter(str.isdecimal, self.fields.get("timestamp", ""))
+        return "".join(digits)[:_DIGITS_OF_TIME], _number(self.fields.get("id", ""))
+
+
+class _Broken(Exception):
+    """The XML is not that of a dump, as the message says. Reading continues with the next page."""
 
 
 class DumpReader:
@@ -64,62 +116,187 @@ class DumpReader:
         """What is known about the source: the facts that the dump has stated so far replace ``known``."""
         self._names: dict[tuple[str, str], None] = {}
         """(key, name) of the namespaces, in the dump's order."""
+        self._site = ""
+        """The name of the wiki."""
         self._entries: list[DumpEntry] = []
-        self._seen_root = False
+        self._seen_root = continued
         self._ends_cleanly = True
         self._fed = 0
-        self._tags: set[str] = set()
+        """The bytes that are done with."""
+        self._unread = b""
+        """What follows these, and is too short to be judged before more has come."""
         self._silence = 0
+        self._state: Literal["parsing", "seeking", "ended"] = "parsing"
+        """Whether the next page is sought, or the dump has ended and another one may follow."""
+        self._is_complete = False
+        """Whether the last dump has ended properly."""
+        self.told_until: int | None = None
+        """The byte up to which faults, and pages that begin, belong to what `losses` tells; None: all do."""
+        self._fault = ""
+        """What was wrong first."""
+        self._fault_at = 0
+        self._faults = 0
+        self._lost: list[int] = []
+        """The bytes at which articles began that could not be read to their end."""
+        self._has_gaps = False
+        self._is_cut_off = False
+        self._in_page = self._in_revision = False
+        self._page_start = 0
         self._new_page()
-        self._new_parser()
-        if continued:
-            self._parser.Parse(_ROOT, False)
-            self._base -= len(_ROOT)
+        self._new_parser(continued=continued)
 
-    def _new_parser(self) -> None:
-        self._base = self._fed
+    def _new_parser(self, *, continued: bool) -> None:
+        self._begun = self._base = self._fed
         parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.buffer_size = 65536
+        if continued:
+            parser.Parse(_ROOT, False)
+            self._base -= len(_ROOT)
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.StartDoctypeDeclHandler = self._doctype
         parser.XmlDeclHandler = self._declaration
+        parser.StartCdataSectionHandler = self._start_literal
+        parser.EndCdataSectionHandler = self._end_literal
         self._parser = parser
-        self._depth = 0
+        self._state = "parsing"
+        self._tags: dict[str, str] = {}
+        """The elements' names as they are written, and without prefix and capitals."""
+        self._attributes: set[str] = set()
+        self._literal_at: int | None = None
+        """Where text without markup began that has not ended yet."""
+        self._depth = int(continued)
+        self._unclosed = 0
+        self._broken_at = 0
         self._collected: list[str] | None = None
         self._length = 0
 
     def _new_page(self) -> None:
-        self._fields = {"title": "", "ns": "", "id": "", "revision": "", "model": "", "text": ""}
-        self._redirect = self._has_text = self._too_large = False
+        self._fields = dict.fromkeys(_OF_PAGES, "")
+        self._redirect = False
+        self._revision = _Revision()
+        self._newest: _Revision | None = None
 
     def feed(self, data: bytes) -> Iterator[DumpEntry]:
-        """The pages that end within ``data``. Raises BadSource if this is not a dump, CutOff if it breaks."""
+        """The pages that end within ``data``, and those that are lost. Raises BadSource if this is not a
+        dump, CutOff if too much of it is broken."""
         self._silence += len(data)
-        rest = memoryview(data)
-        while True:
-            try:
-                self._parser.Parse(rest, False)
-                break
-            except CutOff:
-                yield from self._take()
-                raise
-            except expat.ExpatError as error:
-                yield from self._take()
-                read = self._parser.ErrorByteIndex + self._base - self._fed
-                if error.code != _JUNK_AFTER_DOCUMENT or not 0 <= read < len(rest):
-                    raise self._broken(expat.ErrorString(error.code)) from error
-                # Another dump begins here.
-                rest = rest[read:]
-                self._fed += read
-                self._new_parser()
-        self._fed += len(rest)
         if stripped := data.rstrip():
             self._ends_cleanly = stripped.endswith(b">")
+        data = self._unread + data
+        self._unread = b""
+        at = 0
+        try:
+            while at < len(data) and not self._unread:
+                done = self._step(data, at)
+                at += done
+                self._fed += done
+                if self._entries:
+                    yield from self._take()
+            if self._silence > _MOST_SILENCE and self._state == "parsing":
+                self._break("a tag, comment or text that never ends", self._fed)
+        except CutOff:
+            yield from self._take()
+            raise
         yield from self._take()
-        if self._silence > _MOST_SILENCE:
-            raise self._broken("a tag, comment or text that never ends")
+
+    def _step(self, data: bytes, at: int) -> int:
+        """Read some of ``data`` from ``at`` on. Returns how many bytes are done with."""
+        if self._state == "seeking":
+            return self._seek(data, at)
+        if self._state == "ended":
+            return self._begin_again(data, at)
+        if not self._fed and not self._seen_root and (before := self._before_root(data)):
+            self._begun = self._base = before
+            return before
+        return self._parse(data, at)
+
+    @staticmethod
+    def _before_root(data: bytes) -> int:
+        """The bytes before a dump: blank lines, or what the program that wrote it had to say."""
+        blanks = _BLANKS.match(data)
+        start = blanks.end() if blanks else 0
+        root = None if _PROLOG.match(data, start) else _ROOT_TAG.search(data, start)
+        return root.start() if root else start
+
+    def _parse(self, data: bytes, at: int) -> int:
+        piece = memoryview(data)[at : at + _PIECE]
+        parser = self._parser
+        try:
+            parser.Parse(piece, False)
+        except _Broken as error:
+            done = self._within(self._broken_at, len(piece))
+            self._break(str(error), self._fed + done)
+            return done
+        except expat.ExpatError as error:
+            done = self._within(parser.ErrorByteIndex + self._base, len(piece))
+            if error.code == _JUNK_AFTER_DOCUMENT:
+                self._state = "ended"
+                return done
+            # The index of such an error is behind the "</".
+            root_end = _ROOT_END.match(data, max(0, at + done - 2)) if error.code == _MISMATCH else None
+            if root_end is None:
+                self._break(expat.ErrorString(error.code), self._fed + done)
+                return done
+            # The dump ends here, although elements before it have no end.
+            if self._in_page:
+                self._note_cut_page(self._fed + done)
+            self._end_dump()
+            self._state = "ended"
+            return root_end.end() - at
+        parsed = self._within(parser.CurrentByteIndex + self._base, len(piece))
+        if self._literal_at is not None:
+            parsed = self._within(self._literal_at, len(piece))
+        # The rest is the beginning of a tag, or of text without markup, in which no page can begin.
+        if swallowed := PAGE_TAG.search(data, at + parsed + 1, at + len(piece)):
+            done = swallowed.start() - at
+            self._break("a tag or comment that never ends", self._fed + done)
+            return done
+        return len(piece)
+
+    def _within(self, index: int, size: int) -> int:
+        """The place of a byte of the input within a piece of this size, which begins after what was fed."""
+        return min(max(index - self._fed, 0), size)
+
+    def _seek(self, data: bytes, at: int) -> int:
+        """Go on to the next page."""
+        found = PAGE_TAG.search(data, at + (self._fed == self._begun))
+        stop = found.start() if found else max(at, len(data) - LONGEST_PAGE_TAG)
+        if _ROOT_END.search(data, at, stop):
+            self._is_complete = True
+        if found is None:
+            self._unread = data[stop:]
+        elif stop == at:
+            self._new_parser(continued=True)
+        return stop - at
+
+    def _begin_again(self, data: bytes, at: int) -> int:
+        """Read what follows the end of a dump: usually nothing, or another one."""
+        blanks = _BLANKS.match(data, at)
+        if blanks and blanks.end() > at:
+            return blanks.end() - at
+        if _PROLOG.match(data, at) or _ROOT_TAG.match(data, at):
+            self._new_parser(continued=False)
+        elif len(data) - at < _LONGEST_ROOT_TAG:
+            self._unread = data[at:]
+        else:
+            self._new_parser(continued=True)
+        return 0
+
+    def skip_gap(self, reason: str) -> Iterator[DumpEntry]:
+        """Note that bytes are missing between the last input and the next, for this reason.
+
+        Yields the page that they were part of, as lost.
+        """
+        self._unread = b""
+        self._begun = -1  # a page may begin where the input continues
+        self._has_gaps = True
+        self._note_fault(reason, self._fed)
+        if self._seen_root:
+            self._lose(self._fed)
+            self._state = "seeking"
+        return self._take()
 
     def __enter__(self) -> Self:
         return self
@@ -128,12 +305,38 @@ class DumpReader:
         """Drop the parser: it refers to this reader, and together they would keep a megabyte for a while."""
         del self._parser
 
-    def close(self) -> None:
-        """Note the end of the input. Raises CutOff if the dump is incomplete, BadSource if there was none."""
+    def close(self) -> Iterator[DumpEntry]:
+        """Note the end of the input; yields the page in which it is cut off, as lost.
+
+        Raises BadSource if there was no dump.
+        """
         if not self._seen_root:
             raise BadSource(f"{self._name}: not a MediaWiki dump: it is empty")
-        if self._depth:
-            raise CutOff("cut off")
+        if not self.seen_pages and self._fault:
+            raise self._not_a_dump(self._fault)
+        if self._state == "seeking" and _ROOT_END.search(self._unread):
+            self._is_complete = True
+        if not self._is_complete:
+            if not self.seen_pages:
+                raise BadSource(f"{self._name}: cut off before its first page; download it again")
+            self._is_cut_off = True
+            self._lose(self._fed)
+        return self._take()
+
+    @property
+    def losses(self) -> str:
+        """What could not be read, for people; "" if everything was read."""
+        told = []
+        until = self._fed if self.told_until is None else self.told_until
+        if self._fault and self._fault_at <= until:
+            number = sum(start < until for start in self._lost)
+            lost = f"{number:,} pages are lost" if number > 1 else "1 page is lost" if number else ""
+            if self._has_gaps:
+                lost = f"at least {lost}" if lost else "pages are lost"
+            told.append(f"{self._fault}; {lost or 'no page is lost'}")
+        if self._is_cut_off:
+            told.append(f"cut off; {REST_LEFT_OUT}")
+        return "; ".join(told)
 
     def _name_namespace(self, key: str, name: str) -> None:
         """Add a name of the namespace with this key."""
@@ -148,10 +351,42 @@ class DumpReader:
             namespaces=tuple(name for _, name in self._names),
         )
 
-    def _broken(self, reason: str) -> Exception:
-        if self.seen_pages:
-            return CutOff(f"broken XML ({reason})")
+    def _not_a_dump(self, reason: str) -> BadSource:
         return BadSource(f"{self._name}: not a MediaWiki dump (XML of pages): {reason}")
+
+    def _break(self, reason: str, end: int) -> None:
+        """Note broken XML, which ends the page before byte ``end``, and seek the next page.
+
+        Raises BadSource if there was no dump before, CutOff if there have been too many faults.
+        """
+        if not self._seen_root:
+            raise self._not_a_dump(reason)
+        self._note_fault(f"broken XML ({reason})", end)
+        self._lose(end)
+        self._state = "seeking"
+        self._faults += 1
+        if self._faults > _MOST_FAULTS:
+            raise CutOff(f"broken XML in over {_MOST_FAULTS:,} places")
+
+    def _note_fault(self, fault: str, end: int) -> None:
+        if not self._fault:
+            self._fault = fault
+            self._fault_at = self._page_start if self._in_page else end
+
+    def _fail(self, reason: str) -> _Broken:
+        """The error for a handler to raise."""
+        self._broken_at = self._parser.CurrentByteIndex + self._base
+        return _Broken(reason)
+
+    def _lose(self, end: int) -> None:
+        """Give up the page that has begun, if there is one."""
+        if not self._in_page:
+            return
+        self._in_page = self._in_revision = False
+        is_article = self._is_article and not self._redirect
+        if is_article:
+            self._lost.append(self._page_start)
+        self._entries.append(DumpEntry("damaged" if is_article else None, self._page_start, end))
 
     def _take(self) -> Iterator[DumpEntry]:
         entries, self._entries = self._entries, []
@@ -161,60 +396,118 @@ class DumpReader:
     def between_pages(self) -> bool:
         """Whether the input so far ends between two pages, so that another reader could continue from
         here."""
-        return self._depth == 1 and self._ends_cleanly
+        return (self._depth == 1 or self._state == "seeking") and self._ends_cleanly
 
     @property
     def has_ended(self) -> bool:
         """Whether the input so far is a complete dump."""
-        return self._seen_root and self._depth == 0
+        return self._is_complete and self._depth == 0
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         depth = self._depth
         self._silence = 0
         if depth > _DEEPEST:
-            raise self._broken("elements nested too deeply")
-        if not self._tags.issuperset((tag, *attributes)):
-            self._tags.update((tag, *attributes))
-            if len(self._tags) > _MOST_TAGS or max(map(len, self._tags)) > _LONGEST_TAG:
-                raise self._broken("too many kinds of elements")
-        if depth == 1:
-            if tag != "mediawiki":
+            raise self._fail("elements nested too deeply")
+        name = self._tags.get(tag)
+        if name is None or not self._attributes.issuperset(attributes):
+            name = self._note_names(tag, attributes)
+        if name == "page" and self._seen_root:
+            self._start_page(depth)
+        elif depth == 1:
+            if name != "mediawiki":
+                if self._seen_root:
+                    raise self._fail(f"<{tag[:40]}> between pages")
                 raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
-            self._seen_root = True
+            self._seen_root, self._is_complete = True, False
             language = attributes.get("xml:lang", self.info.language)
             self.info = replace(self.info, language=language[:_LONGEST_TAG])
-        elif depth == 2 and tag == "page":
-            self.seen_pages = True
-            self._page_start = self._parser.CurrentByteIndex + self._base
-            self._new_page()
         elif depth == 3:
-            if tag in ("title", "ns", "id") or (tag == "base" and not self.seen_pages):
-                self._collect()
-            elif tag == "redirect":
-                self._redirect = True
-            elif tag == "revision":
-                # A dump with the full history: the last revision counts.
-                self._has_text = self._too_large = False
-                self._fields["text"] = self._fields["model"] = ""
+            if self._in_page:
+                if name in _OF_PAGES:
+                    self._collect(name)
+                elif name == "redirect":
+                    self._redirect = True
+                elif name == "revision":
+                    self._in_revision = True
+                    self._revision = _Revision()
+            elif not self.seen_pages and name in _OF_SITES:
+                self._collect(name)
         elif depth == 4:
-            if tag == "namespace" and attributes.get("key") == _ARTICLES:
-                self.info = replace(self.info, keeps_case=attributes.get("case") == "case-sensitive")
-            elif tag == "namespace" and len(self._names) < _MOST_NAMES:
-                self._namespace = attributes.get("key", "")[:_LONGEST_TAG]
-                self._collect()
-            elif tag in ("id", "model"):
-                self._collect()
-            elif tag == "text":
-                self._has_text = "deleted" not in attributes
-                if self._has_text and not self._redirect and self._fields["ns"].strip() in ("", "0"):
-                    self._collect(LARGEST_TEXT)
+            if self._in_revision:
+                if name in _OF_REVISIONS:
+                    self._collect(name)
+                elif name == "text":
+                    self._revision.has_text = "deleted" not in attributes
+                    if self._revision.has_text and not self._redirect and self._is_article:
+                        self._collect(name, LARGEST_TEXT)
+            elif name == "namespace" and not self._in_page:
+                if attributes.get("key") == _ARTICLES:
+                    self._note_case(attributes.get("case", ""))
+                elif len(self._names) < _MOST_NAMES:
+                    self._namespace = attributes.get("key", "")[:_LONGEST_TAG]
+                    self._collect(name)
 
-    def _collect(self, most: int = _LONGEST_FIELD) -> None:
+    def _start_literal(self) -> None:
+        self._literal_at = self._parser.CurrentByteIndex + self._base
+
+    def _end_literal(self) -> None:
+        self._literal_at = None
+
+    def _note_names(self, tag: str, attributes: dict[str, str]) -> str:
+        """The name of an element, which is to be known from now on."""
+        self._attributes.update(attributes)
+        name = tag.rpartition(":")[2].lower()
+        self._tags[tag] = name
+        if len(self._tags) + len(self._attributes) > _MOST_TAGS:
+            raise self._fail("too many kinds of elements")
+        if max(map(len, (tag, *attributes))) > _LONGEST_TAG:
+            raise self._fail("too many kinds of elements")
+        return name
+
+    def _start_page(self, depth: int) -> None:
+        start = self._parser.CurrentByteIndex + self._base
+        if self._in_page:
+            self._note_cut_page(start)
+        self._unclosed += max(0, depth - 2)
+        if self._unclosed > _MOST_UNCLOSED:
+            raise self._fail("elements without an end")
+        self._depth = 2
+        self._drop_collected()
+        if not self.seen_pages:
+            self._note_project()
+        self.seen_pages, self._is_complete = True, False
+        self._in_page, self._in_revision = True, False
+        self._page_start = start
+        self._new_page()
+
+    def _note_cut_page(self, end: int) -> None:
+        self._note_fault("broken XML (a page without an end)", end)
+        self._lose(end)
+
+    def _note_project(self) -> None:
+        """Add what follows from the header as a whole."""
+        if not self._names and self._site:
+            self.info = replace(self.info, namespaces=project_names(self._site, self.info.language))
+
+    @property
+    def _is_article(self) -> bool:
+        """Whether the page is in the main namespace, as far as is known by now."""
+        namespace = self._fields["ns"].strip()
+        if namespace:
+            return namespace == _ARTICLES
+        return not has_namespace(self._fields["title"], self.info)
+
+    def _collect(self, name: str, most: int = _LONGEST_FIELD) -> None:
         self._collected = []
+        self._collecting, self._collecting_at = name, self._depth
         self._length = 0
         self._most = most
         self._parser.CharacterDataHandler = self._characters
+
+    def _drop_collected(self) -> None:
+        self._collected = None
+        self._parser.CharacterDataHandler = None
 
     def _characters(self, data: str) -> None:
         self._silence = 0
@@ -224,62 +517,119 @@ class DumpReader:
 
     def _end(self, tag: str) -> None:
         depth = self._depth
-        self._depth -= 1
+        self._depth = depth - 1 if depth else 0
         self._silence = 0
-        if self._collected is not None and depth <= 4:
+        if self._collected is not None and depth == self._collecting_at:
             text = "".join(self._collected)
-            self._collected = None
-            self._parser.CharacterDataHandler = None
-            if tag == "namespace":
-                self._name_namespace(self._namespace, text)
-            elif tag == "base" and depth == 3:
-                self.info = replace(self.info, identity={BASE: text} if text else self.info.identity)
-            elif self.seen_pages:
-                self._fields["revision" if tag == "id" and depth == 4 else tag] = text
-                if tag == "text":
-                    self._too_large = self._length > self._most
-        if depth == 2 and tag == "page":
-            end = self._parser.CurrentByteIndex + self._base + len(b"</page>")
+            self._drop_collected()
+            self._take_field(self._collecting, depth, text)
+        elif depth == 3 and self._in_revision:
+            self._in_revision = False
+            if self._newest is None or self._revision.age >= self._newest.age:
+                self._newest = self._revision
+        elif depth == 2 and self._in_page:
+            end = self._parser.CurrentByteIndex + self._base + len(f"</{tag}>".encode())
+            self._in_page = False
             self._entries.append(DumpEntry(self._page(), self._page_start, end))
+        elif depth <= 1 and self._tags.get(tag, tag) == "mediawiki":
+            self._end_dump()
+
+    def _end_dump(self) -> None:
+        self._depth = 0
+        self._is_complete = self._seen_root
+
+    def _take_field(self, name: str, depth: int, text: str) -> None:
+        if depth == 4 and self._in_revision:
+            self._revision.fields[name] = text
+            if name == "text":
+                self._revision.too_large = self._length > self._most
+        elif self._in_page:
+            self._fields[name] = text
+        elif name == "namespace":
+            self._name_namespace(self._namespace, text)
+        elif name == "sitename":
+            self._site = text.strip()
+        elif name == "case":
+            self._note_case(text.strip())
+        elif name == "base":
+            self.info = replace(self.info, identity={BASE: text} if text else self.info.identity)
+
+    def _note_case(self, rule: str) -> None:
+        """Note the rule for the first letter of titles; before format 0.5, only the header has one."""
+        if rule:
+            self.info = replace(self.info, keeps_case=rule == "case-sensitive")
 
     def _page(self) -> Page | Skip | None:
-        fields = self._fields
-        if self._redirect or fields["ns"].strip() not in ("", "0"):
+        if self._redirect or not self._is_article:
             return None
-        text, title = fields["text"], fields["title"].strip()
+        revision = self._newest or _Revision()
+        text, title = revision.fields.get("text", ""), self._fields["title"].strip()
         try:
-            numbers = int(fields["id"]), int(fields["revision"] or 0)
+            numbers = int(self._fields["id"]), int(revision.fields.get("id") or 0)
         except ValueError:
             return "damaged"
         page_id, revision_id = (number if is_id(number) else 0 for number in numbers)
-        if self._too_large or utf8_size(title) > LONGEST_TITLE or utf8_size(text) > LARGEST_TEXT:
+        if revision.too_large or utf8_size(title) > LONGEST_TITLE or utf8_size(text) > LARGEST_TEXT:
             return "too large"
         if not page_id or not title:
             return "damaged"
-        if not self._has_text:
+        if not revision.has_text:
             return "deleted or hidden"
-        if fields["model"].strip() not in _TEXT_MODELS:
+        if revision.fields.get("model", "").strip() not in _TEXT_MODELS:
             return "no wikitext"
         if not text.strip():
             return "no text"
         if is_disambiguation(text, self.info.language):
             return "disambiguation"
-        if text.lstrip()[:9].lower() == "#redirect":
+        if is_redirect(text):
             return None
         return Page(page_id, title, revision_id, text, "wikitext")
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding is not None and encoding.lower() not in _ENCODINGS:
+            if self._seen_root:
+                raise self._fail("another encoding than UTF-8")
             raise BadSource(
                 f"{self._name}: not a MediaWiki dump: its encoding is {encoding[:40]!r}, not UTF-8"
             )
 
     def _doctype(self, *_: object) -> None:
         # No dump has a document type, and one may declare entities that grow without bound.
+        if self._seen_root:
+            raise self._fail("a document type")
         raise BadSource(f"{self._name}: not a MediaWiki dump: it declares a document type")
 
 
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0
+
+
 _JUNK_AFTER_DOCUMENT = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
+_MISMATCH = expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH]
+
+
+_MOST_HEAD = 4 << 20
+"""The bytes, unpacked, within which a dump's first page is expected."""
+
+
+def head_facts(path: str) -> SourceInfo:
+    """What a dump file on this machine states before its first page, as far as it can be read."""
+    reader = DumpReader(path)
+    size = 0
+    try:
+        with reader:
+            file = LocalFile(path)
+            for block in data_blocks(reading(file, 0), path):
+                list(reader.feed(block.data))
+                size += len(block.data)
+                if reader.seen_pages or size > _MOST_HEAD:
+                    break
+    except (BadSource, CutOff):
+        pass  # which is told when the dump is opened
+    return reader.info
 
 
 # Dump files one after another, as a sequence of pages with the place after each.
@@ -356,14 +706,16 @@ class DumpFiles(PageFiles):
         offset, to_skip = begin.get("offset", 0), begin.get("skip", 0)
         reader = self._reader = DumpReader(name, self.info, continued=offset > 0)
         restart, behind_restart = offset, 0
+        told = ""
         try:
             with reader:
-                for count, block in enumerate(data_blocks(read, name, offset)):
+                blocks = _entries(reader, name, read, offset, can_seek=can_seek)
+                for count, (block, entries) in enumerate(blocks):
                     if self.closed:
                         return
                     if block.start is not None and can_seek and count and reader.between_pages:
                         restart, behind_restart = block.start, 0
-                    for entry in reader.feed(block.data):
+                    for entry in entries:
                         if can_seek and block.is_plain:
                             restart, behind_restart = offset + entry.end, 0
                         else:
@@ -373,8 +725,32 @@ class DumpFiles(PageFiles):
                         elif entry.page is not None:
                             here = {"file": number, "offset": restart, "skip": behind_restart}
                             yield entry.page, here
-                reader.close()
         except CutOff as error:
-            if not reader.seen_pages:
-                raise BadSource(f"{name}: {error} before its first page; download it again") from None
-            self.say(f"{name}: {error}; everything after the last complete page is left out")
+            told = f"{error}; {REST_LEFT_OUT}"
+        if losses := "; ".join(filter(None, (reader.losses, told))):
+            self.say(f"{name}: {losses}")
+
+
+_NOWHERE = DataBlock(b"", None)
+"""The place of data behind damage: reading can only begin before it."""
+
+
+def _entries(
+    reader: DumpReader, name: str, read: Read, offset: int, *, can_seek: bool
+) -> Iterator[tuple[DataBlock, Iterator[DumpEntry]]]:
+    """The pages of a file in the order of its blocks, and those lost by damage; ``reader`` takes a block only
+    once its pages are asked for.
+
+    Raises BadSource.
+    """
+    try:
+        for block in data_blocks(read, name, offset):
+            yield block, reader.feed(block.data)
+    except CutOff as error:
+        if not reader.seen_pages:
+            raise BadSource(f"{name}: {error} before its first page; download it again") from None
+        if isinstance(error, Damaged):
+            pieces = behind_damage(LocalFile(name), error) if can_seek else iter((None,))
+            for piece in pieces:
+                yield _NOWHERE, reader.skip_gap(str(error)) if piece is None else reader.feed(piece)
+    yield _NOWHERE, reader.close()

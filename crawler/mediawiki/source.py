@@ -47,6 +47,24 @@ def language_of_texts(code: str | None) -> str | None:
     return language
 
 
+_WIKIPEDIA = re.compile(r"([a-z-]+)(?:\.m)?\.wikipedia\.org")
+
+
+def name_of_wiki(address: str) -> str:
+    """The name by which what was learnt of the wiki at this address is kept: a Wikipedia's code, otherwise
+    the host, with the path if it leads to one of several wikis there.
+
+    Raises `BadSource` for anything but an address.
+    """
+    url = wiki_address(address)
+    host = (url.host or "").lower()
+    if wikipedia := _WIKIPEDIA.fullmatch(host):
+        code = wikipedia[1]
+        return code if code == "simple" else language_of(code)
+    name = f"{host}-{url.explicit_port or ''}-{folder_of_wiki(url.path)}".lower()
+    return re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_LONGEST_NAME]
+
+
 ENGLISH = "en"
 MANY_ARTICLES = 500_000
 DUMP_ADVICE = (
@@ -112,13 +130,8 @@ class WikiKind(PageKind):
         return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """The language for Wikipedia; for another wiki the host, and the folder if a host has several."""
-        if API_URL not in asked:
-            return language_of(asked[LANG])
-        url = wiki_address(asked[API_URL])
-        folder = folder_of_wiki(url.path)
-        name = f"{url.host}-{url.explicit_port or ''}-{folder}".lower()
-        return re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_LONGEST_NAME]
+        """The code for a Wikipedia, and the host for another wiki."""
+        return name_of_wiki(self.identity(asked)[API_URL.name])
 
     def builds_words(self, asked: Asked) -> bool:
         return True

@@ -13,6 +13,7 @@ from functools import partial
 from statistics import median
 from typing import Any, Literal
 
+from wikitopics.crawler.dumps.xml import REST_LEFT_OUT
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Page, Skip, SourceInfo
@@ -96,9 +97,12 @@ def count_job(job: Job, *, counts: bool = True) -> CountedJob:
             pages.append(page)
             if counts and len(pages) == PAGES_TOGETHER:
                 count()
-    except (CutOff, Lacking) as error:
-        warnings = (f"{job}: {error}; everything after the last complete page is left out",)
-        lack = "more" if isinstance(error, Lacking) else "again"
+    except CutOff as error:
+        warnings = (f"{job}: {error}",)
+        lack = "again"
+    except Lacking as error:
+        warnings = (f"{job}: {error}; {REST_LEFT_OUT}",)
+        lack = "more"
     except BadSource as error:
         fault = str(error)
     if counts:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
-from wikitopics.crawler.source import PageKind, SourceKind, default_held_out
+from wikitopics.crawler.source import Identity, PageKind, SourceKind, default_held_out
 from wikitopics.crawler.texts.source import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import flag
@@ -57,7 +57,7 @@ from wikitopics.session.training.monitor import Monitor, Reporter
 from wikitopics.session.training.opening import Opened, open_source
 from wikitopics.session.training.run import FINISHED, TIME_IS_UP, Limits, Run
 from wikitopics.session.training.stream import Stream
-from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
+from wikitopics.session.training.vocabulary import LEAST_SHARED, Consumer, VocabularyBuild
 from wikitopics.vocab import Vocabulary, segmenters
 from wikitopics.vocab.rules import BY_DICTIONARY, Rule
 from wikitopics.vocab.vocabulary import BadDocuments, Built
@@ -109,6 +109,9 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     most = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
     values.setdefault(DOCUMENTS.name, min(most, request.get(ARTICLES) or most))
     kind, models = sources.load(settings.source), settings.models
+    vocabulary = settings.vocabulary
+    if settings.building:
+        vocabulary = kept_name(settings, opened.identity) or vocabulary
     if size is not None:
         documents = max(1, size - held_out)
         seeded = len(stored_seeds(settings))  # the fewest topics
@@ -119,7 +122,12 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         if PASSES not in request and kind.own and not forgets:
             values[PASSES.name] = default_passes(documents)
     return replace(
-        settings, values=values, models=models, source_name=opened.info.name, source_options=opened.identity
+        settings,
+        values=values,
+        models=models,
+        vocabulary=vocabulary,
+        source_name=opened.info.name,
+        source_options=opened.identity,
     )
 
 
@@ -160,13 +168,25 @@ def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> Non
     create_session(path, settings, begun)
 
 
-def other_language(settings: Settings, language: str) -> str:
-    """The code of a source's ``language`` if the name of the session's vocabulary says another one; otherwise
-    "".
+def kept_name(settings: Settings, identity: Identity) -> str:
+    """The name under which other sessions find the vocabulary that a session builds; "" if they do not.
+
+    ``identity``: that of the source, which is open.
+    """
+    titles = f"-{LINKS}" if Rule.parse(settings.rule).of_titles else ""
+    kind = sources.load(settings.source)
+    name = "" if kind.own else kind.kept_vocabulary(identity, settings.vocabulary.removesuffix(titles))
+    return name and name + titles
+
+
+def other_language(settings: Settings, language: str, asked: str | None = None) -> str:
+    """The code of a source's ``language`` if another one was ``asked`` for, or is said by the name of the
+    session's vocabulary; otherwise "".
 
     Codes of three and more letters are ignored: wikis and languages do not always have the same ones.
     """
     code = ENGLISH if settings.vocabulary == VOCAB.default else settings.vocabulary.removesuffix(f"-{LINKS}")
+    code = asked or code
     stated = language_of(language).partition("-")[0]
     return stated if stated and len(code) == 2 and stated != code else ""
 
@@ -350,6 +370,14 @@ def _of_other_versions(rule: Rule) -> str:
     )
 
 
+def asked_language(plan: Plan) -> str | None:
+    """The language asked for, if the source must say the same one; None: it need not.
+
+    Whoever asks a wiki of another host knows its language better than its settings, which often say English.
+    """
+    return None if plan.kind.asks_server else plan.kind.language(plan.request.asked(plan.kind))
+
+
 PROMPT_SECONDS = 5.0
 """Seconds that a source may take to open even if a run's time is shorter: a local one needs no longer."""
 
@@ -392,7 +420,8 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     seconds = time.monotonic() - began
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)
-        say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds, source.info.language)))
+        asked = asked_language(plan)
+        say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds, source.info.language, asked)))
     if lack is not None:
         if plan.is_new:
             await asyncio.to_thread(remove_database, plan.path)
@@ -400,16 +429,21 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     return reason, limits.less(seconds, source.feed.activity.bytes_read)
 
 
-def _build(path: Path, built: Built | None, seconds: float, language: str) -> str:
+def _build(path: Path, built: Built | None, seconds: float, language: str, asked: str | None) -> str:
     """Give the session its new vocabulary; returns a message about it. It is saved for other sessions, unless
-    it comes from the user's own texts, or its name says another language than the source's ``language``."""
+    it comes from the user's own texts, from too few articles or from nobody knows which wiki, or the source's
+    ``language`` is not the one ``asked`` for."""
     assert built is not None
     store = SessionWriter(path)
     try:
         settings = store.settings()
         copy = "it is not saved for other sessions"
-        if not (sources.described(settings.source).own or other_language(settings, language)):
-            copy = save_user_copy(settings.vocabulary, built.vocabulary)
+        name = kept_name(settings, settings.source_options)
+        if name and not other_language(settings, language, asked):
+            if built.documents < LEAST_SHARED:
+                copy += f", for which it would have to come from at least {LEAST_SHARED:,} articles"
+            else:
+                copy = save_user_copy(name, built.vocabulary)
         store_vocabulary(store, built.vocabulary)
     finally:
         store.close()
@@ -501,12 +535,12 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
     if chosen := chosen_by_size(plan.settings, stream.settings):
         yield chosen
     if VOCAB not in plan.request:
-        words = f"the words of the vocabulary {plan.settings.vocabulary!r}"
+        words = f"the words of the vocabulary {stream.settings.vocabulary!r}"
         own_texts = plan.kind.own and isinstance(plan.kind, PageKind)
         if own_texts and isinstance(plan.vocabulary, Vocabulary):
             how = "`wikitopics vocab build` makes one from your own texts"
             yield f"counting {words}, which come from Wikipedia; {how}"
-        if language := other_language(plan.settings, source.info.language):
+        if language := other_language(stream.settings, source.info.language, asked_language(plan)):
             how = f"start a new --session with --lang {language}"
             yield f"{source.info.name} is in {language!r}, but the session counts {words}: {how}"
     if download := plan.kind.download(source.identity):

@@ -112,6 +112,11 @@ async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence
 # only on the articles, so an interrupted session chooses the same words.
 
 
+LEAST_SHARED = 2_000
+"""The fewest articles of which a vocabulary is kept for other sessions: fewer are a sample, whose words are
+not those of the whole wiki."""
+
+
 class VocabularyBuild:
     """Collects articles until there are enough, then chooses the words."""
 

@@ -46,10 +46,15 @@ def english_links(number):
     return " ".join(f"[[{title}]]" for title in linked("en", number))
 
 
-def multistream(numbers, compress=bz2.compress, every=7, text=lambda number: None):
+def head_of(address):
+    """The beginning of a dump of the wiki whose main page has this address."""
+    return HEAD.replace("<namespaces>", f"<base>{address}</base><namespaces>")
+
+
+def multistream(numbers, compress=bz2.compress, every=7, text=lambda number: None, head=HEAD):
     """``text``: of each page; None: as usual."""
     pages = [page(number, text(number)) for number in numbers]
-    parts = [HEAD.encode()]
+    parts = [head.encode()]
     parts += ["".join(pages[i : i + every]).encode() for i in range(0, len(pages), every)]
     return b"".join(map(compress, [*parts, FOOT.encode()]))
 

@@ -9,7 +9,7 @@ import pytest
 
 import wikitopics
 from tests.crawler.dump_server import served
-from tests.crawler.dumps import english_links, multistream
+from tests.crawler.dumps import english_links, head_of, multistream
 from tests.session.memory import status
 from tests.wikitopics.polyglot import SUBJECTS, TITLES, UNSPACED_SUBJECTS, Linked, polyglot
 from wikitopics.session.records import in_line
@@ -44,14 +44,14 @@ def words_of(language):
 
 
 @pytest.mark.parametrize("language", SUBJECTS)
-def test_topics_are_made_of_whole_words(cli, counted_here, home, language):
+def test_topics_are_made_of_whole_words(cli, counted_here, samples_are_shared, home, language):
     with polyglot(language, 400) as url:
         outcome = cli.ok("train", "--api-url", url, "--lang", language, *OF_250)
     assert "is built first, from the first 250 articles" in outcome.err
     check_topics_and_vocabulary(cli, home, words_of(language), Rule.of_language(language))
 
 
-def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, one_line):
+def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, samples_are_shared, home, one_line):
     asked = []
     with polyglot("de", 300, asked) as url:
         train = ["train", "--api-url", url, "--lang", "de", "--vocab-articles", 200, *SMALL]
@@ -138,7 +138,9 @@ def of_titles(cli, counted_here, home):
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th"])
-def test_without_blanks_topics_are_of_links(cli, counted_here, home, one_line, language, monkeypatch):
+def test_without_blanks_topics_are_of_links(
+    cli, counted_here, samples_are_shared, home, one_line, language, monkeypatch
+):
     monkeypatch.setattr(segmenters, "PACKAGES", {language: ("no-such-package",)})
     with polyglot(language, 400, kind=Linked) as url:
         train = ["train", "--api-url", url, "--lang", language, *OF_250]
@@ -152,9 +154,12 @@ def test_without_blanks_topics_are_of_links(cli, counted_here, home, one_line, l
     assert kept.read_text().splitlines()[1:] == sorted(set().union(*titles_of(language)))
 
 
-def test_pages_and_dumps_give_the_same_counts_as_the_api(cli, counted_here, home, tmp_path):
-    file = tmp_path / "dewiki.xml.bz2"
-    file.write_bytes(multistream(range(1, 401), every=20, text=english_links))
+def test_pages_and_dumps_give_the_same_counts_as_the_api(
+    cli, counted_here, samples_are_shared, home, tmp_path
+):
+    file = tmp_path / "dump.xml.bz2"
+    head = head_of("https://de.wikivoyage.org/wiki/Hauptseite")
+    file.write_bytes(multistream(range(1, 401), every=20, text=english_links, head=head))
     with polyglot("en", 400, kind=Linked) as url, served({"/d.xml.bz2": file.read_bytes()}) as server:
         for name, source in {
             "api": ["--api-url", url],
@@ -169,7 +174,8 @@ def test_pages_and_dumps_give_the_same_counts_as_the_api(cli, counted_here, home
     assert exported == set().union(*titles_of("en"))
     assert words["file"] == words["http"], "the same pages in the same order"
     kept = {path.stem for path in (home / "vocabularies").glob("*.txt")}
-    assert {"dewiki-links", "de-links"} < kept
+    assert "de-wikivoyage-org-links" in kept
+    assert len(kept) == 2, "and that of the wiki asked"
     cli.ok("compare", "api", "pages")
 
 

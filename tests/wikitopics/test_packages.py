@@ -163,7 +163,9 @@ class German(Notes):
 """
 
 
-def test_a_sources_vocabulary_is_built_where_it_names_a_language(notes, install, cli, folder, home):
+def test_a_sources_vocabulary_is_built_where_it_names_a_language(
+    notes, install, cli, folder, home, samples_are_shared
+):
     install(GERMAN, "wikitopics.sources", german="german_notes:German")
     outcome = cli.ok("train", "--source", "german", "--notes", folder, "--vocab-articles", 200, *FEW)
     assert "the vocabulary 'german-notes' is built first, from the first 200 articles" in outcome.err

@@ -1,0 +1,81 @@
+"""What a page of an old dump is: before format 0.4, only its title and its text tell."""
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+
+from wikitopics.crawler.markup.prose import EDGES, NAMES
+from wikitopics.crawler.page import SourceInfo
+
+_CORE = ("talk", "user", "project", "file", "image", "mediawiki", "template", "help", "category")
+_ENGLISH = frozenset({"media", "special", *_CORE, *(f"{name} talk" for name in _CORE)})
+"""The names that every wiki knows, besides its own."""
+_WIKI = "$1"
+_BLANKS = re.compile(r"[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+_MAGIC_WORDS = "|".join(map(re.escape, sorted(NAMES["redirects"], key=len, reverse=True)))
+_REDIRECT = re.compile(rf"(?:{_MAGIC_WORDS})[ \t\n]*:?[ \t\n]*\[\[")
+_LONGEST_REDIRECT = 200
+"""The characters of a text in which a redirect's magic word and the beginning of its link are expected."""
+
+
+def is_redirect(text: str) -> bool:
+    """Whether a page with this wikitext redirects, in whatever language its wiki is."""
+    begin = _lowered(text[:_LONGEST_REDIRECT].lstrip())
+    return begin.startswith("#redirect") or (begin[:1] in "#＃" and _REDIRECT.match(begin) is not None)
+
+
+def has_namespace(title: str, info: SourceInfo) -> bool:
+    """Whether a title begins with the name of a namespace without articles.
+
+    These names are not case-sensitive, even where titles are.
+    """
+    prefix, colon, _ = title.partition(":")
+    return bool(colon) and _plain(prefix) in _namespaces(info.namespaces, info.language)
+
+
+def project_names(site: str, language: str) -> tuple[str, ...]:
+    """The names of the namespaces about the wiki called ``site``, as far as they follow from its name."""
+    names = (name for name in _of_language(language) if _WIKI in name)
+    return (site, f"{site} talk", *(name.replace(_WIKI, site) for name in names)) if site else ()
+
+
+@lru_cache(maxsize=8)
+def _namespaces(names: tuple[str, ...], language: str) -> frozenset[str]:
+    return _ENGLISH | _of_language(language) | {plain for plain in map(_plain, names) if plain}
+
+
+def _of_language(code: str) -> frozenset[str]:
+    """The names in the language with this code, and in the one from which it takes those that it lacks."""
+    code = code.lower().replace("_", "-")
+    known = _languages()
+    if code not in known:
+        code = code.partition("-")[0]
+    names: set[str] = set()
+    passed: set[str] = set()
+    while code in known and code not in passed:
+        passed.add(code)
+        own, code = known[code]
+        names.update(own)
+    return frozenset(names)
+
+
+@cache
+def _languages() -> dict[str, tuple[frozenset[str], str]]:
+    """(names, the code of the next language) by code: `crawler/data/namespaces.txt`."""
+    text = (Path(__file__).parents[1] / "data" / "namespaces.txt").read_text(encoding="utf-8")
+    languages = {}
+    for line in text.strip().partition("\n\n")[2].split("\n"):
+        codes, _, names = line.partition(":")
+        code, _, following = codes.partition(" < ")
+        languages[code] = frozenset(filter(None, names.strip().split("; "))), following
+    return languages
+
+
+def _plain(name: str) -> str:
+    """The name of a namespace in the form by which names are compared."""
+    return _BLANKS.sub(" ", _lowered(name.strip(EDGES))).strip(" ")
+
+
+def _lowered(text: str) -> str:
+    """In small letters, İ as the i that others write."""
+    return text.lower().replace("i\u0307", "i")

@@ -1,0 +1,183 @@
+"""Dumps that do not say what a page is: those of format 0.3, and of other tools."""
+
+import pytest
+
+from tests.crawler.dumps import collect, dump_source, write
+from tests.crawler.test_dump_damage import in_parts
+from wikitopics.crawler.dumps.kinds import has_namespace, is_redirect, project_names
+from wikitopics.crawler.page import SourceInfo
+
+NAMESPACES = {
+    "-2": "Media",
+    "-1": "Spezial",
+    "0": "",
+    "1": "Diskussion",
+    "2": "Benutzer",
+    "3": "Benutzer Diskussion",
+    "4": "Alt",
+    "5": "Alt Diskussion",
+    "6": "Datei",
+    "10": "Vorlage",
+    "14": "Kategorie",
+    "100": "Portal",
+}
+
+
+def head(namespaces=NAMESPACES, language="de", case="first-letter", site="Alt"):
+    names = "".join(f'<namespace key="{key}">{name}</namespace>' for key, name in namespaces.items())
+    listed = f"<namespaces>{names}</namespaces>" if namespaces else ""
+    return (
+        f'<mediawiki version="0.3" xml:lang="{language}"><siteinfo><sitename>{site}</sitename>'
+        f"<base>http://alt.example.org/wiki/Haupt</base><case>{case}</case>{listed}</siteinfo>\n"
+    )
+
+
+def page(number, title, text="Ein Fluss im Tal.", ns=None):
+    kind = "" if ns is None else f"<ns>{ns}</ns>"
+    return (
+        f"<page><title>{title}</title>{kind}<id>{number}</id><revision><id>{number}</id>"
+        f"<text>{text}</text></revision></page>\n"
+    )
+
+
+async def articles(tmp_path, begin, pages):
+    """The titles that are articles, read in order; in parts, they must be the same."""
+    data = (begin + "".join(pages) + "</mediawiki>\n").encode()
+    info, batches = await collect(dump_source([write(tmp_path / "old.xml", data)], held_out=0))
+    found = [one.title for batch in batches for one in batch.pages]
+    assert info.articles == len(found)
+    assert not any(batch.skips for batch in batches)
+    numbers = [one.page_id for batch in batches for one in batch.pages]
+    assert in_parts(tmp_path, data, 300, info=info) == (numbers, [], [])
+    return found
+
+
+PAGES = {
+    "Zug": True,
+    "Foo: Bar": True,
+    "Foo:Bar": True,
+    ":Zug": True,
+    "Talkshow": True,
+    "Alt": True,
+    "Altona: ein Stadtteil": True,
+    "Diskussion:Zug": False,
+    "diskussion:Zug": False,
+    "Benutzer:Anna": False,
+    "Benutzerin:Anna": False,
+    "Benutzer Diskussion:Anna": False,
+    "Benutzer_Diskussion:Anna": False,
+    "benutzer  diskussion : Anna": False,
+    "Alt:Impressum": False,
+    "Alt Diskussion:Impressum": False,
+    "Datei:A.jpg": False,
+    "Bild:A.jpg": False,
+    "Image:A.jpg": False,
+    "Talk:Zug": False,
+    "User:Anna": False,
+    "User talk:Anna": False,
+    "Project:X": False,
+    "MediaWiki:Monobook.css": False,
+    "Template:Box": False,
+    "Vorlage:Box": False,
+    "Kategorie:Fach": False,
+    "Hilfe:Seite": False,
+    "Portal:Bahn": False,
+}
+
+
+@pytest.mark.parametrize("case", ["first-letter", "case-sensitive"])
+async def test_a_title_tells_the_namespace_where_the_dump_does_not(tmp_path, case):
+    pages = [page(number, title) for number, title in enumerate(PAGES, 1)]
+    found = await articles(tmp_path, head(case=case), pages)
+    assert found == [title for title, is_article in PAGES.items() if is_article]
+
+
+async def test_what_the_dump_states_of_a_page_counts_more_than_its_title(tmp_path):
+    pages = [
+        page(1, "Talk:One", ns=0),
+        page(2, "Two", ns=1),
+        page(3, "Talk:Three"),
+        page(4, "Four"),
+        page(5, "Talk:Five", ns=""),
+    ]
+    assert await articles(tmp_path, head(), pages) == ["Talk:One", "Four"]
+
+
+@pytest.mark.parametrize(
+    ("language", "namespaces", "others"),
+    [
+        (
+            "de",
+            ["Benutzer:A", "Vorlage:A", "Alt:A", "Alt Diskussion:A", "User:A", "Bild:A"],
+            ["Modèle:A", "Portal:A"],
+        ),
+        ("de-formal", ["Benutzer:A", "Kategorie:A"], ["Usuario:A"]),
+        ("bar", ["Nutza:A", "Vorlage:A"], ["Modèle:A"]),
+        ("fr", ["Discussion:A", "Discussion Alt:A", "Modèle:A"], ["Vorlage:A"]),
+        ("tr", ["Kullanıcı:A", "Şablon:A", "ŞABLON:A"], []),
+        ("az", ["İstifadəçi:A", "istifadəçi:A"], []),
+        ("zh-tw", ["模板:A", "使用者:A"], []),
+        ("ja", ["ノート:A", "利用者:A"], []),
+        ("", ["Talk:A", "Alt:A", "Alt talk:A"], ["Benutzer:A"]),
+        ("qqq-none", ["Talk:A"], ["Benutzer:A"]),
+    ],
+)
+async def test_without_a_list_the_names_of_the_language_count(tmp_path, language, namespaces, others):
+    pages = [page(number, title) for number, title in enumerate([*namespaces, *others, "Zug"], 1)]
+    assert await articles(tmp_path, head({}, language), pages) == [*others, "Zug"]
+
+
+REDIRECTS = [
+    "#REDIRECT [[A]]",
+    "#redirect[[A]]",
+    "  #Redirect : [[A]]",
+    "#REDIRECT to nowhere",
+    "#WEITERLEITUNG [[A]]",
+    "#weiterleitung:[[A#b|c]]",
+    "\n#Weiterleitung\n[[A]]",
+    "#REDIRECTION [[A]]",
+    "#YÖNLENDİR [[A]]",
+    "#yönlendir [[A]]",
+    "#перенаправление [[A]]",
+    "#ПЕРЕНАПРАВЛЕННЯ [[A]]",
+    "#転送 [[A]]",
+    "＃リダイレクト [[A]]",
+    "#重定向 [[A]]",
+    "#넘겨주기 [[A]]",
+    "#تحويل [[A]]",
+    "#הפניה [[A]]",
+]
+NO_REDIRECTS = [
+    "",
+    "# [[A]]",
+    "#Weiterleitung",
+    "# one\n# two",
+    "#stirb [[A]]",
+    "Weiterleitung [[A]]",
+    "Zug #REDIRECT [[A]]",
+]
+
+
+async def test_a_magic_word_tells_a_redirect_in_any_language(tmp_path):
+    pages = [page(number, f"T{number}", text) for number, text in enumerate(REDIRECTS, 1)]
+    texts = [text for text in NO_REDIRECTS if text]
+    pages += [page(100 + number, f"A{number}", text) for number, text in enumerate(texts)]
+    assert await articles(tmp_path, head(), pages) == [f"A{number}" for number in range(len(texts))]
+    assert all(map(is_redirect, REDIRECTS))
+    assert not any(map(is_redirect, NO_REDIRECTS))
+
+
+async def test_the_case_of_titles_is_known_from_the_header(tmp_path):
+    for case, keeps in (("case-sensitive", True), ("first-letter", False)):
+        data = (head(case=case) + page(1, "zug") + "</mediawiki>").encode()
+        info, _ = await collect(dump_source([write(tmp_path / "old.xml", data)], held_out=0))
+        assert info.keeps_case == keeps
+
+
+def test_names_of_namespaces():
+    info = SourceInfo("", None, namespaces=("User_talk:", "Gadget"), language="en")
+    assert has_namespace("gadget:x", info)
+    assert not has_namespace("Gadgets:x", info)
+    assert not has_namespace("no colon", info)
+    assert project_names("", "de") == ()
+    assert {"Alt", "Alt diskussion"} <= set(project_names("Alt", "de"))
