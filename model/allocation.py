@@ -16,48 +16,42 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
-from wikitopics.model import options as check
 from wikitopics.model.lambda_ import Lambda, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
-from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, State, bounded
-from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
+from wikitopics.model.online import MOST, Entry, OnlineModel, State, bounded
+from wikitopics.model.options import LARGEST
+from wikitopics.model.schedules import THETA_STEPS, Balance, Stage, StepSizes
 from wikitopics.option import Option
 
 DECORRELATED_AFTER = 1500  # documents after which topics are decorrelated half as far as in the end
-KAPPA = "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen"
 LEAST_WORDS = 1e-3  # the least count of a word in `with_topics`: 0 has no logarithm
+DTYPE = Option(str, "dtype", "of the topics", choices=("float32", "float64"))
+
+
+def precision(dtype: DTypeLike) -> str:
+    """The name of the dtype of a model's topics. Raises ValueError for one that they cannot have."""
+    return DTYPE.value(np.dtype(dtype).name)
 
 
 class LambdaModel(OnlineModel):
     """A model that learns topics kept as `Lambda` from minibatches.
 
-    Its constructor takes its `options` and `arguments`. The numbers among them become attributes, and entries
-    of its state, unless the class has an attribute or an entry of that name. It keeps the numbers by which it
-    departs from its paper as `recipe`.
+    It keeps the numbers by which it departs from its paper as `recipe`.
     """
 
-    RECIPES: ClassVar[tuple[Any, Any]]
-    """The recipe with `warm_start`, and the paper's."""
-    USUAL: ClassVar[tuple[Mapping[str, float], Mapping[str, float]]]
-    """The values of options without a default, again with `warm_start` and in the paper."""
-    PAPERS: ClassVar[tuple[str, ...]] = ()
-    """If all these settings are given, but not `warm_start`, the model follows the paper."""
-    unused: ClassVar[tuple[str, ...]] = ()
-    """Settings that the signature of this class does not have, as it has no use for them."""
-    __signature__: ClassVar[Signature]
+    WARM_RECIPE: ClassVar[Balance]
+    """The recipe with `warm_start`."""
+    PAPER_RECIPE: ClassVar[Balance]
+    """The paper's own numbers."""
 
-    arguments: ClassVar[tuple[Option[Any], ...]] = (
-        Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
-    )
     parts: ClassVar = {"_topics": Lambda.of_state, "_first": Minibatch}
     entries = (
         *Lambda.ENTRIES,
@@ -75,73 +69,24 @@ class LambdaModel(OnlineModel):
     tau0: float
     kappa: float
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        """Add the entries of settings and recipe, and show the settings as arguments of the constructor."""
-        super().__init_subclass__(**more)
-        settings = cls._settings()
-        if hasattr(cls, "RECIPES"):
-            there = {entry.key for entry in cls._all_entries()}
-            for name, option in settings.items():
-                if option.of in (int, float) and name not in there and not hasattr(cls, name):
-                    # a learnt value may become smaller than any that may be given
-                    least = TINY if option.choices or option.above == 0 else option.least
-                    optional = option.default is None and name not in cls.USUAL[0]
-                    kind, most = option.of.__name__, option.most
-                    cls.entries += (Entry(name, type=kind, least=least, most=most, optional=optional),)
-            if "recipe" not in cls.parts:
-                cls.entries += Entry.of_part(type(cls.RECIPES[0]), "recipe")
-                cls.parts = {**cls.parts, "recipe": type(cls.RECIPES[0])}
-        own = dict(signature(cls.__init__).parameters)
-        if own.pop("settings", None):
-            shared = signature(LambdaModel.__init__).parameters
-            for name in ("warm_start", "seed", "threads"):
-                own.setdefault(name, shared[name])
-            for name, option in settings.items():
-                own[name] = Parameter(name, Parameter.KEYWORD_ONLY, default=option.default)
-        cls.__signature__ = Signature([own[name] for name in list(own)[1:] if name not in cls.unused])
-
     def __init__(
         self,
         n_topics: int,
         n_words: int,
         n_documents: float,
         *,
-        warm_start: bool | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        **settings: Any,
+        warm_start: bool,
+        half_life: float | None,
+        seed: int,
+        threads: int,
     ) -> None:
-        options = self._settings()
-        settings["dtype"] = np.dtype(settings.get("dtype") or np.float32).name
-        for name in settings.keys() - options.keys():
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
-        given: dict[str, Any] = {name: option.convert(settings.get(name)) for name, option in options.items()}
-        super().__init__(n_topics, n_words, n_documents, seed, threads, given["half_life"])
-        if warm_start is None:
-            warm_start = not self.PAPERS or any(given[name] is None for name in self.PAPERS)
+        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
         self.warm_start = bool(warm_start)
-        self.recipe = self.RECIPES[not warm_start]
+        self.recipe = self.WARM_RECIPE if warm_start else self.PAPER_RECIPE
         self._amount = 0.0  # documents seen, as the recipe counts them
         # Their words, which tell whether texts are short; None: texts are never treated as short.
-        self._words_read: float | None = 0.0 if self.warm_start else None
+        self._words_read: float | None = 0.0 if warm_start else None
         self._first: Minibatch | None = None  # what the topics start from, until there are enough documents
-        values = {**given, **{n: v for n, v in self.USUAL[not warm_start].items() if given[n] is None}}
-        vars(self).update({entry.key: values[entry.key] for entry in self.entries if entry.key in values})
-        self._begin(given, values)
-
-    @abstractmethod
-    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        """Set a new model's other attributes; values: all settings; given: those given, otherwise None."""
-
-    @classmethod
-    def _settings(cls) -> dict[str, Option[Any]]:
-        """The options of this class and of its base classes, by name."""
-        return {
-            option.name: option
-            for base in reversed(cls.__mro__)
-            for options in ("options", "arguments")
-            for option in vars(base).get(options, ())
-        }
 
     @property
     def _apart(self) -> float:
@@ -239,9 +184,8 @@ class LambdaModel(OnlineModel):
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0 keeps its topics, which are not decorrelated, and takes the current recipe."""
-        warm, paper = cls.RECIPES
-        recipe = vars(warm if state.get("warm_start") else paper)
-        numbers = {f"recipe_{name}": value for name, value in recipe.items()}
+        recipe = cls.WARM_RECIPE if state.get("warm_start") else cls.PAPER_RECIPE
+        numbers = {f"recipe_{name}": value for name, value in vars(recipe).items()}
         return {**state, **numbers, "decorrelation": 0.0}
 
 
@@ -306,12 +250,6 @@ class Rebirth:
 class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
-    STEP_OPTIONS: ClassVar = (
-        Option(float, "kappa", KAPPA, least=0.5, most=1),
-        Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
-        check.HALF_LIFE,
-    )
-
     parts: ClassVar = {**LambdaModel.parts, "_rebirth": Rebirth}
     entries = (
         *LambdaModel.entries,
@@ -321,11 +259,11 @@ class DirichletAllocation(LambdaModel):
         Entry("own_steps", "_own_steps", "bool"),
     )
 
-    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        steps = [given.get(name) for name in ("s", "tau0", "kappa")]
-        self._own_steps = self.warm_start and steps == [None] * 3  # the warm start chooses step sizes
-        self._learn_alpha, self._learn_eta = values["alpha"] == "learn", values["eta"] == "learn"
-        self._rebirth = Rebirth.of(self.n_topics, self.half_life)
+    _learn_alpha: bool
+    _learn_eta: bool
+    _own_steps: bool
+    """Whether the warm start chooses the step sizes."""
+    _rebirth: Rebirth | None
 
     def _begin_step(self, batch: Minibatch) -> Stage:
         """The warm start's stage at a minibatch, which then counts as seen by its schedules."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,12 +13,17 @@ from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, Entry
+from wikitopics.model.online import MOST, Entry
 from wikitopics.model.options import prior
 from wikitopics.model.schedules import HDP_PAPER
 from wikitopics.option import Option
 
 # Batch variational Bayes for latent Dirichlet allocation: [H10] algorithm 1.
+
+ALPHA = prior("alpha", "Dirichlet parameter of the topic proportions")
+ETA = prior("eta", "Dirichlet parameter of the topics")
+IMPROVEMENT = Option(float, "improvement", "of the ELBO that ends the sweeps", least=0, most=1)
+MAX_SWEEPS = Option(int, "max_sweeps", "over the documents", least=1, most=MOST)
 
 
 class BatchLDA(OnlineLDA):
@@ -35,28 +40,50 @@ class BatchLDA(OnlineLDA):
     Raises ValueError for values out of range, TypeError for other arguments.
     """
 
-    options = (
-        prior("alpha", "Dirichlet parameter of the topic proportions", 0.01),
-        prior("eta", "Dirichlet parameter of the topics", 0.01),
+    entries = (
+        *OnlineLDA.entries,
+        Entry.of_option(IMPROVEMENT),
+        Entry.of_option(MAX_SWEEPS),
+        Entry("elbo", "_elbo", "float64", "S"),
     )
-    arguments = (
-        Option(float, "tolerance", "change that ends an E-step", default=1e-4, least=0, most=LARGEST),
-        Option(int, "max_iterations", "of a document's E-step", default=200, least=0, most=MOST_ITERATIONS),
-        Option(float, "improvement", "of the ELBO that ends the sweeps", default=1e-5, least=0, most=1),
-        Option(int, "max_sweeps", "over the documents", default=100, least=1, most=MOST),
-    )
-    unused = ("warm_start", "dtype", "tau0", "kappa", "half_life", "decorrelation")
-    entries = (*OnlineLDA.entries, Entry("elbo", "_elbo", "float64", "S"))
 
     improvement: float
     max_sweeps: int
     _initialization = "gamma"  # not part of a state
 
-    def __init__(self, n_topics: int, n_words: int, *, seed: int = 0, **settings: Any) -> None:
-        self.__signature__.bind(n_topics, n_words, **settings)  # TypeError for what it does not have
-        super().__init__(n_topics, n_words, 1, dtype="float64", warm_start=False, seed=seed, **settings)
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        *,
+        alpha: float = 0.01,
+        eta: float = 0.01,
+        initialization: str = "gamma",
+        tolerance: float = 1e-4,
+        max_iterations: int = 200,
+        improvement: float = 1e-5,
+        max_sweeps: int = 100,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(
+            n_topics,
+            n_words,
+            1,
+            alpha=ALPHA.value(alpha),
+            eta=ETA.value(eta),
+            initialization=initialization,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            dtype="float64",
+            warm_start=False,
+            seed=seed,
+            threads=threads,
+        )
+        self.improvement = IMPROVEMENT.value(improvement)
+        self.max_sweeps = MAX_SWEEPS.value(max_sweeps)
         self._random = np.random.default_rng(seed)  # as if `fit`, which knows D, were the first to draw
-        self._initialization = settings.get("initialization") or self._initialization
+        self._initialization = initialization
         self._elbo = np.zeros(0)
 
     @property
@@ -122,12 +149,40 @@ class BatchHDP(OnlineHDP):
     start as in `OnlineHDP`; after that, the updates are the paper's.
     """
 
-    unused = ("dtype",)
     entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))
 
-    def __init__(self, n_words: int, *, max_topics: int = 300, **settings: Any) -> None:
-        self.__signature__.bind(n_words, **settings)  # as above
-        super().__init__(n_words, 1, max_topics=max_topics, dtype="float64", **settings)
+    def __init__(
+        self,
+        n_words: int,
+        *,
+        max_topics: int = 300,
+        alpha: float = 1.0,
+        omega: float = 1.0,
+        eta: float = 0.2,
+        decorrelation: float | None = None,
+        max_topics_per_document: int = 10,
+        tolerance: float = 1e-2,
+        max_iterations: int = 100,
+        warm_start: bool = True,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(
+            n_words,
+            1,
+            max_topics=max_topics,
+            max_topics_per_document=max_topics_per_document,
+            alpha=alpha,
+            omega=omega,
+            eta=eta,
+            decorrelation=decorrelation,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            dtype="float64",
+            warm_start=warm_start,
+            seed=seed,
+            threads=threads,
+        )
         self.recipe = HDP_PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 

@@ -71,7 +71,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if "kind" not in vars(cls):
             return  # a user's class, which may have an ``__init__`` of its own
         model = kinds.load(cls.kind)
-        cls.option_names = tuple(option.name for option in (*model.options, *model.arguments))
+        cls.option_names = tuple(name for name in signature(model).parameters if name not in _OWN)
         for name in cls.option_names:
             setattr(cls, name, None)  # estimators that were pickled by 1.1.0 have no options of their own
         common = signature(TopicEstimator.__init__)
@@ -175,8 +175,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if self.n_documents is not None:
             check_scalar(self.n_documents, "n_documents", Real)
         model, threads = kinds.load(self.kind), effective_n_jobs(self.n_jobs)
-        arguments = {*self.option_names, *signature(model).parameters} - _OWN
-        if unknown := [name for name in self.options or {} if name not in arguments]:
+        if unknown := [name for name in self.options or {} if name not in self.option_names]:
             known = ", ".join(self.option_names)
             raise ValueError(f"options: {type(self).__name__} has no {unknown[0]!r}; it has {known}")
         D = documents if self.n_documents is None else self.n_documents

@@ -25,19 +25,20 @@ with the priors. All these numbers are a `schedules.HDPRecipe`. `warm_start=Fals
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
 from wikitopics.model import options as check
-from wikitopics.model.allocation import LambdaModel
+from wikitopics.model.allocation import LambdaModel, precision
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Minibatch, Vector, Words, sound
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
-from wikitopics.model.options import HALF_LIFE, decorrelation, prior
+from wikitopics.model.online import MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
+from wikitopics.model.options import HALF_LIFE, KAPPA, LARGEST, TAU0, decorrelation, prior
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
 from wikitopics.option import Option
 
@@ -46,6 +47,35 @@ if TYPE_CHECKING:
 
 PART = 2048  # documents whose tables are in memory at a time
 MOST_TABLES = 1000  # the most of a document in a state: each takes memory
+
+ALPHA = prior("alpha", "concentration of a document's tables", 1.0, shared=False)
+OMEGA = prior("omega", "concentration of the corpus's topics", 1.0, shared=False)
+ETA = prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False)
+HDP_KAPPA = replace(KAPPA, help="how fast step sizes (tau0 + t)^-kappa fall", default=0.6)
+HDP_TAU0 = replace(TAU0, help="damps the first step sizes", default=12.0)
+WARM_DECORRELATION = 0.17
+DECORRELATION = decorrelation(WARM_DECORRELATION)
+MAX_TOPICS_PER_DOCUMENT = Option(
+    int,
+    "max_topics_per_document",
+    "the truncation T",
+    least=1,
+    most=MOST_TABLES,
+)
+TOLERANCE = Option(
+    float,
+    "tolerance",
+    "change that ends a local step",
+    above=0,
+    most=LARGEST,
+)
+MAX_ITERATIONS = Option(
+    int,
+    "max_iterations",
+    "of figure 9's local step",
+    least=1,
+    most=MOST_ITERATIONS,
+)
 
 
 class OnlineHDP(LambdaModel):
@@ -72,22 +102,9 @@ class OnlineHDP(LambdaModel):
     summary = "finds how many topics it needs"
     default_topics = 300
     default_batch_size = 2048
-    RECIPES = (HDP_WARM, HDP_PAPER)
-    USUAL: ClassVar = ({"decorrelation": 0.17}, {"decorrelation": 0.0})
-    options = (
-        prior("alpha", "concentration of a document's tables", 1.0, shared=False),
-        prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
-        prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
-        Option(float, "kappa", "how fast step sizes (tau0 + t)^-kappa fall", default=0.6, least=0.5, most=1),
-        Option(float, "tau0", "damps the first step sizes", default=12.0, least=0, most=LARGEST),
-        HALF_LIFE,
-        decorrelation(USUAL[0]["decorrelation"]),
-    )
-    arguments = (
-        Option(int, "max_topics_per_document", "the truncation T", default=10, least=1, most=MOST_TABLES),
-        Option(float, "tolerance", "change that ends a local step", default=1e-2, above=0, most=LARGEST),
-        Option(int, "max_iterations", "of figure 9's local step", default=100, least=1, most=MOST_ITERATIONS),
-    )
+    WARM_RECIPE = HDP_WARM
+    PAPER_RECIPE = HDP_PAPER
+    options = (ALPHA, OMEGA, ETA, HDP_KAPPA, HDP_TAU0, HALF_LIFE, DECORRELATION)
 
     version = 8
     oldest_version = 6
@@ -98,7 +115,18 @@ class OnlineHDP(LambdaModel):
         Entry("words_of_topics", "_words", "float64", "K", least=0),
         Entry("started_from", "_started_from", "int", least=0, most=MOST),
         Entry("time", "_time", least=0),
+        Entry.of_option(ALPHA),
+        Entry.of_option(OMEGA),
+        Entry.of_option(ETA),
+        Entry.of_option(HDP_KAPPA),
+        Entry.of_option(HDP_TAU0),
+        Entry.of_option(DECORRELATION),
+        Entry.of_option(MAX_TOPICS_PER_DOCUMENT),
+        Entry.of_option(TOLERANCE),
+        Entry.of_option(MAX_ITERATIONS),
+        *Entry.of_part(HDPRecipe, "recipe"),
     )
+    parts: ClassVar = {**LambdaModel.parts, "recipe": HDPRecipe}
 
     recipe: HDPRecipe
     a: Vector
@@ -110,19 +138,58 @@ class OnlineHDP(LambdaModel):
     tolerance: float
     max_iterations: int
 
-    def __init__(self, n_words: int, n_documents: float, *, max_topics: int = 300, **settings: Any) -> None:
+    def __init__(
+        self,
+        n_words: int,
+        n_documents: float,
+        *,
+        max_topics: int = 300,
+        alpha: float = 1.0,
+        omega: float = 1.0,
+        eta: float = 0.2,
+        kappa: float = 0.6,
+        tau0: float = 12.0,
+        half_life: float | None = None,
+        decorrelation: float | None = None,
+        max_topics_per_document: int = 10,
+        tolerance: float = 1e-2,
+        max_iterations: int = 100,
+        dtype: DTypeLike = "float32",
+        warm_start: bool = True,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
         check.at_least_one(max_topics=max_topics)
-        super().__init__(max_topics, n_words, n_documents, **settings)
-
-    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        K, W, dtype = self.n_topics, self.n_words, values["dtype"]
+        super().__init__(
+            max_topics,
+            n_words,
+            n_documents,
+            warm_start=warm_start,
+            half_life=half_life,
+            seed=seed,
+            threads=threads,
+        )
+        self.alpha = ALPHA.value(alpha)
+        self.omega = OMEGA.value(omega)
+        self.eta = ETA.value(eta)
+        self.kappa = HDP_KAPPA.value(kappa)
+        self.tau0 = HDP_TAU0.value(tau0)
+        self.decorrelation = DECORRELATION.value(
+            decorrelation, WARM_DECORRELATION if self.warm_start else 0.0
+        )
+        self.max_topics_per_document = MAX_TOPICS_PER_DOCUMENT.value(max_topics_per_document)
+        self.tolerance = TOLERANCE.value(tolerance)
+        self.max_iterations = MAX_ITERATIONS.value(max_iterations)
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
+        K, W = self.n_topics, self.n_words
         if self.warm_start:
             self.recipe = self.recipe.sized(self.n_documents)
-            topics = Lambda.of(np.zeros((W, K), dtype), self._eta)
+            topics = Lambda.of(np.zeros((W, K), precision(dtype)), self._eta)
         else:
-            topics = random_topics(self._random, "exponential", K, W, self.n_documents, self._eta, dtype)
+            topics = random_topics(
+                self._random, "exponential", K, W, self.n_documents, self._eta, precision(dtype)
+            )
         self._restart(topics, 0.0, K)
 
     @classmethod
@@ -171,7 +238,7 @@ class OnlineHDP(LambdaModel):
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
         after = prior[::-1].cumsum()[::-1]  # the topic of a stick and all later ones
-        return {"alpha": max(float(after[0]), cls.options[0].least), "a": prior[:-1], "b": after[1:]}
+        return {"alpha": max(float(after[0]), ALPHA.least), "a": prior[:-1], "b": after[1:]}
 
     # What it does
 

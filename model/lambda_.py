@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Threads, Vector
-from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry
+from wikitopics.model.online import FLOATS, TINY, WORDS_A_DOCUMENT, Entry
+from wikitopics.model.options import LARGEST
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512

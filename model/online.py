@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Minibatch, Threads
-from wikitopics.model.options import Metric
+from wikitopics.model.options import LARGEST, Metric
 from wikitopics.option import Option
 
 # The states of models as data: their keys, the attributes that hold them, and their valid values.
@@ -26,7 +26,6 @@ Plain = NDArray[Any] | bool | int | float | str
 State = dict[str, Plain]
 
 FLOATS = "float32 float64"  # an array of either
-LARGEST = 1e30  # the largest number in a state: everything computed from such numbers fits float32
 MOST = 2**53  # the largest counter
 MOST_ITERATIONS = 10_000  # the most iterations of a loop over a document
 TINY = 1e-300  # the smallest positive number used
@@ -49,6 +48,7 @@ class Entry:
     size: the letter whose size this number is
     least, most: bounds on every number; below: the letter whose size bounds all ids
     optional: whether the key may be missing; its attribute, or the part that it belongs to, is then None
+    missing: the value for states from before the entry existed; None: such states are refused
     """
 
     key: str
@@ -60,12 +60,29 @@ class Entry:
     most: float = LARGEST
     below: str = ""
     optional: bool = False
+    missing: Plain | None = None
 
     @property
     def path(self) -> tuple[str, str]:
         """The part of the model ("" for the model itself), and the attribute there."""
         part, _, name = (self.attribute or self.key).rpartition(".")
         return part, name
+
+    @classmethod
+    def of_option(cls, option: Option[float], *, optional: bool = False) -> Entry:
+        """The entry for an option whose value is an attribute of its name; older states get its default."""
+        # What is learnt may become smaller than any number that may be given.
+        learnt = bool(option.choices)
+        least = TINY if learnt or option.above == 0 else option.least
+        default = option.default
+        return cls(
+            option.name,
+            type=option.of.__name__,
+            least=least,
+            most=option.most,
+            optional=optional,
+            missing=None if isinstance(default, str) else default,
+        )
 
     @classmethod
     def of_part(cls, part: Any, attribute: str, optional: bool = False) -> tuple[Entry, ...]:
@@ -103,6 +120,8 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = 
     there = {entry.path[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
     for entry in entries:
         value = plain(state.get(entry.key))
+        if value is None:
+            value = entry.missing
         if value is None and entry.optional and not (entry.path[0] and entry.path[0] in there):
             continue
         fault = "is missing" if value is None else _fault(entry, value, sizes)
@@ -182,8 +201,6 @@ class OnlineModel(ABC):
     default_batch_size: ClassVar[int] = 1024
     options: ClassVar[tuple[Option[float], ...]] = ()
     """The settings besides the sizes, as keyword arguments of these names."""
-    arguments: ClassVar[tuple[Option[Any], ...]] = ()
-    """Further keyword arguments, which commands do not offer."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
     """The metrics that `own_metrics` measures."""
 
@@ -262,7 +279,7 @@ class OnlineModel(ABC):
     def check_options(cls, **values: object) -> None:
         """Raise ValueError for the first value that the option of that name does not accept; None is
         accepted."""
-        for option in (*cls.options, *cls.arguments):
+        for option in cls.options:
             option.convert(values.get(option.name))
 
     # Properties

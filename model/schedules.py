@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from wikitopics.model.minibatch import Indices, Minibatch, Vector
-from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, bounded
+from wikitopics.model.online import MOST_ITERATIONS, TINY, bounded
+from wikitopics.model.options import LARGEST
 
 if TYPE_CHECKING:
     from wikitopics.model.lambda_ import Lambda

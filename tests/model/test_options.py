@@ -3,29 +3,48 @@ import inspect
 import numpy as np
 import pytest
 
-from wikitopics.model import OnlineLDA, StateError, kinds
+from wikitopics.model import Entry, OnlineLDA, StateError, kinds
 from wikitopics.option import Option
 
+PATIENCE = Option(float, "patience", "how long it waits", default=2.0, least=1, most=9)
 
-def test_a_setting_is_declared_once():
-    class Mine(OnlineLDA):
-        arguments = (Option(float, "patience", "", default=2.0, least=1, most=9),)
 
-    state = Mine(3, 40, 500, patience=4).state()
-    assert Mine.from_state(state).patience == state["patience"] == 4.0
-    assert Mine(3, 40, 500).patience == inspect.signature(Mine).parameters["patience"].default == 2.0
+class Patient(OnlineLDA):
+    """Online LDA with one more option, added as anybody would add it."""
+
+    options = (*OnlineLDA.options, PATIENCE)
+    entries = (*OnlineLDA.entries, Entry.of_option(PATIENCE))
+
+    def __init__(self, n_topics, n_words, n_documents, *, patience=2.0, **settings):
+        super().__init__(n_topics, n_words, n_documents, **settings)
+        self.patience = PATIENCE.value(patience)
+
+
+def test_the_range_of_an_option_is_that_of_its_entry():
+    state = Patient(3, 40, 500, patience=4).state()
+    assert Patient.from_state(state).patience == state["patience"] == 4.0
     with pytest.raises(ValueError, match="patience must be a number from 1 to 9, not 10"):
-        Mine(3, 40, 500, patience=10)
+        Patient(3, 40, 500, patience=10)
     with pytest.raises(StateError, match="patience must be from 1 to 9"):
-        Mine.from_state({**state, "patience": 10.0})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'patience'"):
-        OnlineLDA(3, 40, 500, patience=4)
+        Patient.from_state({**state, "patience": 10.0})
+
+
+def test_a_state_from_before_an_option_has_its_default():
+    before = OnlineLDA(3, 40, 500, kappa=0.7).state()
+    model = Patient.from_state(before)
+    assert (model.patience, model.kappa) == (2.0, 0.7)
+
+
+def test_an_option_that_does_not_exist_is_refused(kind):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'kapa'"):
+        kinds.load(kind).create(3, 40, 500, {"kapa": 1})
 
 
 def test_every_setting_is_an_argument_of_the_constructor(kind):
     kind = kinds.load(kind)
     arguments = inspect.signature(kind).parameters
     assert {"n_words", "n_documents", "warm_start", "dtype", "seed", "threads"} <= arguments.keys()
+    assert not any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
     assert all(arguments[option.name].default == option.default for option in kind.options)
 
 
