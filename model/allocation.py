@@ -28,7 +28,7 @@ from wikitopics.model.lambda_ import Lambda, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
 from wikitopics.model.online import MOST, Entry, OnlineModel, State, bounded
 from wikitopics.model.options import LARGEST
-from wikitopics.model.schedules import THETA_STEPS, Balance, Stage, StepSizes
+from wikitopics.model.schedules import THETA_STEPS, HDPRecipe, Stage, StepSizes, WarmStart
 from wikitopics.option import Option
 
 DECORRELATED_AFTER = 1500  # documents after which topics are decorrelated half as far as in the end
@@ -47,9 +47,9 @@ class LambdaModel(OnlineModel):
     It keeps the numbers by which it departs from its paper as `recipe`.
     """
 
-    WARM_RECIPE: ClassVar[Balance]
+    WARM_RECIPE: ClassVar[WarmStart | HDPRecipe]
     """The recipe with `warm_start`."""
-    PAPER_RECIPE: ClassVar[Balance]
+    PAPER_RECIPE: ClassVar[WarmStart | HDPRecipe]
     """The paper's own numbers."""
 
     parts: ClassVar = {"_topics": Lambda.of_state, "_first": Minibatch}
@@ -64,7 +64,7 @@ class LambdaModel(OnlineModel):
     )
 
     _topics: Lambda
-    recipe: Any
+    recipe: WarmStart | HDPRecipe
     decorrelation: float
     tau0: float
     kappa: float
@@ -91,12 +91,15 @@ class LambdaModel(OnlineModel):
     @property
     def _apart(self) -> float:
         """How far topics are decorrelated: little at first, as that only harms topics not yet separated."""
-        return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER) * (1 - self._mixed)
+        grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
+        return grown * (1 - self._mixed)
 
     @property
     def _mixed(self) -> float:
         """The mixture's share of the E-step, given the words of the texts so far."""
-        return mixture.share(self._words_read or LARGEST, self._seen)
+        if not self._words_read:
+            return 0.0
+        return mixture.share(self._words_read, self._seen)
 
     def _with_words_of(self, batch: Minibatch) -> float:
         """The same share once the words of this minibatch are counted as read."""
@@ -117,14 +120,16 @@ class LambdaModel(OnlineModel):
 
     def topics(self) -> Floats:
         """(K, W) expected topics E[beta], decorrelated; rows sum to 1."""
-        return np.ascontiguousarray(self.topic_rows(np.arange(self._topics.n_words)).T)
+        rows = self.topic_rows(np.arange(self._topics.n_words))
+        return np.ascontiguousarray(rows.T)
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> Floats:
         """(U, K) expected topics of some words only, one row per word; raises ValueError for an id out of
         range."""
         if len(word_ids) and not 0 <= word_ids.min() <= word_ids.max() < self._topics.n_words:
             raise ValueError(f"word ids must be from 0 to {self._topics.n_words - 1}")
-        return self._topics.read_rows(word_ids, self._apart)[:, : self._topics.n_topics]
+        rows = self._topics.read_rows(word_ids, self._apart)
+        return rows[:, : self._topics.n_topics]
 
     def top_words(self, n: int) -> tuple[Ids, NDArray[np.float32]]:
         """See `OnlineModel.top_words`."""
@@ -144,8 +149,9 @@ class LambdaModel(OnlineModel):
             raise ValueError("only a model that has learnt nothing yet can be seeded")
         if len(topics) > self.n_topics:
             raise ValueError(f"{len(topics)} topics are seeded, but there are only {self.n_topics}")
-        if not all(len(words) and 0 <= min(words) <= max(words) < self.n_words for words in topics):
-            raise ValueError(f"each seeded topic needs words, from 0 to {self.n_words - 1}")
+        for words in topics:
+            if len(words) == 0 or min(words) < 0 or max(words) >= self.n_words:
+                raise ValueError(f"each seeded topic needs words, from 0 to {self.n_words - 1}")
         self._topics.seed([np.unique(words) for words in topics])
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -159,21 +165,25 @@ class LambdaModel(OnlineModel):
 
         passes = ThetaPasses(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
         theta = inferred(batch, self._topics, self._apart, passes, self._workers)
-        if mixed := self._mixed:
+        mixed = self._mixed
+        if mixed:
             words = batch.words(self.n_words)
             rows = self._topics.read_rows(words.ids, self._apart, self._workers)
-            of_one = mixture.proportions(words, rows, passes.alpha)[0]
-            theta += mixed * (of_one.astype(np.float32) - theta)
+            of_one_topic, _ = mixture.proportions(words, rows, passes.alpha)
+            theta += mixed * (of_one_topic.astype(np.float32) - theta)
         return theta
 
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""
-        lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
-        lambda_ = Lambda.of(lambda_hat, 0.0)
-        shared = {entry.key: getattr(lambda_, entry.path[1]) for entry in Lambda.ENTRIES}
         K, W = topics.shape
-        state = {**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior), "decorrelation": 0.0}
+        words = np.maximum(topics * weights[:, None], LEAST_WORDS)  # of each topic, (K, W)
+        lambda_ = Lambda.of(np.ascontiguousarray(words.T, np.float32), 0.0)
+        state = cls.create(K, W, 1).state()
+        for entry in Lambda.ENTRIES:
+            state[entry.key] = getattr(lambda_, entry.name)
+        state.update(cls._prior_entries(prior))
+        state["decorrelation"] = 0.0
         return cls.from_state(state)
 
     @classmethod
@@ -229,19 +239,24 @@ class Rebirth:
         total = mass.sum()
         if not total:
             return np.zeros(0, np.intp)
-        self.use += (mass / total - self.use) * -math.expm1(-batch.D / self.recent)
+        newest = -math.expm1(-batch.D / self.recent)  # the weight of this minibatch in the mean
+        self.use += (mass / total - self.use) * newest
         self.documents += batch.D
         if self.documents < self.calm:
             return np.zeros(0, np.intp)
         shares = topics.shares()
-        turned = np.maximum(shares - self.use, 0).sum() > self.turned
-        enough, weight = (1.0, self.seed_weight) if turned else (self.faded, 1.0)
-        born = np.flatnonzero(self.use < enough * shares)
-        if turned:
+        moved = np.maximum(shares - self.use, 0).sum()
+        if moved > self.turned:
             self.documents = 0
+            enough = 1.0
+            seed_weight = self.seed_weight
+        else:
+            enough = self.faded
+            seed_weight = 1.0
+        born = np.flatnonzero(self.use < enough * shares)
         if len(born):
             seeds = random.integers(0, batch.D, (len(born), self.seeds))
-            fresh = topics_from(batch, topics.n_words, seeds, weight)
+            fresh = topics_from(batch, topics.n_words, seeds, seed_weight)
             topics.replace(born, self.mass * topics.total_hat.mean() * fresh)
             self.use[born] = 1 / topics.n_topics
         return born
@@ -259,6 +274,7 @@ class DirichletAllocation(LambdaModel):
         Entry("own_steps", "_own_steps", "bool"),
     )
 
+    recipe: WarmStart
     _learn_alpha: bool
     _learn_eta: bool
     _own_steps: bool
@@ -267,23 +283,33 @@ class DirichletAllocation(LambdaModel):
 
     def _begin_step(self, batch: Minibatch) -> Stage:
         """The warm start's stage at a minibatch, which then counts as seen by its schedules."""
-        before, amount, mixed = self._amount, self.recipe.amount(batch), self._with_words_of(batch)
+        before = self._amount
+        amount = self.recipe.amount(batch)
+        mixed = self._with_words_of(batch)
         self._amount += amount
-        stage: Stage = self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount, mixed)
-        return stage
+        return self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount, mixed)
 
     def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
-        """Start the share `mixed` of short texts' topics as a mixture learnt from the first texts: those
-        `before` and these. Start over when there are many more. words: the corpus's, as lambda counts them"""
-        if not mixed or before >= mixture.enough(self.n_documents):
+        """Start the share `mixed` of short texts' topics as a mixture learnt from the first texts.
+
+        These are the `before` texts kept so far and those of this minibatch. The topics start over whenever
+        there are many more texts.
+
+        words: those of the corpus, as lambda counts them
+        """
+        enough = mixture.enough(self.n_documents)
+        if not mixed or before >= enough:
             return
-        topics, first = self._topics, Minibatch.concatenate([self._first or batch[:0], batch])
+        topics = self._topics
+        earlier = self._first or batch[:0]
+        texts = Minibatch.concatenate([earlier, batch])
         if mixture.is_due(before, before + batch.D, self.n_documents):
-            fresh = mixture.first_topics(first, topics, self.n_topics, self._random)
-            fresh = fresh[:, mixture.matched(fresh, topics.hat, len(np.bincount(topics.seed_topics)))]
+            fresh = mixture.first_topics(texts, topics, self.n_topics, self._random)
+            seeded = len(np.bincount(topics.seed_topics))
+            fresh = fresh[:, mixture.matched(fresh, topics.hat, seeded)]
             fresh *= mixed * words / topics.scale / fresh.sum()
             topics.replace(np.arange(self.n_topics), fresh + (1 - mixed) * topics.hat)
-        self._first = first if mixture.enough(self.n_documents) > first.D else None
+        self._first = texts if enough > texts.D else None
 
     def _bear(self, alpha: Vector, mass: Vector, batch: Minibatch) -> None:
         """Topics whose subjects have left the stream start again; mass: (K,) the words of each in `batch`."""
