@@ -97,9 +97,11 @@ class BatchLDA(OnlineLDA):
         words = sound(batch).words(self.n_words)
         if batch.n_tokens == 0:
             raise ValueError("there are no words to fit")
-        sizes = self.n_topics, self.n_words, batch.D
-        topics = random_topics(self._random, self._initialization, *sizes, self.eta, "float64")
-        self._topics, self._elbo = topics, np.zeros(0)
+        topics = random_topics(
+            self._random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
+        )
+        self._topics = topics
+        self._elbo = np.zeros(0)
         gamma: Floats | None = None
         for _ in range(self.max_sweeps):
             rows, posterior, bounds = self._e_step(words, gamma)
@@ -112,7 +114,9 @@ class BatchLDA(OnlineLDA):
                 last, now = self._elbo[-2:]
                 if (now - last) / abs(last) < self.improvement:
                     break
-        self.n_documents, self.updates, self._seen = float(batch.D), len(self._elbo), batch.D
+        self.n_documents = float(batch.D)
+        self.updates = len(self._elbo)
+        self._seen = batch.D
         return self
 
     def _e_step(self, words: Words, gamma: Floats | None) -> tuple[Floats, Documents, Vector]:
@@ -133,9 +137,11 @@ class BatchLDA(OnlineLDA):
         if gamma is None:
             return rows, fresh, bounds
         resumed, resumed_bounds = ascent(self.max_iterations, gamma)
-        best = np.where((bounds > resumed_bounds)[:, None], fresh.gamma, resumed.gamma)
+        fresh_is_higher = bounds > resumed_bounds
+        best = np.where(fresh_is_higher[:, None], fresh.gamma, resumed.gamma)
         # Without iterations: phi for the chosen gamma.
-        return rows, *ascent(0, best)
+        chosen, chosen_bounds = ascent(0, best)
+        return rows, chosen, chosen_bounds
 
 
 # Batch variational inference for the HDP, [W11] section 3.1: full steps (rho = 1) on all documents.
@@ -205,7 +211,8 @@ class BatchHDP(OnlineHDP):
         tables = None
         if self.warm_start:
             self._start_from(batch)
-            tables = self._e_step(words, self._corpus(words.ids, batch.D)).tables
+            first = self._corpus(words.ids, batch.D)
+            tables = self._e_step(words, first).tables
         while len(self._bounds) < max_sweeps:
             corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
             posterior = figure_9(words, corpus, self._limits(), self._workers, tables)
@@ -220,5 +227,6 @@ class BatchHDP(OnlineHDP):
                 last, now = self._bounds[-2:]
                 if now - last < tolerance * abs(now):
                     break
-        self.updates, self._seen = len(self._bounds), batch.D
+        self.updates = len(self._bounds)
+        self._seen = batch.D
         return self

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
-from wikitopics.model.lambda_ import random_topics
+from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.mixture import blended
 from wikitopics.model.online import MOST, MOST_ITERATIONS, TINY, Entry, State
@@ -218,24 +218,26 @@ class OnlineLDA(DirichletAllocation):
             self._topics.sow(tokens)
         stage = self._begin_step(batch)
         self._start_from(batch, self._seen, stage.mixed, tokens)
-        # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
-        rho = stage.step_size() if self._own_steps else StepSizes(self.tau0, self.kappa).rho(self.updates)
+        steps = StepSizes(self.tau0, self.kappa)  # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
+        rho = stage.step_size() if self._own_steps else steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
-        balance, alpha = stage.balance(self._topics), self.alpha
+        balance = stage.balance(self._topics)
+        alpha = self.alpha  # of this step's E-step
         forgets = self.warm_start and self.half_life is not None
+        statistics: Statistics
         if forgets or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
             alpha = stage.alpha(last)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            own = collapsed.e_step(words, rows, passes, self._workers)
+            gamma, statistics = collapsed.e_step(words, rows, passes, self._workers)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, found = e_step(words, rows, alpha, self._limits(), self._workers)
             if self._learn_alpha:
                 self._update_alpha(found, rho)
-            own = gamma, found
-        gamma, statistics = blended(stage.mixed, own, words, rows, alpha)
+            statistics = found
+        gamma, statistics = blended(stage.mixed, gamma, statistics, words, rows, alpha)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:
@@ -243,7 +245,8 @@ class OnlineLDA(DirichletAllocation):
         self._bear(self.alpha, statistics.mass, batch)
         self._note_step(batch.D, rho)
         # In this order: otherwise a small alpha would be lost in rounding beside a large one.
-        return collapsed.proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
+        expected_words = gamma - alpha.astype(gamma.dtype)
+        return collapsed.proportions(expected_words + self.alpha.astype(gamma.dtype))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
@@ -255,7 +258,8 @@ class OnlineLDA(DirichletAllocation):
 
         if self.recipe.inference_passes:
             return super().infer(batch)
-        return proportions(self._ascent(batch)[2].gamma)
+        _, _, posterior = self._ascent(batch)
+        return proportions(posterior.gamma)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
@@ -293,7 +297,8 @@ class OnlineLDA(DirichletAllocation):
 
         if not self.warm_start:
             # alpha <- alpha - rho H^-1 g, [H10] section 2.2
-            step = alpha_step(self.alpha, statistics.documents, statistics.sum_Elog_theta(self.alpha))
+            sum_Elog_theta = statistics.sum_Elog_theta(self.alpha)
+            step = alpha_step(self.alpha, statistics.documents, sum_Elog_theta)
             self.alpha = descend(self.alpha, rho, step)
         elif statistics.growth > 0:
             # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and is never
@@ -313,7 +318,8 @@ class OnlineLDA(DirichletAllocation):
         self._words_since_eta += words
         if self._words_since_eta >= self.n_words / 8:
             self._words_since_eta = 0
-            step = eta_step(self.eta, self.n_topics, self.n_words, self._topics.sum_Elog_beta())
+            sum_Elog_beta = self._topics.sum_Elog_beta()
+            step = eta_step(self.eta, self.n_topics, self.n_words, sum_Elog_beta)
             self.eta = float(descend(self.eta, rho, step))
 
     @classmethod

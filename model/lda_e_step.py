@@ -320,10 +320,12 @@ def e_step(
     words: Words, rows: Floats, alpha: Vector, limits: LDALimits, workers: Threads
 ) -> tuple[Floats, LDAStatistics]:
     """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
-    batch, posterior = words.batch, ascend(words, rows, alpha, limits, workers)
+    batch = words.batch
+    posterior = ascend(words, rows, alpha, limits, workers)
     sums, mass = sum_statistics(words, rows, posterior, workers)
-    total = alpha.sum()
-    growth = float(np.sum(psi(total + batch.lengths()) - psi(total)))  # gamma sums to alpha plus words
+    sum_alpha = alpha.sum()
+    sum_gamma = sum_alpha + batch.lengths()
+    growth = float(np.sum(psi(sum_gamma) - psi(sum_alpha)))
     return posterior.gamma, LDAStatistics(words.ids, sums, mass, batch.D, posterior.excess, growth)
 
 
@@ -339,21 +341,32 @@ def ascend(
 
     start: (D, K) gamma to continue from, or None for gamma = 1
     """
-    D, K, dtype = words.batch.D, len(alpha), rows.dtype
-    gamma = np.empty((D, K), dtype) if start is None else start.astype(dtype)
-    x, ratio = np.empty((D, rows.shape[1]), dtype), np.empty(len(words.entries.local), dtype)
-    posterior = Documents(gamma, x, ratio, np.zeros(K))
-    limits = limits if dtype == np.float32 else limits._replace(drop=0.0)
-    arguments = words.entries, rows, alpha.astype(dtype), psi(alpha), limits, start is not None, posterior
-    return posterior._replace(excess=workers.total(e_step_kernel, D, DOCUMENT_BLOCK, K, *arguments))
+    D = words.batch.D
+    N = len(words.entries.local)
+    K = len(alpha)
+    dtype = rows.dtype
+    resume = start is not None
+    posterior = Documents(
+        gamma=np.empty((D, K), dtype) if start is None else start.astype(dtype),
+        x=np.empty((D, rows.shape[1]), dtype),
+        ratio=np.empty(N, dtype),
+        excess=np.zeros(K),
+    )
+    if dtype != np.float32:
+        limits = limits._replace(drop=0.0)
+    arguments = (words.entries, rows, alpha.astype(dtype), psi(alpha), limits, resume, posterior)
+    excess = workers.total(e_step_kernel, D, DOCUMENT_BLOCK, K, *arguments)
+    return posterior._replace(excess=excess)
 
 
 def sum_statistics(words: Words, rows: Floats, found: Documents, workers: Threads) -> tuple[Floats, Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
-    U, K = len(words.ids), len(found.excess)
+    U = len(words.ids)
+    K = len(found.excess)
     sums = np.empty((U, K), rows.dtype)
-    arguments = words.occurrences(), found, rows, sums
-    return sums, workers.total(sum_statistics_kernel, U, WORD_BLOCK, K, *arguments)
+    kernel = sum_statistics_kernel
+    mass = workers.total(kernel, U, WORD_BLOCK, K, words.occurrences(), found, rows, sums)
+    return sums, mass
 
 
 def document_bounds(topics: Lambda, words: Words, rows: Floats, alpha: Vector, found: Documents) -> Vector:
@@ -361,24 +374,25 @@ def document_bounds(topics: Lambda, words: Words, rows: Floats, alpha: Vector, f
 
     Only for rows without balance. docs/derivations.md: topics inactive in a document add nothing.
     """
-    batch, gamma = words.batch, found.gamma.astype(np.float64)
+    batch = words.batch
+    gamma = found.gamma.astype(np.float64)
     psi_sum = psi(gamma.sum(axis=1))
     # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
-    # rows_wk
+    # rows_wk.
     # The divisors of the rows, sum_k exp(E[log beta_kw]), follow from each row's largest entry.
     k = rows.argmax(axis=1)
     lambda_ = topics.eta + topics.scale * topics.hat[words.ids, k].astype(np.float64)
     largest = rows[np.arange(len(words.ids)), k]
     log_divisors = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
-    mixtures = (
-        np.log(batch.counts) - np.log(found.ratio, dtype=np.float64) + log_divisors[words.entries.local]
-    )
-    per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
+    log_mixtures = np.log(batch.counts) - np.log(found.ratio, dtype=np.float64)
+    log_mixtures += log_divisors[words.entries.local]
+    per_entry = batch.counts * (log_mixtures - psi_sum[batch.documents()])
     running = np.concatenate([[0.0], np.cumsum(per_entry)])
     elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
     # E[log p(theta | alpha)] - E[log q(theta)]
     d, k = np.nonzero(found.gamma != alpha.astype(found.gamma.dtype))
-    active, prior = gamma[d, k], alpha[k]
+    active = gamma[d, k]
+    prior = alpha[k]
     terms = (prior - active) * (psi(active) - psi_sum[d]) + gammaln(active) - gammaln(prior)
     elbo += np.bincount(d, terms, minlength=batch.D)
     elbo += gammaln(alpha.sum()) - gammaln(gamma.sum(axis=1))

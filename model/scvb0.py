@@ -239,8 +239,10 @@ class SCVB0(DirichletAllocation):
         """
         from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, proportions, sum_Elog_theta, word_rows
 
-        words, tokens = sound(batch).words(self.n_words), batch.n_tokens
-        before, stage = self._seen, self._begin_step(batch)
+        words = sound(batch).words(self.n_words)
+        tokens = batch.n_tokens
+        before = self._seen
+        stage = self._begin_step(batch)
         if tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
@@ -253,16 +255,18 @@ class SCVB0(DirichletAllocation):
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
             self._topics.sow(self._corpus_tokens())
         self._start_from(batch, before, stage.mixed, self._corpus_tokens())
-        rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
-        n = self.burn_in + 1 + stage.more_passes
-        passes = ThetaPasses(stage.alpha(self._final_alpha), n, self._theta_steps)
-        own = e_step(words, rows, passes, self._workers)
-        theta, statistics = blended(stage.mixed, own, words, rows, passes.alpha)
+        balance = stage.balance(self._topics)
+        alpha = stage.alpha(self._final_alpha)
+        rows = word_rows(self._topics, words, balance, self._workers)
+        passes = ThetaPasses(alpha, self.burn_in + 1 + stage.more_passes, self._theta_steps)
+        theta, statistics = e_step(words, rows, passes, self._workers)
+        theta, statistics = blended(stage.mixed, theta, statistics, words, rows, alpha)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
-        some = slice(self.recipe.learning_documents)
         if self._learn_alpha and self._amount >= stage.annealed_until:
-            self._alpha_step(*sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha))
+            some = slice(self.recipe.learning_documents)
+            sums, documents = sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha)
+            self._alpha_step(sums, documents)
         if self._learn_eta:
             self._eta_step()
         self._bear(self._final_alpha, statistics.mass, batch)
@@ -293,16 +297,21 @@ class SCVB0(DirichletAllocation):
 
         from wikitopics.model.lda_e_step import descend, eta_step
 
-        n, topics = self.recipe.learning_topics, self._topics
-        some = (self.updates * n + np.arange(n)) % self.n_topics
-        lambda_ = topics.hat[:, some].astype(np.float64) * topics.scale + self.eta
+        topics = self._topics
+        n = self.recipe.learning_topics
+        in_turn = (self.updates * n + np.arange(n)) % self.n_topics
+        lambda_ = topics.hat[:, in_turn].astype(np.float64) * topics.scale + self.eta
         Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=0))
         step = eta_step(self.eta, n, self.n_words, float(Elog_beta.sum()))
         topics.eta = float(descend(self.eta, math.sqrt(self.rho), step))
 
     def _contradiction(self) -> str:
-        without = "it counts words, but no documents" if self._tokens_seen and not self._seen else ""
-        return super()._contradiction() or without
+        contradiction = super()._contradiction()
+        if contradiction:
+            return contradiction
+        if self._tokens_seen and not self._seen:
+            return "it counts words, but no documents"
+        return ""
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:

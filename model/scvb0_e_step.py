@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,10 +241,14 @@ def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -
 
 def e_step(words: Words, rows: Floats, passes: ThetaPasses, workers: Threads) -> tuple[Floats, Statistics]:
     """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them."""
-    D, K, (U, K_padded) = words.batch.D, len(passes.alpha), rows.shape
-    blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // max(1, U * K_padded)))
-    size = max(DOCUMENT_BLOCK, -(-D // blocks_at_most))
-    blocks = np.empty((-(-D // size), U, K_padded), rows.dtype)
+    D = words.batch.D
+    K = len(passes.alpha)
+    U, K_padded = rows.shape
+    blocks_that_fit = MAX_CELLS // max(1, U * K_padded)
+    most_blocks = max(1, min(MAX_BLOCKS, blocks_that_fit))
+    size = max(DOCUMENT_BLOCK, math.ceil(D / most_blocks))
+    n_blocks = math.ceil(D / size)
+    blocks = np.empty((n_blocks, U, K_padded), rows.dtype)
     theta = _run_passes(words, rows, passes, size, blocks, workers)
     mass = workers.total(sum_statistics, U, SUM_BLOCK, K, blocks)
     return theta, Statistics(words.ids, blocks[0], mass)
@@ -258,8 +263,9 @@ def inferred(
     """
     words = sound(batch).words(topics.n_words)
     rows = topics.read_rows(words.ids, apart, workers)
-    nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
-    return proportions(_run_passes(words, rows, passes, INFERENCE_BLOCK, nothing, workers))
+    no_sums = np.empty((1, 0, rows.shape[1]), rows.dtype)
+    theta = _run_passes(words, rows, passes, INFERENCE_BLOCK, no_sums, workers)
+    return proportions(theta)
 
 
 def _run_passes(
@@ -272,30 +278,35 @@ def _run_passes(
     blocks: (blocks, U, K'), or (1, 0, K') for no sums; then only the active of many topics are separate
     """
     alpha, n, steps = passes
-    D, dtype = words.batch.D, rows.dtype
-    keep = steps.keep(n * int(np.diff(words.entries.indptr).max(initial=0))).astype(dtype)
-    padded_alpha = np.zeros(rows.shape[1], dtype)
-    padded_alpha[: len(alpha)] = alpha
-    theta = np.empty((D, rows.shape[1]), dtype)
-    arguments = words.entries, rows, Passes(padded_alpha, keep, n), theta
-    if blocks.shape[1] == 0 and len(alpha) >= MANY_TOPICS:
+    D = words.batch.D
+    K = len(alpha)
+    _, U, K_padded = blocks.shape
+    dtype = rows.dtype
+    longest = int(np.diff(words.entries.indptr).max(initial=0))
+    keep = steps.keep(n * longest).astype(dtype)
+    padded_alpha = np.zeros(K_padded, dtype)
+    padded_alpha[:K] = alpha
+    theta = np.empty((D, K_padded), dtype)
+    arguments = (words.entries, rows, Passes(padded_alpha, keep, n), theta)
+    if U == 0 and K >= MANY_TOPICS:
         flat = np.cbrt(padded_alpha)
         expected = np.stack([np.einsum("uk,k->u", rows, prior) for prior in (padded_alpha, flat)])
-        others = padded(round(ACTIVE * len(alpha) ** 0.5)) - 1
+        others = padded(round(ACTIVE * K**0.5)) - 1
         workers.run(active_documents, D, size, *arguments, flat, expected, others)
-        return theta[:, : len(alpha)]
+        return theta[:, :K]
 
     def block(start: int, stop: int) -> None:
-        sums = blocks[start // size if blocks.shape[1] else 0]
-        documents(start, stop, *arguments, sums)
+        number = start // size if U else 0
+        documents(start, stop, *arguments, blocks[number])
 
     workers.map(block, D, size)
-    return theta[:, : len(alpha)]
+    return theta[:, :K]
 
 
 def proportions(theta: Floats) -> NDArray[np.float32]:
     """(D, K) E[theta]: N_theta + alpha, or the gamma of variational LDA, rows scaled to sum to 1."""
-    proportions: NDArray[np.float32] = (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
+    totals = theta.sum(axis=1, keepdims=True)
+    proportions: NDArray[np.float32] = (theta / totals).astype(np.float32)
     return proportions
 
 
@@ -306,8 +317,9 @@ def sum_Elog_theta(theta: Floats, lengths: Indices | Vector, alpha: Vector) -> t
     psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at the mean, so
     N = 0, with probability exp(-n), and N > 0, at its mean, are treated separately (docs/derivations.md).
     """
-    C_j = lengths[lengths > 0]
-    n = np.maximum(theta[lengths > 0] - alpha, 1e-12)
+    has_words = lengths > 0
+    C_j = lengths[has_words]
+    n = np.maximum(theta[has_words] - alpha, 1e-12)
     some = -np.expm1(-n)
     Elog_theta = psi(alpha) + some * (psi(alpha + n / some) - psi(alpha))
     Elog_theta -= psi(alpha.sum() + C_j)[:, None]
