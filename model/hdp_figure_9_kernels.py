@@ -41,7 +41,8 @@ def ascend(
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
-        ids, n_dw = local[first : first + n], counts[first : first + n]
+        ids = local[first : first + n]
+        n_dw = counts[first : first + n]
         here = tables[first : first + n]
         total = n_dw.sum()
         if fresh:
@@ -75,7 +76,9 @@ def expected_proportions(gamma: Vector, zeta: Floats, theta: Floats) -> None:
     theta[:] = 0
     rest = 1.0
     for i in range(T):
-        stick = gamma[i, 0] / (gamma[i, 0] + gamma[i, 1]) if i < T - 1 else 1.0
+        stick = 1.0
+        if i < T - 1:
+            stick = gamma[i, 0] / (gamma[i, 0] + gamma[i, 1])
         for k in range(zeta.shape[1]):
             theta[k] += rest * stick * zeta[i, k]
         rest *= 1 - stick
@@ -153,7 +156,8 @@ def document_bounds(
     tables, topics, n_topics, zeta, n_tables, _ = posterior
     T = zeta.shape[1]
     for d in range(start, stop):
-        first, last = indptr[d], indptr[d + 1]
+        first = indptr[d]
+        last = indptr[d + 1]
         rest = 0.0
         for j in range(first, last):
             rest += counts[j]
@@ -190,7 +194,8 @@ def document_bounds(
 def stick_bound(alpha: float, gamma1: float, gamma2: float) -> tuple[float, float, float]:
     """Under Beta(gamma1, gamma2): E[log pi_i], E[log(1 - pi_i)], E[log p(pi_i | alpha)] - E[log q(pi_i)]."""
     both = digamma(gamma1 + gamma2)
-    Elog_v, Elog_not_v = digamma(gamma1) - both, digamma(gamma2) - both
+    Elog_v = digamma(gamma1) - both
+    Elog_not_v = digamma(gamma2) - both
     bound = math.log(alpha) + (alpha - 1) * Elog_not_v
     bound -= (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v
     bound -= math.lgamma(gamma1 + gamma2) - math.lgamma(gamma1) - math.lgamma(gamma2)

@@ -121,7 +121,10 @@ def soft_em(
         expected[:] = 0
         j = 0
         while j + 4 <= n:  # four rows at a time, so that `weight` and `expected` are loaded once for them
-            r0, r1, r2, r3 = rows[local[j]], rows[local[j + 1]], rows[local[j + 2]], rows[local[j + 3]]
+            r0 = rows[local[j]]
+            r1 = rows[local[j + 1]]
+            r2 = rows[local[j + 2]]
+            r3 = rows[local[j + 3]]
             t0 = t1 = t2 = t3 = kind(0)
             for k in range(K):
                 t0 += weight[k] * r0[k]
@@ -162,7 +165,9 @@ def e_step(
     """
     indptr, local, counts = batch
     rows, sigma, Elog_sigma = corpus
-    T, alpha, tolerance = limits.T, limits.alpha, limits.tolerance
+    T = limits.T
+    alpha = limits.alpha
+    tolerance = limits.tolerance
     tables, topics, n_topics, zeta, n_tables, theta = posterior
     kind = rows.dtype.type
     K = theta.shape[1]
@@ -231,7 +236,8 @@ def e_step(
                     theta[d, shortlist[a]] += chosen[i, a] * value
             for a in range(c):
                 topics[d, a] = shortlist[a]
-            n_topics[d], n_tables[d] = c, t
+            n_topics[d] = c
+            n_tables[d] = t
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
@@ -240,7 +246,9 @@ def e_step(
 @part
 def gather(n: int, c: int, here: Ids, rows: Floats, scratch: HDPScratch) -> None:
     """The words' entries of the topics on the shortlist, and their logarithms."""
-    shortlist, block, logs = scratch.shortlist, scratch.block, scratch.logs
+    shortlist = scratch.shortlist
+    block = scratch.block
+    logs = scratch.logs
     for j in range(n):
         u = here[j]
         for a in range(c):

@@ -122,14 +122,20 @@ def active_documents(
     K = alpha.size
     kind = alpha.dtype.type
     longest = longest_of(start, stop, indptr)
-    lines, ends = np.arange(longest).astype(np.int32), np.zeros(2, np.int64)
-    weights, excess = np.empty(longest, alpha.dtype), np.empty(K, alpha.dtype)
+    lines = np.arange(longest).astype(np.int32)
+    ends = np.zeros(2, np.int64)
+    weights = np.empty(longest, alpha.dtype)
+    excess = np.empty(K, alpha.dtype)
     topics = np.empty(K, np.int64)
-    block, prior = np.empty((longest, others + 1), alpha.dtype), np.empty(others + 1, alpha.dtype)
-    N, nothing = np.empty((1, others + 1), alpha.dtype), np.empty((0, others + 1), alpha.dtype)
-    total_alpha, total_flat = alpha.sum(), flat.sum()
+    block = np.empty((longest, others + 1), alpha.dtype)
+    prior = np.empty(others + 1, alpha.dtype)
+    N = np.empty((1, others + 1), alpha.dtype)
+    nothing = np.empty((0, others + 1), alpha.dtype)
+    total_alpha = alpha.sum()
+    total_flat = flat.sum()
     for d in range(start, stop):
-        words, n_dw = local[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]]
+        words = local[indptr[d] : indptr[d + 1]]
+        n_dw = counts[indptr[d] : indptr[d + 1]]
         length = kind(0)
         for j in range(words.size):
             length += n_dw[j]
@@ -141,13 +147,15 @@ def active_documents(
         largest_first(excess, others, topics)
         for x in range(others):
             prior[x] = alpha[topics[x]]
-        prior[others] = rest = max(total_alpha - prior[:others].sum(), total_alpha * kind(1e-6))
+        rest = max(total_alpha - prior[:others].sum(), total_alpha * kind(1e-6))
+        prior[others] = rest
         for j in range(words.size):
             for x in range(others):
                 block[j, x] = rows[words[j], topics[x]]
             block[j, others] = max(expected[0, words[j]] - dot(others, block[j], prior), kind(0)) / rest
         ends[1] = words.size
-        own, few = Entries(ends, lines, n_dw), Passes(prior, keep, n_passes)
+        own = Entries(ends, lines, n_dw)
+        few = Passes(prior, keep, n_passes)
         documents(ends[0], ends[0] + 1, own, block, few, N, nothing)
         for k in range(K):
             theta[d, k] = N[0, others] / rest * alpha[k]
@@ -158,21 +166,25 @@ def active_documents(
 @part
 def largest_first(values: Floats, most: int, topics: Indices) -> None:
     """Fill `topics` with 0 to K-1, first about `most` topics with the largest values above 0."""
-    low, high = values.dtype.type(0), values.max()
+    low = values.dtype.type(0)
+    high = values.max()
     for _ in range(20):
         middle = (low + high) / 2
         reach = 0
         for k in range(values.size):
-            reach += values[k] >= middle
+            if values[k] >= middle:
+                reach += 1
         if reach > most:
             low = middle
         else:
             high = middle
     first = 0
     for k in range(values.size):
-        above = values[k] >= high
-        topics[first if above else values.size - 1 - (k - first)] = k
-        first += above
+        if values[k] >= high:
+            topics[first] = k
+            first += 1
+        else:
+            topics[values.size - 1 - (k - first)] = k
 
 
 @part
