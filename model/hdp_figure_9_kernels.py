@@ -7,7 +7,7 @@
 | bounds | (D,) float64 | a document's terms of the ELBO |
 
 Every document has T tables and every table all K topics; otherwise the symbols are those of `hdp_kernels.py`.
-Within a document: ids, n_dw (n,) are the rows of its words and their counts, here (n, T) its part of
+Within a document: ids, n_dw (n,) are the rows of its words and their counts, at_tables (n, T) its part of
 `tables`, words (T,) float64 the sums of that, gamma (T, 2) and Elog_pi (T,) float64 its sticks.
 """
 
@@ -31,8 +31,11 @@ def ascend(
     fresh: start with lines 5 and 6; otherwise from the phi in `tables`.
     """
     indptr, local, counts = batch
-    Elog_rows, _, Elog_sigma = corpus
-    tables, _, _, zeta, _, theta = found
+    Elog_rows = corpus.rows
+    Elog_sigma = corpus.Elog_sigma
+    tables = found.tables
+    zeta = found.zeta
+    theta = found.theta
     T = zeta.shape[1]
     gamma = np.empty((T, 2))
     Elog_pi = np.zeros(T)
@@ -43,24 +46,24 @@ def ascend(
         n = indptr[d + 1] - first
         ids = local[first : first + n]
         n_dw = counts[first : first + n]
-        here = tables[first : first + n]
+        at_tables = tables[first : first + n]
         total = n_dw.sum()
         if fresh:
             for j in range(n):
                 for i in range(T):
-                    here[j, i] = n_dw[j]
-            choose_among_all(ids, here, Elog_rows, nothing, zeta[d])  # line 5: the same for all tables
+                    at_tables[j, i] = n_dw[j]
+            choose_among_all(ids, at_tables, Elog_rows, nothing, zeta[d])  # line 5: the same for all tables
             Elog_pi[:] = 0
-            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)  # line 6
+            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], at_tables)  # line 6
         for i in range(T):
-            words[i] = here[:, i].sum()
+            words[i] = at_tables[:, i].sum()
         for _ in range(limits.max_iterations):
             document_sticks(limits.alpha, words, gamma, Elog_pi)
-            choose_among_all(ids, here, Elog_rows, Elog_sigma, zeta[d])
-            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)
+            choose_among_all(ids, at_tables, Elog_rows, Elog_sigma, zeta[d])
+            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], at_tables)
             change = 0.0
             for i in range(T):
-                value = here[:, i].sum()
+                value = at_tables[:, i].sum()
                 change += abs(value - words[i])
                 words[i] = value
             if change <= limits.tolerance * total:
@@ -102,24 +105,29 @@ def document_sticks(alpha: float, words: Vector, gamma: Vector, Elog_pi: Vector)
 
 
 @kernel
-def choose_among_all(ids: Ids, here: Floats, Elog_rows: Floats, Elog_sigma: Floats, zeta: Floats) -> None:
+def choose_among_all(
+    ids: Ids, at_tables: Floats, Elog_rows: Floats, Elog_sigma: Floats, zeta: Floats
+) -> None:
     """Line 8: zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), (T, K)."""
     for i in range(zeta.shape[0]):
         for k in range(zeta.shape[1]):
             zeta[i, k] = Elog_sigma[k]
         for j in range(ids.size):
-            if here[j, i] > 0:
+            if at_tables[j, i] > 0:
                 row = Elog_rows[ids[j]]
                 for k in range(zeta.shape[1]):
-                    zeta[i, k] += here[j, i] * row[k]
+                    zeta[i, k] += at_tables[j, i] * row[k]
         normalise(zeta[i])
 
 
 @kernel
 def assign_words(
-    ids: Ids, n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, here: Floats
+    ids: Ids, n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, at_tables: Floats
 ) -> None:
-    """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]); here (n, T) = n_dw phi."""
+    """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]).
+
+    at_tables: (n, T) n_dw phi
+    """
     phi = np.empty(zeta.shape[0], zeta.dtype)
     for j in range(ids.size):
         row = Elog_rows[ids[j]]
@@ -127,7 +135,7 @@ def assign_words(
             phi[i] = dot(row.size, zeta[i], row) + Elog_pi[i]
         normalise(phi)
         for i in range(zeta.shape[0]):
-            here[j, i] = n_dw[j] * phi[i]
+            at_tables[j, i] = n_dw[j] * phi[i]
 
 
 @kernel
@@ -152,8 +160,13 @@ def document_bounds(
     tables has no variables for the others, which the model integrates to one.
     """
     indptr, local, counts = batch
-    Elog_rows, _, Elog_sigma = corpus
-    tables, topics, n_topics, zeta, n_tables, _ = posterior
+    Elog_rows = corpus.rows
+    Elog_sigma = corpus.Elog_sigma
+    tables = posterior.tables
+    topics = posterior.topics
+    n_topics = posterior.n_topics
+    zeta = posterior.zeta
+    n_tables = posterior.n_tables
     T = zeta.shape[1]
     for d in range(start, stop):
         first = indptr[d]
