@@ -255,8 +255,8 @@ class Rebirth:
             seed_weight = 1.0
         born = np.flatnonzero(self.use < enough * shares)
         if len(born):
-            seeds = random.integers(0, batch.D, (len(born), self.seeds))
-            fresh = topics_from(batch, topics.n_words, seeds, seed_weight)
+            drawn = random.integers(0, batch.D, (len(born), self.seeds))
+            fresh = topics_from(batch, topics.n_words, drawn, seed_weight)
             topics.replace(born, self.mass * topics.total_hat.mean() * fresh)
             self.use[born] = 1 / topics.n_topics
         return born
@@ -319,4 +319,6 @@ class DirichletAllocation(LambdaModel):
                 alpha[born] = alpha.mean()
 
     def _contradiction(self) -> str:
-        return "" if self._topics.total_hat.any() else "total_hat must not be all 0"
+        if not self._topics.total_hat.any():
+            return "total_hat must not be all 0"
+        return ""

@@ -32,7 +32,8 @@ class Make:
     options: Mapping[str, Any]
 
     def __call__(self, n_documents: float = 300, seed: int = 3, threads: int = 1, **more: Any) -> OnlineModel:
-        return self.kind.create(TOPICS, W, n_documents, {**self.options, **more}, seed, threads)
+        options = {**self.options, **more}
+        return self.kind.create(TOPICS, W, n_documents, options, seed, threads)
 
 
 def check_model(kind: type[OnlineModel], **options: Any) -> None:
@@ -186,8 +187,8 @@ def learns(make: Make) -> None:
     alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
     least = alone + 0.2
     score = document_completion(model, held_out)
-    expected = f"with more than {least:.3f} nats per word, 0.2 better than by their frequencies alone"
-    assert score > least, f"expected held-out words to be predicted {expected}, found {score:.3f}"
+    better = f"with more than {least:.3f} nats per word, 0.2 better than by their frequencies alone"
+    assert score > least, f"expected held-out words to be predicted {better}, found {score:.3f}"
 
 
 def reading_on_does_no_harm(make: Make) -> None:
@@ -233,10 +234,11 @@ def documents_without_words_get_the_prior(make: Make) -> None:
     model.learn(Minibatch([0, 0, 2, 2], [3, 7], [1, 2]))
     model.learn(Minibatch([0, 0], [], []))
     model.learn(planted_minibatches()[0])
-    prior = model.document_prior() / model.document_prior().sum()
+    prior = model.document_prior()
+    prior = prior / prior.sum()
     theta = model.infer(Minibatch([0, 0, 0], [], []))
-    what = "document_prior is not what infer gives a document without words"
-    np.testing.assert_allclose(theta, np.tile(prior, (2, 1)), 0.05, 1e-6, err_msg=what)
+    otherwise = "document_prior is not what infer gives a document without words"
+    np.testing.assert_allclose(theta, np.tile(prior, (2, 1)), rtol=0.05, atol=1e-6, err_msg=otherwise)
     assert np.isfinite(model.topics()).all(), "expected finite topics after documents without words"
 
 
@@ -252,26 +254,27 @@ def words_out_of_range_are_refused(make: Make) -> None:
 
 def one_seed_one_result(make: Make) -> None:
     """The same bits for the same seed from any number of threads, and different ones for another seed."""
-    one = make()
+    model = make()
     again = make()
     three = make(threads=3)
     other = make(seed=4)
-    assert (one.threads, three.threads) == (1, 3), "expected threads as given"
+    assert (model.threads, three.threads) == (1, 3), "expected threads as given"
     twins = {
         "from two models of one seed: draw only from self._random": again,
         "from 1 and from 3 threads": three,
     }
     # The last one is large enough to be divided among threads.
     for batch in (*planted_minibatches(), planted_documents(MANY, seed=2)):
-        theta = one.learn(batch)
+        theta = model.learn(batch)
         other.learn(batch)
         for how, twin in twins.items():
             _check_equal(theta, twin.learn(batch), f"the same {how}")
-            _check_equal(one.topics(), twin.topics(), f"the same {how}")
+            _check_equal(model.topics(), twin.topics(), f"the same {how}")
     for how, twin in twins.items():
-        _check_equal(one.infer(batch), twin.infer(batch), f"the same inference {how}")
-        _check_same(one.state(), twin.state(), how)
-    assert not np.array_equal(one.topics(), other.topics()), "expected different topics from a different seed"
+        _check_equal(model.infer(batch), twin.infer(batch), f"the same inference {how}")
+        _check_same(model.state(), twin.state(), how)
+    same = np.array_equal(model.topics(), other.topics())
+    assert not same, "expected different topics from a different seed"
 
 
 def going_on_equals_never_stopping(make: Make) -> None:
@@ -346,7 +349,7 @@ def options_out_of_range_are_refused(make: Make) -> None:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
             if not math.isinf(value) and _refuses(option.convert, value):
                 refused = _refuses(made_with, {option.name: value})
-                why = f"as it must be {option.takes()}: __init__ must call check_options"
+                why = f"as it must be {option.takes()}: __init__ must take it by Option.value"
                 assert refused, f"expected a ValueError for {option.name}={value:g}, {why}"
 
 

@@ -374,15 +374,15 @@ class OnlineHDP(LambdaModel):
         starts = max(recipe.starts(K, self.n_documents), n_seeded)
         mass = corpus * WORDS_A_DOCUMENT / starts
         sources = documents
-        seeds = recipe.draw(documents.D, starts, self._random)
+        drawn = recipe.draw(documents.D, starts, self._random)
         if n_seeded:  # a seeded topic starts from a document of its seeds, after all other documents
-            seeds[:n_seeded] = documents.D + np.arange(n_seeded)[:, None]
+            drawn[:n_seeded] = documents.D + np.arange(n_seeded)[:, None]
             indptr = np.append(0, np.cumsum(seeds_of_topics))
             ones = np.ones(len(seed_words), np.int32)
             of_seeds = Minibatch(indptr, seed_words.astype(np.int32), ones)
             sources = Minibatch.concatenate([documents, of_seeds])
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
-        lambda_hat[:, :starts] = mass * topics_from(sources, self.n_words, seeds, recipe.seed_weight)
+        lambda_hat[:, :starts] = mass * topics_from(sources, self.n_words, drawn, recipe.seed_weight)
         if mixed and documents.n_tokens:
             fresh = mixture.first_topics(documents, self._topics, starts, self._random)
             fresh *= mixed * mass * starts / fresh.sum()
@@ -447,10 +447,10 @@ class OnlineHDP(LambdaModel):
             tables += statistics.tables
         if mixed:
             R, sums = self._of_one_topic(words, corpus)
-            of_one = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
-            self._topics.add(weight * mixed, of_one, self._workers, precise=True)
+            of_mixture = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
+            self._topics.add(weight * mixed, of_mixture, self._workers, precise=True)
             theta += mixed * (R.astype(np.float32) - theta)
-            mass += mixed * (of_one.mass - mass)
+            mass += mixed * (of_mixture.mass - mass)
             tables += mixed * (R.sum(axis=0) - tables)
         self._step_sticks(rho, weight, mass, tables)
         return theta
@@ -471,7 +471,8 @@ class OnlineHDP(LambdaModel):
         if self._first is None:
             return "it lacks the documents to start from"
         most = max(self.recipe.first_documents, mixture.MOST)
-        if most < self._first.D:
+        too_many = most < self._first.D
+        if too_many:
             return "there are more documents to start from than it takes"
         return ""
 

@@ -341,17 +341,17 @@ def random_topics(
     return Lambda.of(lambda_hat.astype(dtype), eta)
 
 
-def topics_from(documents: Minibatch, n_words: int, seeds: NDArray[np.integer[Any]], weight: float) -> Vector:
+def topics_from(documents: Minibatch, n_words: int, drawn: NDArray[np.integer[Any]], weight: float) -> Vector:
     """(W, K) topics, columns sum to 1: each mixes the mean of some documents with the mean of all words.
 
-    seeds: (K, n) the documents of each topic. A topic's documents all weigh the same, whatever their length,
+    drawn: (K, n) the documents of each topic. A topic's documents all weigh the same, whatever their length,
     and together make up the share `weight` of its words.
     """
-    n_topics = len(seeds)
+    n_topics = len(drawn)
     mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)
     topics = np.tile((1 - weight) * mean[:, None], (1, n_topics))
     lengths = documents.lengths()
-    for k, documents_of_topic in enumerate(seeds):
+    for k, documents_of_topic in enumerate(drawn):
         of_each = weight / len(documents_of_topic)
         for d in documents_of_topic:
             entries = slice(documents.indptr[d], documents.indptr[d + 1])

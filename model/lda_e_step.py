@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
@@ -465,10 +465,14 @@ def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
     return float(g / H)
 
 
-def descend(parameter: Any, rho: float, step: Any) -> Any:
+Parameter = TypeVar("Parameter", float, Vector)
+
+
+def descend(parameter: Parameter, rho: float, step: Parameter) -> Parameter:
     """parameter - rho step, for numbers or vectors; each component is at most halved, so it stays
     positive.
 
     Beyond the largest prior, the curvature is lost in rounding, and a step would divide by 0.
     """
-    return np.clip(parameter - rho * step, parameter / 2, LARGEST_PRIOR)
+    stepped: Parameter = np.clip(parameter - rho * step, parameter / 2, LARGEST_PRIOR)
+    return stepped

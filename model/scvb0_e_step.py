@@ -114,6 +114,7 @@ def active_documents(
     others share their words in proportion to alpha, so they are like one topic whose probability of a word is
     the mean of theirs (decision 0045). `documents` then runs over the gathered rows of these topics.
 
+    others: the number of active topics; the place of all others, as one topic, is after them
     flat: (K') alpha^(1/3), so that the corpus's large topics do not hide those of a document
     expected: (2, U) sum_k rows_uk alpha_k, and the same with `flat`
     """
