@@ -44,13 +44,16 @@ def test_every_setting_is_an_argument_of_the_constructor(kind):
     kind = kinds.load(kind)
     arguments = inspect.signature(kind).parameters
     assert {"n_words", "n_documents", "warm_start", "dtype", "seed", "threads"} <= arguments.keys()
-    assert not any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
-    assert all(arguments[option.name].default == option.default for option in kind.options)
+    for argument in arguments.values():
+        assert argument.kind is not argument.VAR_KEYWORD
+    for option in kind.options:
+        assert arguments[option.name].default == option.default
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.dtype("float64"), "f8", float])
 def test_a_dtype_may_be_named_as_numpy_does(kind, dtype):
-    assert kinds.load(kind).create(3, 40, 500, {"dtype": dtype}).topics().dtype == np.float64
+    model = kinds.load(kind).create(3, 40, 500, {"dtype": dtype})
+    assert model.topics().dtype == np.float64
 
 
 NAN = float("nan")
@@ -75,22 +78,26 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "wrong"),
-    [
-        (kind, name, value)
-        for kind, own in REFUSED.items()
-        for name, values in (EVERY | own).items()
-        for value in values
-    ],
-)
+def refused():
+    """(kind, name, wrong value) of each case."""
+    for kind, own in REFUSED.items():
+        for name, values in {**EVERY, **own}.items():
+            for value in values:
+                yield kind, name, value
+
+
+@pytest.mark.parametrize(("kind", "name", "wrong"), list(refused()))
 def test_settings_out_of_range_are_refused(kind, name, wrong):
-    sizes = {"topics": 3, "n_words": 40, "n_documents": 500, "threads": 1}
-    given = {**sizes, name: wrong} if name in sizes else {**sizes, "options": {name: wrong}}
+    given = {"topics": 3, "n_words": 40, "n_documents": 500, "threads": 1}
+    if name in given:
+        given[name] = wrong
+    else:
+        given["options"] = {name: wrong}
     with pytest.raises(ValueError, match=name):
         kinds.load(kind).create(**given)
 
 
 def test_the_largest_tau0_is_kept(kind):
-    load = kinds.load(kind)
-    assert load.from_state(load.create(3, 40, 500, {"tau0": 1e30}).state()).state()["tau0"] == 1e30
+    model = kinds.load(kind).create(3, 40, 500, {"tau0": 1e30})
+    again = type(model).from_state(model.state())
+    assert again.state()["tau0"] == 1e30
