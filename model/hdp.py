@@ -174,9 +174,8 @@ class OnlineHDP(LambdaModel):
         self.eta = ETA.value(eta)
         self.kappa = HDP_KAPPA.value(kappa)
         self.tau0 = HDP_TAU0.value(tau0)
-        self.decorrelation = DECORRELATION.value(
-            decorrelation, WARM_DECORRELATION if self.warm_start else 0.0
-        )
+        usual_decorrelation = WARM_DECORRELATION if self.warm_start else 0.0
+        self.decorrelation = DECORRELATION.value(decorrelation, usual_decorrelation)
         self.max_topics_per_document = MAX_TOPICS_PER_DOCUMENT.value(max_topics_per_document)
         self.tolerance = TOLERANCE.value(tolerance)
         self.max_iterations = MAX_ITERATIONS.value(max_iterations)

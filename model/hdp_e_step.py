@@ -100,8 +100,9 @@ def figure_9(
     K = len(corpus.sigma)
     dtype = corpus.rows.dtype
     fresh = start_from is None
+    tables = np.zeros((N, T), dtype) if start_from is None else start_from
     posterior = Tables(
-        tables=np.zeros((N, T), dtype) if start_from is None else start_from,
+        tables=tables,
         topics=np.tile(np.arange(K, dtype=np.int32), (D, 1)),
         n_topics=np.full(D, K, np.int32),
         zeta=np.empty((D, T, K), dtype),

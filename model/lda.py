@@ -159,7 +159,8 @@ class OnlineLDA(DirichletAllocation):
         self._own_steps = self.warm_start and tau0 is None and kappa is None
         self.tau0 = TAU0.value(tau0, PAPER_TAU0)
         self.kappa = KAPPA.value(kappa, PAPER_KAPPA)
-        self.decorrelation = DECORRELATION.value(decorrelation, WARM_DECORRELATION if warm_start else 0.0)
+        usual_decorrelation = WARM_DECORRELATION if warm_start else 0.0
+        self.decorrelation = DECORRELATION.value(decorrelation, usual_decorrelation)
         self.tolerance = TOLERANCE.value(tolerance)
         self.max_iterations = MAX_ITERATIONS.value(max_iterations)
         self._rebirth = Rebirth.of(self.n_topics, self.half_life)

@@ -383,8 +383,9 @@ def ascend(
     K = len(alpha)
     dtype = rows.dtype
     resume = start is not None
+    gamma = np.empty((D, K), dtype) if start is None else start.astype(dtype)
     posterior = Documents(
-        gamma=np.empty((D, K), dtype) if start is None else start.astype(dtype),
+        gamma=gamma,
         x=np.empty((D, rows.shape[1]), dtype),
         ratio=np.empty(N, dtype),
         excess=np.zeros(K),

@@ -84,14 +84,14 @@ class Entry:
         # What is learnt may become smaller than any number that may be given.
         learnt = bool(option.choices)
         least = TINY if learnt or option.above == 0 else option.least
-        default = option.default
+        default = None if isinstance(option.default, str) else option.default
         return cls(
             option.name,
             type=option.of.__name__,
             least=least,
             most=option.most,
             optional=optional,
-            missing=None if isinstance(default, str) else default,
+            missing=default,
         )
 
     @classmethod
