@@ -47,7 +47,8 @@ __all__ = [*_HOME, "KindError", "Option", "kinds"]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    module = import_module(f"{__name__}.{_HOME[name]}")
+    value = getattr(module, name)
     globals()[name] = value
     return value
 
@@ -67,7 +68,8 @@ def _checked_kind(name: str, candidate: object) -> "type[OnlineModel]":
 
     check_subclass(candidate, OnlineModel, "wikitopics.OnlineModel", name, "kind")
     kind = cast("type[OnlineModel]", candidate)
-    if fault := fault_in(kind.options, TAKEN):
+    fault = fault_in(kind.options, TAKEN)
+    if fault:
         raise ValueError(fault)
     return kind
 

@@ -16,48 +16,42 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
-from wikitopics.model import options as check
 from wikitopics.model.lambda_ import Lambda, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
-from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, State, bounded
-from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
+from wikitopics.model.online import MOST, Entry, OnlineModel, State, bounded
+from wikitopics.model.options import LARGEST
+from wikitopics.model.schedules import THETA_STEPS, HDPRecipe, Stage, StepSizes, WarmStart
 from wikitopics.option import Option
 
 DECORRELATED_AFTER = 1500  # documents after which topics are decorrelated half as far as in the end
-KAPPA = "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen"
 LEAST_WORDS = 1e-3  # the least count of a word in `with_topics`: 0 has no logarithm
+DTYPE = Option(str, "dtype", "of the topics", choices=("float32", "float64"))
+
+
+def precision(dtype: DTypeLike) -> str:
+    """The name of the dtype of a model's topics. Raises ValueError for one that they cannot have."""
+    return DTYPE.value(np.dtype(dtype).name)
 
 
 class LambdaModel(OnlineModel):
     """A model that learns topics kept as `Lambda` from minibatches.
 
-    Its constructor takes its `options` and `arguments`. The numbers among them become attributes, and entries
-    of its state, unless the class has an attribute or an entry of that name. It keeps the numbers by which it
-    departs from its paper as `recipe`.
+    It keeps the numbers by which it departs from its paper as `recipe`.
     """
 
-    RECIPES: ClassVar[tuple[Any, Any]]
-    """The recipe with `warm_start`, and the paper's."""
-    USUAL: ClassVar[tuple[Mapping[str, float], Mapping[str, float]]]
-    """The values of options without a default, again with `warm_start` and in the paper."""
-    PAPERS: ClassVar[tuple[str, ...]] = ()
-    """If all these settings are given, but not `warm_start`, the model follows the paper."""
-    unused: ClassVar[tuple[str, ...]] = ()
-    """Settings that the signature of this class does not have, as it has no use for them."""
-    __signature__: ClassVar[Signature]
+    WARM_RECIPE: ClassVar[WarmStart | HDPRecipe]
+    """The recipe with `warm_start`."""
+    PAPER_RECIPE: ClassVar[WarmStart | HDPRecipe]
+    """The paper's own numbers."""
 
-    arguments: ClassVar[tuple[Option[Any], ...]] = (
-        Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
-    )
     parts: ClassVar = {"_topics": Lambda.of_state, "_first": Minibatch}
     entries = (
         *Lambda.ENTRIES,
@@ -70,35 +64,10 @@ class LambdaModel(OnlineModel):
     )
 
     _topics: Lambda
-    recipe: Any
+    recipe: WarmStart | HDPRecipe
     decorrelation: float
     tau0: float
     kappa: float
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        """Add the entries of settings and recipe, and show the settings as arguments of the constructor."""
-        super().__init_subclass__(**more)
-        settings = cls._settings()
-        if hasattr(cls, "RECIPES"):
-            there = {entry.key for entry in cls._all_entries()}
-            for name, option in settings.items():
-                if option.of in (int, float) and name not in there and not hasattr(cls, name):
-                    # a learnt value may become smaller than any that may be given
-                    least = TINY if option.choices or option.above == 0 else option.least
-                    optional = option.default is None and name not in cls.USUAL[0]
-                    kind, most = option.of.__name__, option.most
-                    cls.entries += (Entry(name, type=kind, least=least, most=most, optional=optional),)
-            if "recipe" not in cls.parts:
-                cls.entries += Entry.of_part(type(cls.RECIPES[0]), "recipe")
-                cls.parts = {**cls.parts, "recipe": type(cls.RECIPES[0])}
-        own = dict(signature(cls.__init__).parameters)
-        if own.pop("settings", None):
-            shared = signature(LambdaModel.__init__).parameters
-            for name in ("warm_start", "seed", "threads"):
-                own.setdefault(name, shared[name])
-            for name, option in settings.items():
-                own[name] = Parameter(name, Parameter.KEYWORD_ONLY, default=option.default)
-        cls.__signature__ = Signature([own[name] for name in list(own)[1:] if name not in cls.unused])
 
     def __init__(
         self,
@@ -106,52 +75,31 @@ class LambdaModel(OnlineModel):
         n_words: int,
         n_documents: float,
         *,
-        warm_start: bool | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        **settings: Any,
+        warm_start: bool,
+        half_life: float | None,
+        seed: int,
+        threads: int,
     ) -> None:
-        options = self._settings()
-        settings["dtype"] = np.dtype(settings.get("dtype") or np.float32).name
-        for name in settings.keys() - options.keys():
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
-        given: dict[str, Any] = {name: option.convert(settings.get(name)) for name, option in options.items()}
-        super().__init__(n_topics, n_words, n_documents, seed, threads, given["half_life"])
-        if warm_start is None:
-            warm_start = not self.PAPERS or any(given[name] is None for name in self.PAPERS)
+        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
         self.warm_start = bool(warm_start)
-        self.recipe = self.RECIPES[not warm_start]
+        self.recipe = self.WARM_RECIPE if warm_start else self.PAPER_RECIPE
         self._amount = 0.0  # documents seen, as the recipe counts them
         # Their words, which tell whether texts are short; None: texts are never treated as short.
-        self._words_read: float | None = 0.0 if self.warm_start else None
+        self._words_read: float | None = 0.0 if warm_start else None
         self._first: Minibatch | None = None  # what the topics start from, until there are enough documents
-        values = {**given, **{n: v for n, v in self.USUAL[not warm_start].items() if given[n] is None}}
-        vars(self).update({entry.key: values[entry.key] for entry in self.entries if entry.key in values})
-        self._begin(given, values)
-
-    @abstractmethod
-    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        """Set a new model's other attributes; values: all settings; given: those given, otherwise None."""
-
-    @classmethod
-    def _settings(cls) -> dict[str, Option[Any]]:
-        """The options of this class and of its base classes, by name."""
-        return {
-            option.name: option
-            for base in reversed(cls.__mro__)
-            for options in ("options", "arguments")
-            for option in vars(base).get(options, ())
-        }
 
     @property
     def _apart(self) -> float:
         """How far topics are decorrelated: little at first, as that only harms topics not yet separated."""
-        return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER) * (1 - self._mixed)
+        grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
+        return grown * (1 - self._mixed)
 
     @property
     def _mixed(self) -> float:
         """The mixture's share of the E-step, given the words of the texts so far."""
-        return mixture.share(self._words_read or LARGEST, self._seen)
+        if not self._words_read:
+            return 0.0
+        return mixture.share(self._words_read, self._seen)
 
     def _with_words_of(self, batch: Minibatch) -> float:
         """The same share once the words of this minibatch are counted as read."""
@@ -172,14 +120,16 @@ class LambdaModel(OnlineModel):
 
     def topics(self) -> Floats:
         """(K, W) expected topics E[beta], decorrelated; rows sum to 1."""
-        return np.ascontiguousarray(self.topic_rows(np.arange(self._topics.n_words)).T)
+        rows = self.topic_rows(np.arange(self._topics.n_words))
+        return np.ascontiguousarray(rows.T)
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> Floats:
         """(U, K) expected topics of some words only, one row per word; raises ValueError for an id out of
         range."""
         if len(word_ids) and not 0 <= word_ids.min() <= word_ids.max() < self._topics.n_words:
             raise ValueError(f"word ids must be from 0 to {self._topics.n_words - 1}")
-        return self._topics.read_rows(word_ids, self._apart)[:, : self._topics.n_topics]
+        rows = self._topics.read_rows(word_ids, self._apart)
+        return rows[:, : self._topics.n_topics]
 
     def top_words(self, n: int) -> tuple[Ids, NDArray[np.float32]]:
         """See `OnlineModel.top_words`."""
@@ -199,8 +149,9 @@ class LambdaModel(OnlineModel):
             raise ValueError("only a model that has learnt nothing yet can be seeded")
         if len(topics) > self.n_topics:
             raise ValueError(f"{len(topics)} topics are seeded, but there are only {self.n_topics}")
-        if not all(len(words) and 0 <= min(words) <= max(words) < self.n_words for words in topics):
-            raise ValueError(f"each seeded topic needs words, from 0 to {self.n_words - 1}")
+        for words in topics:
+            if len(words) == 0 or min(words) < 0 or max(words) >= self.n_words:
+                raise ValueError(f"each seeded topic needs words, from 0 to {self.n_words - 1}")
         self._topics.seed([np.unique(words) for words in topics])
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -214,21 +165,25 @@ class LambdaModel(OnlineModel):
 
         passes = ThetaPasses(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
         theta = inferred(batch, self._topics, self._apart, passes, self._workers)
-        if mixed := self._mixed:
+        mixed = self._mixed
+        if mixed:
             words = batch.words(self.n_words)
             rows = self._topics.read_rows(words.ids, self._apart, self._workers)
-            of_one = mixture.proportions(words, rows, passes.alpha)[0]
-            theta += mixed * (of_one.astype(np.float32) - theta)
+            of_one_topic, _ = mixture.proportions(words, rows, passes.alpha)
+            theta += mixed * (of_one_topic.astype(np.float32) - theta)
         return theta
 
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""
-        lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
-        lambda_ = Lambda.of(lambda_hat, 0.0)
-        shared = {entry.key: getattr(lambda_, entry.path[1]) for entry in Lambda.ENTRIES}
         K, W = topics.shape
-        state = {**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior), "decorrelation": 0.0}
+        words = np.maximum(topics * weights[:, None], LEAST_WORDS)  # of each topic, (K, W)
+        lambda_ = Lambda.of(np.ascontiguousarray(words.T, np.float32), 0.0)
+        state = cls.create(K, W, 1).state()
+        for entry in Lambda.ENTRIES:
+            state[entry.key] = getattr(lambda_, entry.name)
+        state.update(cls._prior_entries(prior))
+        state["decorrelation"] = 0.0
         return cls.from_state(state)
 
     @classmethod
@@ -239,9 +194,8 @@ class LambdaModel(OnlineModel):
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0 keeps its topics, which are not decorrelated, and takes the current recipe."""
-        warm, paper = cls.RECIPES
-        recipe = vars(warm if state.get("warm_start") else paper)
-        numbers = {f"recipe_{name}": value for name, value in recipe.items()}
+        recipe = cls.WARM_RECIPE if state.get("warm_start") else cls.PAPER_RECIPE
+        numbers = {f"recipe_{name}": value for name, value in vars(recipe).items()}
         return {**state, **numbers, "decorrelation": 0.0}
 
 
@@ -285,19 +239,24 @@ class Rebirth:
         total = mass.sum()
         if not total:
             return np.zeros(0, np.intp)
-        self.use += (mass / total - self.use) * -math.expm1(-batch.D / self.recent)
+        newest = -math.expm1(-batch.D / self.recent)  # the weight of this minibatch in the mean
+        self.use += (mass / total - self.use) * newest
         self.documents += batch.D
         if self.documents < self.calm:
             return np.zeros(0, np.intp)
         shares = topics.shares()
-        turned = np.maximum(shares - self.use, 0).sum() > self.turned
-        enough, weight = (1.0, self.seed_weight) if turned else (self.faded, 1.0)
-        born = np.flatnonzero(self.use < enough * shares)
-        if turned:
+        moved = np.maximum(shares - self.use, 0).sum()
+        if moved > self.turned:
             self.documents = 0
+            enough = 1.0
+            seed_weight = self.seed_weight
+        else:
+            enough = self.faded
+            seed_weight = 1.0
+        born = np.flatnonzero(self.use < enough * shares)
         if len(born):
-            seeds = random.integers(0, batch.D, (len(born), self.seeds))
-            fresh = topics_from(batch, topics.n_words, seeds, weight)
+            drawn = random.integers(0, batch.D, (len(born), self.seeds))
+            fresh = topics_from(batch, topics.n_words, drawn, seed_weight)
             topics.replace(born, self.mass * topics.total_hat.mean() * fresh)
             self.use[born] = 1 / topics.n_topics
         return born
@@ -305,12 +264,6 @@ class Rebirth:
 
 class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
-
-    STEP_OPTIONS: ClassVar = (
-        Option(float, "kappa", KAPPA, least=0.5, most=1),
-        Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
-        check.HALF_LIFE,
-    )
 
     parts: ClassVar = {**LambdaModel.parts, "_rebirth": Rebirth}
     entries = (
@@ -321,31 +274,42 @@ class DirichletAllocation(LambdaModel):
         Entry("own_steps", "_own_steps", "bool"),
     )
 
-    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        steps = [given.get(name) for name in ("s", "tau0", "kappa")]
-        self._own_steps = self.warm_start and steps == [None] * 3  # the warm start chooses step sizes
-        self._learn_alpha, self._learn_eta = values["alpha"] == "learn", values["eta"] == "learn"
-        self._rebirth = Rebirth.of(self.n_topics, self.half_life)
+    recipe: WarmStart
+    _learn_alpha: bool
+    _learn_eta: bool
+    _own_steps: bool
+    """Whether the warm start chooses the step sizes."""
+    _rebirth: Rebirth | None
 
     def _begin_step(self, batch: Minibatch) -> Stage:
         """The warm start's stage at a minibatch, which then counts as seen by its schedules."""
-        before, amount, mixed = self._amount, self.recipe.amount(batch), self._with_words_of(batch)
+        before = self._amount
+        amount = self.recipe.amount(batch)
+        mixed = self._with_words_of(batch)
         self._amount += amount
-        stage: Stage = self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount, mixed)
-        return stage
+        return self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount, mixed)
 
     def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
-        """Start the share `mixed` of short texts' topics as a mixture learnt from the first texts: those
-        `before` and these. Start over when there are many more. words: the corpus's, as lambda counts them"""
-        if not mixed or before >= mixture.enough(self.n_documents):
+        """Start the share `mixed` of short texts' topics as a mixture learnt from the first texts.
+
+        These are the `before` texts kept so far and those of this minibatch. The topics start over whenever
+        there are many more texts.
+
+        words: those of the corpus, as lambda counts them
+        """
+        enough = mixture.enough(self.n_documents)
+        if not mixed or before >= enough:
             return
-        topics, first = self._topics, Minibatch.concatenate([self._first or batch[:0], batch])
+        topics = self._topics
+        earlier = self._first or batch[:0]
+        texts = Minibatch.concatenate([earlier, batch])
         if mixture.is_due(before, before + batch.D, self.n_documents):
-            fresh = mixture.first_topics(first, topics, self.n_topics, self._random)
-            fresh = fresh[:, mixture.matched(fresh, topics.hat, len(np.bincount(topics.seed_topics)))]
+            fresh = mixture.first_topics(texts, topics, self.n_topics, self._random)
+            seeded = len(np.bincount(topics.seed_topics))
+            fresh = fresh[:, mixture.matched(fresh, topics.hat, seeded)]
             fresh *= mixed * words / topics.scale / fresh.sum()
             topics.replace(np.arange(self.n_topics), fresh + (1 - mixed) * topics.hat)
-        self._first = first if mixture.enough(self.n_documents) > first.D else None
+        self._first = texts if enough > texts.D else None
 
     def _bear(self, alpha: Vector, mass: Vector, batch: Minibatch) -> None:
         """Topics whose subjects have left the stream start again; mass: (K,) the words of each in `batch`."""
@@ -355,4 +319,6 @@ class DirichletAllocation(LambdaModel):
                 alpha[born] = alpha.mean()
 
     def _contradiction(self) -> str:
-        return "" if self._topics.total_hat.any() else "total_hat must not be all 0"
+        if not self._topics.total_hat.any():
+            return "total_hat must not be all 0"
+        return ""

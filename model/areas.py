@@ -7,10 +7,8 @@ and places change as little as the topics allow. U of the K topics are in use.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
-from operator import eq
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,14 +78,19 @@ class Meetings:
         from scipy.sparse import csr_array
 
         present = csr_array(np.where(theta > PRESENT, theta, np.float32(0)))  # a few topics of each document
+        products = present.T @ present
         self.sums *= np.float32(0.5 ** (len(theta) / HALF_LIFE))
-        self.sums[:-1] += (present.T @ present).toarray()
+        self.sums[:-1] += products.toarray()
         self.sums[-1] += theta.sum(axis=0)
 
     def lift(self, topics: Topics) -> Floats:
         """(U, U) the logarithms of how much more often than by chance these topics meet."""
-        rates = self.sums[np.ix_(np.append(topics, -1), topics)].astype(np.float64) / max(self.documents, 1.0)
-        lift: Floats = np.log((rates[:-1] + RARE) / (np.outer(rates[-1], rates[-1]) + RARE))
+        rows = np.append(topics, -1)  # and the row of the sums of the proportions
+        sums = self.sums[np.ix_(rows, topics)].astype(np.float64)
+        rates = sums / max(self.documents, 1.0)
+        together = rates[:-1]
+        alone = rates[-1]
+        lift: Floats = np.log((together + RARE) / (np.outer(alone, alone) + RARE))
         return lift
 
 
@@ -98,12 +101,16 @@ def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Flo
     probabilities of some words at a time, (words, U), every word once. shares: (U,) of the corpus
     """
     U = len(shares)
-    products, by_corpus, of_corpus = np.zeros((U, U)), np.zeros(U), 0.0
-    parts, few = (shares / shares.sum()).astype(np.float32), max(16, _SMALL // max(1, U * U))
+    products = np.zeros((U, U))  # of the roots of two topics' probabilities, summed over the words
+    by_corpus = np.zeros(U)  # of a topic's roots and the corpus's
+    of_corpus = 0.0  # of the corpus's roots with themselves
+    weights = (shares / shares.sum()).astype(np.float32)
+    few = max(16, _SMALL // max(1, U * U))
     for block in rows:
         for start in range(0, len(block), few):
             part = block[start : start + few].astype(np.float32, copy=False)
-            corpus, roots = part @ parts, np.sqrt(part)
+            corpus = part @ weights
+            roots = np.sqrt(part)
             products += roots.T @ roots
             by_corpus += np.sqrt(corpus) @ roots
             of_corpus += float(corpus.sum(dtype=np.float64))
@@ -121,10 +128,12 @@ def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
     pairs = np.triu_indices(len(words), 1)
 
     def standard(values: Floats) -> Floats:
-        scaled: Floats = (values - values[pairs].mean()) / max(float(values[pairs].std()), 1e-9)
+        of_pairs = values[pairs]
+        deviation = max(float(of_pairs.std()), 1e-9)
+        scaled: Floats = (values - of_pairs.mean()) / deviation
         return scaled
 
-    if not len(pairs[0]):
+    if len(words) < 2:
         return np.zeros_like(words)
     similarity = (1 - weight) * standard(words)
     if lift is not None:
@@ -156,8 +165,8 @@ def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
 
     if len(far) < 2:
         return np.zeros(len(far), np.int64)
-    bound = far if before is None else _bound(far, before)
-    groups = fcluster(_ward(bound), n, "maxclust") - 1
+    closer = far if before is None else _bound(far, before)
+    groups = fcluster(_ward(closer), n, "maxclust") - 1
     return _settled(far, groups.astype(np.int64))
 
 
@@ -171,26 +180,32 @@ def _settled(far: Floats, groups: Groups) -> Groups:
     """The groups after topics have moved to where they lower the mean distance of all pairs within groups
     most, until no move lowers it."""
     members = np.eye(int(groups.max()) + 1)[groups]
-    sums, sizes = far @ members, members.sum(axis=0)
-    within, pairs = (far * (members @ members.T)).sum() / 2, (sizes * (sizes - 1)).sum() / 2
+    sums = far @ members  # of a topic's distances to the topics of each group
+    sizes = members.sum(axis=0)
+    together = members @ members.T
+    within = (far * together).sum() / 2  # the sum of the distances of all pairs within groups
+    pairs = (sizes * (sizes - 1)).sum() / 2  # their number
     for _ in range(10):
         moved = False
         for topic in range(len(far)):
             own = groups[topic]
             if sizes[own] == 1:
                 continue  # a group of one topic is left alone
+            # What a move to each group adds.
             more = sums[topic] - sums[topic, own]
             more_pairs = sizes - sizes[own] + 1
             more_pairs[own] = 0
             means = (within + more) / np.maximum(pairs + more_pairs, 1)
             best = int(means.argmin())
             if means[best] < means[own] - 1e-9:
-                within, pairs = within + more[best], pairs + more_pairs[best]
+                within += more[best]
+                pairs += more_pairs[best]
                 sums[:, own] -= far[:, topic]
                 sums[:, best] += far[:, topic]
                 sizes[own] -= 1
                 sizes[best] += 1
-                groups[topic], moved = best, True
+                groups[topic] = best
+                moved = True
         if not moved:
             break
     return groups
@@ -204,16 +219,24 @@ def numbered(groups: Groups, before: Groups) -> Groups:
     """
     from scipy.optimize import linear_sum_assignment
 
-    shared = np.zeros((int(groups.max(initial=0)) + 1, MOST_AREAS), np.int64)
+    n_groups = int(groups.max(initial=0)) + 1
+    shared = np.zeros((n_groups, MOST_AREAS), np.int64)  # the topics that a group has of an earlier area
     known = before != NONE
     np.add.at(shared, (groups[known], before[known]), 1)
     shared[2 * shared < shared.sum(axis=0)] = 0
-    pairs = zip(*linear_sum_assignment(-shared), strict=True)
-    numbers = {int(group): int(area) for group, area in pairs if shared[group, area]}
-    taken, earlier = set(numbers.values()), set(before.tolist())
-    free = iter(sorted(set(range(MOST_AREAS)) - taken, key=lambda area: (area in earlier, area)))
-    of_group = [numbers[group] if group in numbers else next(free) for group in range(len(shared))]
-    return np.array(of_group, np.int64)[groups]
+    numbers: dict[int, int] = {}
+    for group, area in zip(*linear_sum_assignment(-shared), strict=True):
+        if shared[group, area]:
+            numbers[int(group)] = int(area)
+    earlier = set(before.tolist())
+    free = [area for area in range(MOST_AREAS) if area not in numbers.values()]
+    free.sort(key=lambda area: area in earlier)  # within both halves, the lowest number stays first
+    of_group = np.zeros(n_groups, np.int64)
+    for group in range(n_groups):
+        if group not in numbers:
+            numbers[group] = free.pop(0)
+        of_group[group] = numbers[group]
+    return of_group[groups]
 
 
 # The tree of topics, from which areas are cut.
@@ -244,14 +267,17 @@ def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
     nodes: list[Node] = []
     topics: dict[int, tuple[int, ...]] = {topic: (topic,) for topic in range(U)}
 
-    def join(tops: Sequence[int], apart: Floats, least: float) -> int:
-        """Join these topics or nodes; returns the number of their common node."""
-        numbers = list(tops)
-        for one, other, height, _ in _ward(apart).tolist() if len(tops) > 1 else ():
-            children = numbers[int(one)], numbers[int(other)]
+    def join(branches: Sequence[int], apart: Floats, least: float) -> int:
+        """Join these topics or nodes, which are so far apart; returns the number of their common node."""
+        numbers = list(branches)
+        if len(numbers) == 1:
+            return numbers[0]
+        for first, second, height, _ in _ward(apart).tolist():
+            one = numbers[int(first)]
+            other = numbers[int(second)]
             number = U + len(nodes)
-            topics[number] = topics[children[0]] + topics[children[1]]
-            nodes.append(Node(number, children, least + height, topics[number]))
+            topics[number] = topics[one] + topics[other]
+            nodes.append(Node(number, (one, other), least + height, topics[number]))
             numbers.append(number)
         return numbers[-1]
 
@@ -261,7 +287,8 @@ def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
         of_area = np.stack([np.isin(np.arange(U), own) / len(own) for own in members])
         between = of_area @ far @ of_area.T
         np.fill_diagonal(between, 0)
-        join(tops, between, max((node.height for node in nodes), default=0.0))
+        highest = max((node.height for node in nodes), default=0.0)
+        join(tops, between, highest)
     return tuple(nodes)
 
 
@@ -271,10 +298,15 @@ def cut(nodes: Sequence[Node], U: int, n: int) -> list[tuple[int, ...]]:
         return [(topic,) for topic in range(U)]
     parts = [nodes[-1].number]
     while len(parts) < min(n, U):
-        tallest = max((part for part in parts if part >= U), key=lambda part: nodes[part - U].height)
-        place = parts.index(tallest)
-        parts[place : place + 1] = nodes[tallest - U].children
-    return [nodes[part - U].topics if part >= U else (part,) for part in parts]
+        joined = [nodes[part - U] for part in parts if part >= U]
+        tallest = max(joined, key=lambda node: node.height)
+        place = parts.index(tallest.number)
+        parts[place : place + 1] = tallest.children
+    groups = []
+    for part in parts:
+        group = nodes[part - U].topics if part >= U else (part,)
+        groups.append(group)
+    return groups
 
 
 def _ward(far: Floats) -> Floats:
@@ -302,12 +334,12 @@ def names(
     relevant: each area's words, the most relevant first, of the largest area first. before: earlier names,
     which are kept while their words are among the first.
     """
-    chosen = {
-        area: tuple(before[area])
-        for area, words in relevant.items()
-        if area in before and holds(before[area], words)
-    }
-    used = [word for name in chosen.values() for word in name]
+    chosen: dict[int, tuple[str, ...]] = {}
+    used: list[str] = []
+    for area, words in relevant.items():
+        if area in before and holds(before[area], words):
+            chosen[area] = tuple(before[area])
+            used += chosen[area]
     for area, words in relevant.items():
         if area in chosen:
             continue
@@ -322,21 +354,29 @@ def names(
 
 def _same_stem(one: str, other: str) -> bool:
     """Whether two words differ only in what follows their first letters: "building" and "built"."""
-    stem = sum(takewhile(bool, map(eq, one, other)))
-    return one == other or stem >= max(STEM, min(len(one), len(other)) - 2)
+    stem = 0  # the number of first letters that they share
+    for letter, other_letter in zip(one, other, strict=False):
+        if letter != other_letter:
+            break
+        stem += 1
+    shorter = min(len(one), len(other))
+    return one == other or stem >= max(STEM, shorter - 2)
 
 
 # The map: t-SNE [van der Maaten and Hinton 2008] of the distances.
 
 PERPLEXITY = 8.0
 """Roughly the number of neighbours that determine a topic's place (the perplexity of t-SNE)."""
-FIRST_ROUNDS, ROUNDS = 400, 100
-"""The steps of the first map, and of a map that starts from an earlier one."""
+FIRST_ROUNDS = 400
+"""The steps of the first map."""
+ROUNDS = 100
+"""The steps of a map that starts from an earlier one."""
 MANY = 300
 """The number of topics above which there are fewer steps, so that they take no longer."""
-EXAGGERATED, EARLY = 120, 8.0
-"""The steps of the first map in which topics attract each other more strongly, so that groups form, and by
-which factor."""
+EXAGGERATED = 120
+"""The steps of the first map in which topics attract each other more strongly, so that groups form."""
+EARLY = 8.0
+"""By which factor they do."""
 
 
 def places(far: Floats, areas: Groups, before: Floats, rounds: int = ROUNDS) -> Floats:
@@ -352,27 +392,36 @@ def places(far: Floats, areas: Groups, before: Floats, rounds: int = ROUNDS) -> 
     if known.sum() < 4:
         start = classical_scaling(far)
         place = start / max(float(start.std()), 1e-9) * 1e-2
-        rounds, exaggerated = FIRST_ROUNDS, EXAGGERATED
+        rounds = FIRST_ROUNDS
+        exaggerated = EXAGGERATED
     else:
         place = before.copy()
+        placed = np.flatnonzero(known)
         for topic in np.flatnonzero(~known):  # among its nearest topics, but not exactly on one
-            nearest = np.flatnonzero(known)[np.argsort(far[topic, known], kind="stable")[:3]]
-            place[topic] = before[nearest].mean(axis=0) + 1e-2 * np.array([np.cos(topic), np.sin(topic)])
+            nearest = placed[np.argsort(far[topic, placed], kind="stable")[:3]]
+            beside = 1e-2 * np.array([np.cos(topic), np.sin(topic)])
+            place[topic] = before[nearest].mean(axis=0) + beside
         exaggerated = 0
     if not rounds:
         return place
     rounds = round(rounds * min(1.0, MANY / U) ** 2)  # a step takes U^2
     wanted = _neighbours(_bound(far, areas), min(PERPLEXITY, U / 4))
-    speed, gain = np.zeros_like(place), np.ones_like(place)
+    speed = np.zeros_like(place)
+    gain = np.ones_like(place)
     for step in range(rounds):
+        early = step < exaggerated
+        attraction = EARLY if early else 1.0
+        momentum = 0.5 if early else 0.8
         # Elementwise: products of such small matrices keep other cores busy waiting.
         x, y = place.T[:, :, None] - place.T[:, None]
         near = 1 / (1 + x * x + y * y)
         np.fill_diagonal(near, 0)
-        force = ((EARLY if step < exaggerated else 1.0) * wanted - near / near.sum()) * near
+        force = (attraction * wanted - near / near.sum()) * near
         slope = 4 * np.stack([(force * x).sum(axis=1), (force * y).sum(axis=1)], axis=1)
-        gain = np.clip(np.where((slope > 0) != (speed > 0), gain + 0.2, 0.8 * gain), 0.01, None)
-        speed = (0.5 if step < exaggerated else 0.8) * speed - U / 8 * gain * slope
+        downhill = (slope > 0) != (speed > 0)
+        gain = np.where(downhill, gain + 0.2, 0.8 * gain)
+        gain = np.clip(gain, 0.01, None)
+        speed = momentum * speed - U / 8 * gain * slope
         place = place + speed
         place -= place.mean(axis=0)
     return place
@@ -386,19 +435,30 @@ def _neighbours(far: Floats, perplexity: float) -> Floats:
     squares = np.square(far)
     np.fill_diagonal(squares, np.inf)
     squares -= squares.min(axis=1, keepdims=True)
-    low, high, precision = np.zeros(U), np.full(U, np.inf), np.ones(U)
+    low = np.zeros(U)
+    high = np.full(U, np.inf)
+    precision = np.ones(U)
     for _ in range(30):
         near = np.exp(-squares * precision[:, None])
         near /= near.sum(axis=1, keepdims=True)
         entropy = entr(near).sum(axis=1)
         wide = entropy > np.log(perplexity)
-        low, high = np.where(wide, precision, low), np.where(wide, high, precision)
+        low = np.where(wide, precision, low)
+        high = np.where(wide, high, precision)
         precision = np.where(np.isinf(high), 2 * precision, (low + high) / 2)
     joint: Floats = np.clip((near + near.T) / (2 * U), 1e-12, None)
     return joint
 
 
 # Everything above, for a model at one moment.
+
+
+def _rows(model: OnlineModel, topics: Topics) -> Iterator[NDArray[np.floating]]:
+    """The probabilities of these topics for `word_similarity`, some words at a time."""
+    for start in range(0, model.n_words, _WORDS):
+        stop = min(start + _WORDS, model.n_words)
+        rows = model.topic_rows(np.arange(start, stop))
+        yield rows[:, topics]
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,14 +484,13 @@ class Areas:
     @property
     def members(self) -> dict[int, list[int]]:
         """The topics of each area, by its number."""
-        return {
-            area: np.flatnonzero(self.of_topic == area).tolist()
-            for area in np.unique(self.of_topic[self.topics]).tolist()
-        }
+        areas = np.unique(self.of_topic[self.topics]).tolist()
+        return {area: np.flatnonzero(self.of_topic == area).tolist() for area in areas}
 
     def leader(self, area: int, shares: NDArray[np.floating]) -> int:
         """The largest topic of an area, by the topics' (K,) shares of the corpus."""
-        return max(np.flatnonzero(self.of_topic == area).tolist(), key=shares.__getitem__)
+        topics = np.flatnonzero(self.of_topic == area)
+        return int(topics[np.argmax(shares[topics])])
 
     @property
     def far(self) -> Floats:
@@ -455,14 +514,11 @@ class Areas:
         """
         shares = np.asarray(model.topic_shares(), np.float64)
         topics = np.flatnonzero(shares > IN_USE)
-        starts = range(0, model.n_words, _WORDS)
-        rows = (
-            model.topic_rows(np.arange(start, min(start + _WORDS, model.n_words)))[:, topics]
-            for start in starts
-        )
-        words = word_similarity(rows, shares[topics])
-        lift = None if meetings is None else meetings.lift(topics)
-        far = distances(words, lift, 0.0 if meetings is None else meetings.weight)
+        words = word_similarity(_rows(model, topics), shares[topics])
+        if meetings is None:
+            far = distances(words, None, 0.0)
+        else:
+            far = distances(words, meetings.lift(topics), meetings.weight)
         return cls.by_distance(far, topics, model.n_topics, before).placed(before, rounds)
 
     @classmethod
@@ -470,7 +526,8 @@ class Areas:
         """The areas of these topics of K, at (U, U) distances, without places and names."""
         earlier = np.full(K, NONE) if before is None else before.of_topic.astype(np.int64)
         own = earlier[topics]
-        n = usual_number(len(topics), len(set(own.tolist()) - {NONE}))
+        n_before = len(np.unique(own[own != NONE]))
+        n = usual_number(len(topics), n_before)
         of_topic = np.full(K, NONE, np.int16)
         of_topic[topics] = numbered(grouped(far, n, own), own)
         pairs = np.triu_indices(len(topics), 1)
@@ -493,6 +550,10 @@ class Areas:
         leading: of all K topics. shares: (K,) of the corpus. words: the vocabulary, by id
         """
         members = self.members
-        by_size = sorted(members, key=lambda area: -float(shares[members[area]].sum()))
-        ids = most_relevant_to([members[area] for area in by_size], leading, shares)
-        return {area: [words[i] for i in own.tolist()] for area, own in zip(by_size, ids, strict=True)}
+        sizes = {area: float(shares[topics].sum()) for area, topics in members.items()}
+        by_size = sorted(members, key=lambda area: -sizes[area])
+        word_ids = most_relevant_to([members[area] for area in by_size], leading, shares)
+        relevant = {}
+        for area, ids in zip(by_size, word_ids, strict=True):
+            relevant[area] = [words[word] for word in ids.tolist()]
+        return relevant

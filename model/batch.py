@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,12 +13,17 @@ from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, Entry
+from wikitopics.model.online import MOST, Entry
 from wikitopics.model.options import prior
 from wikitopics.model.schedules import HDP_PAPER
 from wikitopics.option import Option
 
 # Batch variational Bayes for latent Dirichlet allocation: [H10] algorithm 1.
+
+ALPHA = prior("alpha", "Dirichlet parameter of the topic proportions")
+ETA = prior("eta", "Dirichlet parameter of the topics")
+IMPROVEMENT = Option(float, "improvement", "of the ELBO that ends the sweeps", least=0, most=1)
+MAX_SWEEPS = Option(int, "max_sweeps", "over the documents", least=1, most=MOST)
 
 
 class BatchLDA(OnlineLDA):
@@ -35,28 +40,50 @@ class BatchLDA(OnlineLDA):
     Raises ValueError for values out of range, TypeError for other arguments.
     """
 
-    options = (
-        prior("alpha", "Dirichlet parameter of the topic proportions", 0.01),
-        prior("eta", "Dirichlet parameter of the topics", 0.01),
+    entries = (
+        *OnlineLDA.entries,
+        Entry.of_option(IMPROVEMENT),
+        Entry.of_option(MAX_SWEEPS),
+        Entry("elbo", "_elbo", "float64", "S"),
     )
-    arguments = (
-        Option(float, "tolerance", "change that ends an E-step", default=1e-4, least=0, most=LARGEST),
-        Option(int, "max_iterations", "of a document's E-step", default=200, least=0, most=MOST_ITERATIONS),
-        Option(float, "improvement", "of the ELBO that ends the sweeps", default=1e-5, least=0, most=1),
-        Option(int, "max_sweeps", "over the documents", default=100, least=1, most=MOST),
-    )
-    unused = ("warm_start", "dtype", "tau0", "kappa", "half_life", "decorrelation")
-    entries = (*OnlineLDA.entries, Entry("elbo", "_elbo", "float64", "S"))
 
     improvement: float
     max_sweeps: int
     _initialization = "gamma"  # not part of a state
 
-    def __init__(self, n_topics: int, n_words: int, *, seed: int = 0, **settings: Any) -> None:
-        self.__signature__.bind(n_topics, n_words, **settings)  # TypeError for what it does not have
-        super().__init__(n_topics, n_words, 1, dtype="float64", warm_start=False, seed=seed, **settings)
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        *,
+        alpha: float = 0.01,
+        eta: float = 0.01,
+        initialization: str = "gamma",
+        tolerance: float = 1e-4,
+        max_iterations: int = 200,
+        improvement: float = 1e-5,
+        max_sweeps: int = 100,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(
+            n_topics,
+            n_words,
+            1,
+            alpha=ALPHA.value(alpha),
+            eta=ETA.value(eta),
+            initialization=initialization,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            dtype="float64",
+            warm_start=False,
+            seed=seed,
+            threads=threads,
+        )
+        self.improvement = IMPROVEMENT.value(improvement)
+        self.max_sweeps = MAX_SWEEPS.value(max_sweeps)
         self._random = np.random.default_rng(seed)  # as if `fit`, which knows D, were the first to draw
-        self._initialization = settings.get("initialization") or self._initialization
+        self._initialization = initialization
         self._elbo = np.zeros(0)
 
     @property
@@ -70,9 +97,11 @@ class BatchLDA(OnlineLDA):
         words = sound(batch).words(self.n_words)
         if batch.n_tokens == 0:
             raise ValueError("there are no words to fit")
-        sizes = self.n_topics, self.n_words, batch.D
-        topics = random_topics(self._random, self._initialization, *sizes, self.eta, "float64")
-        self._topics, self._elbo = topics, np.zeros(0)
+        topics = random_topics(
+            self._random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
+        )
+        self._topics = topics
+        self._elbo = np.zeros(0)
         gamma: Floats | None = None
         for _ in range(self.max_sweeps):
             rows, posterior, bounds = self._e_step(words, gamma)
@@ -85,7 +114,9 @@ class BatchLDA(OnlineLDA):
                 last, now = self._elbo[-2:]
                 if (now - last) / abs(last) < self.improvement:
                     break
-        self.n_documents, self.updates, self._seen = float(batch.D), len(self._elbo), batch.D
+        self.n_documents = float(batch.D)
+        self.updates = len(self._elbo)
+        self._seen = batch.D
         return self
 
     def _e_step(self, words: Words, gamma: Floats | None) -> tuple[Floats, Documents, Vector]:
@@ -106,9 +137,11 @@ class BatchLDA(OnlineLDA):
         if gamma is None:
             return rows, fresh, bounds
         resumed, resumed_bounds = ascent(self.max_iterations, gamma)
-        best = np.where((bounds > resumed_bounds)[:, None], fresh.gamma, resumed.gamma)
+        fresh_is_higher = bounds > resumed_bounds
+        best = np.where(fresh_is_higher[:, None], fresh.gamma, resumed.gamma)
         # Without iterations: phi for the chosen gamma.
-        return rows, *ascent(0, best)
+        chosen, chosen_bounds = ascent(0, best)
+        return rows, chosen, chosen_bounds
 
 
 # Batch variational inference for the HDP, [W11] section 3.1: full steps (rho = 1) on all documents.
@@ -122,12 +155,40 @@ class BatchHDP(OnlineHDP):
     start as in `OnlineHDP`; after that, the updates are the paper's.
     """
 
-    unused = ("dtype",)
     entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))
 
-    def __init__(self, n_words: int, *, max_topics: int = 300, **settings: Any) -> None:
-        self.__signature__.bind(n_words, **settings)  # as above
-        super().__init__(n_words, 1, max_topics=max_topics, dtype="float64", **settings)
+    def __init__(
+        self,
+        n_words: int,
+        *,
+        max_topics: int = 300,
+        alpha: float = 1.0,
+        omega: float = 1.0,
+        eta: float = 0.2,
+        decorrelation: float | None = None,
+        max_topics_per_document: int = 10,
+        tolerance: float = 1e-2,
+        max_iterations: int = 100,
+        warm_start: bool = True,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(
+            n_words,
+            1,
+            max_topics=max_topics,
+            max_topics_per_document=max_topics_per_document,
+            alpha=alpha,
+            omega=omega,
+            eta=eta,
+            decorrelation=decorrelation,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            dtype="float64",
+            warm_start=warm_start,
+            seed=seed,
+            threads=threads,
+        )
         self.recipe = HDP_PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 
@@ -150,7 +211,8 @@ class BatchHDP(OnlineHDP):
         tables = None
         if self.warm_start:
             self._start_from(batch)
-            tables = self._e_step(words, self._corpus(words.ids, batch.D)).tables
+            first = self._corpus(words.ids, batch.D)
+            tables = self._e_step(words, first).tables
         while len(self._bounds) < max_sweeps:
             corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
             posterior = figure_9(words, corpus, self._limits(), self._workers, tables)
@@ -165,5 +227,6 @@ class BatchHDP(OnlineHDP):
                 last, now = self._bounds[-2:]
                 if now - last < tolerance * abs(now):
                     break
-        self.updates, self._seen = len(self._bounds), batch.D
+        self.updates = len(self._bounds)
+        self._seen = batch.D
         return self

@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import OnlineModel, StateError, document_completion
+from wikitopics.model.online import OnlineModel, Plain, State, StateError, document_completion
 from wikitopics.model.options import HALF_LIFE, TAKEN
 from wikitopics.option import NAME, fault_in
 
@@ -31,7 +32,8 @@ class Make:
     options: Mapping[str, Any]
 
     def __call__(self, n_documents: float = 300, seed: int = 3, threads: int = 1, **more: Any) -> OnlineModel:
-        return self.kind.create(TOPICS, W, n_documents, {**self.options, **more}, seed, threads)
+        options = {**self.options, **more}
+        return self.kind.create(TOPICS, W, n_documents, options, seed, threads)
 
 
 def check_model(kind: type[OnlineModel], **options: Any) -> None:
@@ -46,7 +48,8 @@ def check_model(kind: type[OnlineModel], **options: Any) -> None:
         except StateError as error:
             raise AssertionError(f"expected a state that from_state takes: {error}") from error
         except AttributeError as error:
-            if not (missing := _missing(make, error)):
+            missing = _missing(make, error)
+            if not missing:
                 raise
             raise AssertionError(missing) from error
 
@@ -55,7 +58,8 @@ def _missing(make: Make, error: AttributeError) -> str:
     """Which attribute the error says is missing, if the kind's `entries` are the reason; otherwise ""."""
     if not isinstance(error.obj, make.kind):
         return ""
-    if error.name in {entry.path[1] for entry in make.kind.entries}:
+    attributes = [entry.name for entry in make.kind.entries]
+    if error.name in attributes:
         return f"expected the model to have {error.name}, an attribute that entries names"
     if hasattr(make(), str(error.name)):
         return f"expected a restored model to have {error.name}: is it among entries?"
@@ -66,14 +70,19 @@ def planted_documents(
     n_documents: int, seed: int = 0, *, length: int = 40, alpha: float = 0.1, shared: float = 0.1
 ) -> Minibatch:
     """Documents of about `length` words from 4 known topics, which have `shared` of their words in common."""
+    from scipy.sparse import csr_array
+
     random = np.random.default_rng(seed)
     beta = np.full((4, W), shared / W)
+    own = W // 4
     for k in range(4):
-        beta[k, k * W // 4 : (k + 1) * W // 4] += (1 - shared) * 4 / W
+        beta[k, k * own : (k + 1) * own] += (1 - shared) / own
     theta = random.dirichlet(np.full(4, alpha), n_documents)
-    counts = np.array([random.multinomial(random.poisson(length) + 1, p) for p in theta @ beta])
-    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(counts, axis=1))])
-    return Minibatch(indptr, np.nonzero(counts)[1], counts[counts > 0])
+    counts = np.zeros((n_documents, W), np.int64)
+    for d, probabilities in enumerate(theta @ beta):
+        n = random.poisson(length) + 1
+        counts[d] = random.multinomial(n, probabilities)
+    return Minibatch.from_csr(csr_array(counts))
 
 
 def planted_minibatches() -> list[Minibatch]:
@@ -97,8 +106,8 @@ def describes_itself(make: Make) -> None:
     assert not fault, f"expected each option to have a name of its own: {kind.kind} {fault}"
     for option in kind.options:
         if option.default is not None:
-            own = option.convert(str(option.default)) == option.default
-            assert own, f"expected {option.name} to take its own default"
+            taken = option.convert(str(option.default))
+            assert taken == option.default, f"expected {option.name} to take its own default"
             default: dict[str, Any] = {option.name: option.default}
             make(**default)
 
@@ -109,7 +118,8 @@ def shapes_and_sums(make: Make) -> None:
     K = model.n_topics
     assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
     assert model.n_documents == 300, "expected n_documents as given"
-    assert (model.updates, model.rho) == (0, 0.0), "expected no update and rho 0 before the first minibatch"
+    untouched = model.updates == 0 and model.rho == 0
+    assert untouched, "expected no update and rho 0 before the first minibatch"
     check_rows("topics", model.topics(), (K, W))  # before what is computed from them
     check_rows("infer", model.infer(planted_documents(9)), (9, K), np.float32)  # likewise
     for t, batch in enumerate(planted_minibatches(), 1):
@@ -117,69 +127,79 @@ def shapes_and_sums(make: Make) -> None:
         actual = f"found {model.updates}: learn must call _note_step once"
         assert model.updates == t, f"expected {t} updates after {t} minibatches, {actual}"
         assert 0 < model.rho <= 1, f"expected rho between 0 and 1, found {model.rho}"
-    for name in ("infer", "local_proportions"):
-        check_rows(name, getattr(model, name)(batch), (batch.D, K), np.float32)
-    topics, shares, prior = model.topics(), model.topic_shares(), model.document_prior()
-    check_rows("topics", topics, (K, W))
-    check_rows("topic_shares", shares, (K,))
-    ids = np.array([3, 1, 7])
-    rows, (leading, probabilities) = model.topic_rows(ids), model.top_words(5)
-    shapes = {"topic_rows": (rows, (3, K)), "top_words": (leading, (K, 5)), "document_prior": (prior, (K,))}
-    for name, (array, shape) in shapes.items():
-        actual = getattr(array, "shape", repr(array))
-        assert actual == shape, f"expected {name} of shape {shape}, found {actual!s:.60}"
-    for numbers, expected, what in (
-        (rows, topics[:, ids].T, "topic_rows are not those of topics"),
-        (probabilities, -np.sort(-topics)[:, :5], "top_words are not the most probable"),
-        (probabilities, np.take_along_axis(topics, leading, axis=1), "top_words are otherwise in topics"),
-    ):
-        np.testing.assert_allclose(numbers, expected, 1e-5, 1e-9, err_msg=what)
-    assert np.all(prior > 0), "expected a document_prior that is positive everywhere"
-    assert model.topics_in_use() in range(1, K + 1), f"expected from 1 to {K} topics in use"
+    check_rows("infer", model.infer(batch), (batch.D, K), np.float32)
+    check_rows("local_proportions", model.local_proportions(batch), (batch.D, K), np.float32)
+    _check_topics(model)
+    declared = [metric.name for metric in model.metrics]
     for name, value in model.own_metrics(batch).items():
-        declared = name in [metric.name for metric in model.metrics]
-        assert declared, f"expected metrics to declare {name!r}, which own_metrics returns"
+        assert name in declared, f"expected metrics to declare {name!r}, which own_metrics returns"
         number = isinstance(value, float) and math.isfinite(value)
         assert number, f"expected the metric {name} to be a finite float, found {value!r}"
 
 
+def _check_topics(model: OnlineModel) -> None:
+    """What it says of its topics has the right sizes, and agrees with `topics`."""
+    K = model.n_topics
+    topics = model.topics()
+    check_rows("topics", topics, (K, W))
+    check_rows("topic_shares", model.topic_shares(), (K,))
+    ids = np.array([3, 1, 7])
+    rows = model.topic_rows(ids)
+    leading, probabilities = model.top_words(5)
+    prior = model.document_prior()
+    _check_shape("topic_rows", rows, (3, K))
+    _check_shape("top_words", leading, (K, 5))
+    _check_shape("document_prior", prior, (K,))
+    largest = -np.sort(-topics)[:, :5]
+    of_leading = np.take_along_axis(topics, leading, axis=1)
+    _check_close(rows, topics[:, ids].T, "topic_rows are not those of topics")
+    _check_close(probabilities, largest, "top_words are not the most probable")
+    _check_close(probabilities, of_leading, "top_words are otherwise in topics")
+    assert np.all(prior > 0), "expected a document_prior that is positive everywhere"
+    assert 1 <= model.topics_in_use() <= K, f"expected from 1 to {K} topics in use"
+
+
 def measuring_changes_nothing(make: Make) -> None:
     """Inferring, measuring and reading leave the state unchanged, including its random numbers."""
-    model, batches = make(), planted_minibatches()
-    model.learn(batches[0])
+    model = make()
+    first, second, third, *_ = planted_minibatches()
+    model.learn(first)
     with _unchanged(model, "after infer and measuring"):
-        for look in (model.infer, model.local_proportions, model.own_metrics):
-            look(batches[1])
-        for ask in (model.topics, model.topic_shares, model.document_prior, model.topics_in_use):
-            ask()
+        model.infer(second)
+        model.local_proportions(second)
+        model.own_metrics(second)
+        model.topics()
+        model.topic_shares()
+        model.document_prior()
+        model.topics_in_use()
         model.topic_rows(np.arange(3))
         model.top_words(3)
-        document_completion(model, batches[2])
+        document_completion(model, third)
 
 
 def learns(make: Make) -> None:
     """After a few passes over planted topics it predicts better than word frequencies alone."""
-    batch, held_out = planted_documents(300), planted_documents(80, seed=1)
+    batch = planted_documents(300)
+    held_out = planted_documents(80, seed=1)
     model = make(n_documents=1500)
     _read(model, batch, 64, times=5)
     frequency = np.bincount(batch.word_ids, batch.counts, minlength=W) / batch.n_tokens
     alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
+    least = alone + 0.2
     score = document_completion(model, held_out)
-    expected = f"with more than {alone + 0.2:.3f} nats per word, 0.2 better than by their frequencies alone"
-    assert score > alone + 0.2, f"expected held-out words to be predicted {expected}, found {score:.3f}"
+    better = f"with more than {least:.3f} nats per word, 0.2 better than by their frequencies alone"
+    assert score > least, f"expected held-out words to be predicted {better}, found {score:.3f}"
 
 
 def reading_on_does_no_harm(make: Make) -> None:
     """Reading long documents of a stationary stream again and again does not make it predict worse."""
-    batch, held_out = (
-        planted_documents(n, seed, length=1000, alpha=0.3, shared=0.5) for n, seed in ((300, 0), (80, 1))
-    )
+    batch = planted_documents(300, length=1000, alpha=0.3, shared=0.5)
+    held_out = planted_documents(80, seed=1, length=1000, alpha=0.3, shared=0.5)
     model = make(n_documents=1e6)
-    scores = []
-    for passes in (2, 14):
-        _read(model, batch, 32, passes)
-        scores.append(document_completion(model, held_out))
-    early, late = scores
+    _read(model, batch, 32, times=2)
+    early = document_completion(model, held_out)
+    _read(model, batch, 32, times=14)
+    late = document_completion(model, held_out)
     change = f"with {early:.3f} nats per word, found {late:.3f}: do the steps become smaller?"
     expected = "expected held-out words to be predicted no worse after 16 passes over a stream than after 2"
     assert late > early - 0.1, f"{expected}, {change}"
@@ -188,10 +208,11 @@ def reading_on_does_no_harm(make: Make) -> None:
 def unseen_words_are_possible(make: Make) -> None:
     """Held-out words that training never had get a probability above 0, so that there is a perplexity."""
     model = make()
-    rows = planted_documents(300)
-    known = rows.word_ids < W // 2
-    starts = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
-    _read(model, Minibatch(starts, rows.word_ids[known], rows.counts[known]), 300, times=5)
+    batch = planted_documents(300)
+    known = batch.word_ids < W // 2
+    before = np.concatenate([[0], np.cumsum(known)])  # how many of the entries before each are known
+    known_words = Minibatch(before[batch.indptr], batch.word_ids[known], batch.counts[known])
+    _read(model, known_words, 300, times=5)
     with np.errstate(divide="ignore"):
         score = document_completion(model, planted_documents(80, seed=1))
     expected = "expected a probability above 0 for held-out words that training never had"
@@ -200,7 +221,8 @@ def unseen_words_are_possible(make: Make) -> None:
 
 def nothing_to_learn_changes_nothing(make: Make) -> None:
     """A minibatch without documents leaves the state unchanged."""
-    model, nothing = make(), Minibatch([0], [], [])
+    model = make()
+    nothing = Minibatch([0], [], [])
     with _unchanged(model, "after a minibatch without documents"):
         check_rows("learn", model.learn(nothing), (0, TOPICS), np.float32)
         check_rows("infer", model.infer(nothing), (0, TOPICS), np.float32)
@@ -212,10 +234,11 @@ def documents_without_words_get_the_prior(make: Make) -> None:
     model.learn(Minibatch([0, 0, 2, 2], [3, 7], [1, 2]))
     model.learn(Minibatch([0, 0], [], []))
     model.learn(planted_minibatches()[0])
-    prior = model.document_prior() / model.document_prior().sum()
+    prior = model.document_prior()
+    prior = prior / prior.sum()
     theta = model.infer(Minibatch([0, 0, 0], [], []))
-    what = "document_prior is not what infer gives a document without words"
-    np.testing.assert_allclose(theta, np.tile(prior, (2, 1)), 0.05, 1e-6, err_msg=what)
+    otherwise = "document_prior is not what infer gives a document without words"
+    np.testing.assert_allclose(theta, np.tile(prior, (2, 1)), rtol=0.05, atol=1e-6, err_msg=otherwise)
     assert np.isfinite(model.topics()).all(), "expected finite topics after documents without words"
 
 
@@ -231,28 +254,33 @@ def words_out_of_range_are_refused(make: Make) -> None:
 
 def one_seed_one_result(make: Make) -> None:
     """The same bits for the same seed from any number of threads, and different ones for another seed."""
-    one, again, three, other = make(), make(), make(threads=3), make(seed=4)
-    assert (one.threads, three.threads) == (1, 3), "expected threads as given"
+    model = make()
+    again = make()
+    three = make(threads=3)
+    other = make(seed=4)
+    assert (model.threads, three.threads) == (1, 3), "expected threads as given"
     twins = {
         "from two models of one seed: draw only from self._random": again,
         "from 1 and from 3 threads": three,
     }
     # The last one is large enough to be divided among threads.
     for batch in (*planted_minibatches(), planted_documents(MANY, seed=2)):
-        theta = one.learn(batch)
+        theta = model.learn(batch)
         other.learn(batch)
         for how, twin in twins.items():
             _check_equal(theta, twin.learn(batch), f"the same {how}")
-            _check_equal(one.topics(), twin.topics(), f"the same {how}")
+            _check_equal(model.topics(), twin.topics(), f"the same {how}")
     for how, twin in twins.items():
-        _check_equal(one.infer(batch), twin.infer(batch), f"the same inference {how}")
-        _check_same(one.state(), twin.state(), how)
-    assert not np.array_equal(one.topics(), other.topics()), "expected different topics from a different seed"
+        _check_equal(model.infer(batch), twin.infer(batch), f"the same inference {how}")
+        _check_same(model.state(), twin.state(), how)
+    same = np.array_equal(model.topics(), other.topics())
+    assert not same, "expected different topics from a different seed"
 
 
 def going_on_equals_never_stopping(make: Make) -> None:
     """Saved as .npz at any point, even before the first minibatch, it continues with the same bits."""
-    straight, resumed = make(), make()
+    straight = make()
+    resumed = make()
     first = planted_minibatches()[0]
     for t, batch in enumerate((None, *planted_minibatches())):
         if batch is not None:
@@ -268,12 +296,13 @@ def going_on_equals_never_stopping(make: Make) -> None:
 
 def a_half_life_is_a_floor_of_rho(make: Make) -> None:
     """With that option, no step forgets less than it requires; without it, the state has no half-life."""
-    if HALF_LIFE.name not in {option.name for option in make.kind.options}:
+    names = [option.name for option in make.kind.options]
+    if HALF_LIFE.name not in names:
         return
-    batches = planted_minibatches()
     assert HALF_LIFE.name not in make().state(), "expected a state without half_life where none is given"
-    model = make.kind.from_state(_through_a_file(make(half_life=HALF_LIFE.least).state()))
-    for batch in batches:
+    given = make(half_life=HALF_LIFE.least)
+    model = make.kind.from_state(_through_a_file(given.state()))
+    for batch in planted_minibatches():
         model.learn(batch)
         least = 1 - 0.5 ** (batch.D / HALF_LIFE.least)
         assert model.rho >= least - 1e-9, f"expected rho from {least:.3f}, found {model.rho:.3f}"
@@ -281,14 +310,15 @@ def a_half_life_is_a_floor_of_rho(make: Make) -> None:
 
 def a_state_is_a_copy_that_knows_its_kind(make: Make) -> None:
     """Further learning leaves an earlier state unchanged; another kind's state raises ValueError."""
-    model, batches = make(), planted_minibatches()
-    model.learn(batches[0])
+    model = make()
+    first, second, *_ = planted_minibatches()
+    model.learn(first)
     state = model.state()
     assert state.get("kind") == make.kind.kind, f"expected the state's kind to be {make.kind.kind!r}"
-    earlier = {name: np.copy(v) if isinstance(v, np.ndarray) else v for name, v in state.items()}
+    earlier = deepcopy(state)
     copy = make.kind.from_state(state)
-    copy.learn(batches[1])
-    model.learn(batches[1])
+    copy.learn(second)
+    model.learn(second)
     _check_same(earlier, state, "of a state, whatever its models have learnt since")
     refused = _refuses(make.kind.from_state, {**state, "kind": "other"})
     assert refused, "expected a ValueError of from_state for the state of another kind"
@@ -297,10 +327,9 @@ def a_state_is_a_copy_that_knows_its_kind(make: Make) -> None:
 def extremes_stay_finite(make: Make) -> None:
     """A very long document, fractional counts and a vocabulary of one word leave everything finite."""
     model = make()
-    for batch in (
-        Minibatch([0, W], range(W), [50_000 // W] * W),
-        Minibatch([0, W], range(W), np.linspace(0.01, 2, W)),
-    ):
+    long = Minibatch([0, W], range(W), [50_000 // W] * W)
+    fractional = Minibatch([0, W], range(W), np.linspace(0.01, 2, W))
+    for batch in (long, fractional):
         check_rows("learn", model.learn(batch), (1, TOPICS), np.float32)
         check_rows("infer", model.infer(batch), (1, TOPICS), np.float32)
         check_rows("topics", model.topics(), (TOPICS, W))
@@ -312,11 +341,15 @@ def extremes_stay_finite(make: Make) -> None:
 
 def options_out_of_range_are_refused(make: Make) -> None:
     """A value that an option does not take raises ValueError when a model is made."""
+
+    def made_with(option: dict[str, Any]) -> None:
+        make(**option)
+
     for option in make.kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
             if not math.isinf(value) and _refuses(option.convert, value):
-                refused = _refuses(lambda one: make(**one), {option.name: value})
-                why = f"as it must be {option.takes()}: __init__ must call check_options"
+                refused = _refuses(made_with, {option.name: value})
+                why = f"as it must be {option.takes()}: __init__ must take it by Option.value"
                 assert refused, f"expected a ValueError for {option.name}={value:g}, {why}"
 
 
@@ -346,7 +379,8 @@ def _read(model: OnlineModel, batch: Minibatch, size: int, times: int) -> None:
             model.learn(batch[start : start + size])
 
 
-def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
+def _through_a_file(state: State) -> dict[str, NDArray[Any]]:
+    """The state as a model finds it again in a file."""
     for name, value in state.items():
         plain = isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value))
         array = isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim <= 4
@@ -360,6 +394,7 @@ def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuses(take: Callable[[Any], object], value: object) -> bool:
+    """Whether it raises ValueError for this value."""
     try:
         take(value)
     except ValueError:
@@ -375,7 +410,9 @@ def _unchanged(model: OnlineModel, when: str) -> Iterator[None]:
     _check_same(before, model.state(), when)
 
 
-def check_rows(name: str, rows: Any, shape: tuple[int, ...], dtype: Any = None) -> None:
+def check_rows(
+    name: str, rows: object, shape: tuple[int, ...], dtype: type[np.floating] | None = None
+) -> None:
     """Raise AssertionError unless a method gave an array of this shape and type, no number below 0, each row
     summing to 1."""
     assert isinstance(rows, np.ndarray), f"expected {name} to give an array, found {rows!r:.60}"
@@ -387,15 +424,31 @@ def check_rows(name: str, rows: Any, shape: tuple[int, ...], dtype: Any = None) 
     assert close, f"expected sums of 1 in what {name} gives"
 
 
-def _check_equal(a: NDArray[Any], b: NDArray[Any], expected: str) -> None:
-    assert np.array_equal(a, b), f"expected {expected}"
+def _check_shape(name: str, array: object, shape: tuple[int, ...]) -> None:
+    actual = getattr(array, "shape", repr(array))
+    assert actual == shape, f"expected {name} of shape {shape}, found {actual!s:.60}"
 
 
-def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
+def _check_close(numbers: NDArray[Any], expected: NDArray[Any], otherwise: str) -> None:
+    np.testing.assert_allclose(numbers, expected, rtol=1e-5, atol=1e-9, err_msg=otherwise)
+
+
+def _check_equal(one: Plain, other: Plain, expected: str) -> None:
+    assert np.array_equal(one, other), f"expected {expected}"
+
+
+def _check_same(one: State, other: State, when: str) -> None:
     """Two states are equal to the bit and in type."""
-    assert a.keys() == b.keys(), f"expected the same keys {when}, found {a.keys() ^ b.keys()} in one only"
-    for name in a:
-        x, y = (str(getattr(one[name], "dtype", type(one[name]).__name__)) for one in (a, b))
-        types = f"found {x} and {y}: store it as the Entry's type"
-        assert x == y, f"expected {name} to be of the type of its Entry, {types}"
-        _check_equal(a[name], b[name], f"the same {name} {when}")
+    only = one.keys() ^ other.keys()
+    assert not only, f"expected the same keys {when}, found {only} in one only"
+    for name in one:
+        of_one = _type_of(one[name])
+        of_other = _type_of(other[name])
+        types = f"found {of_one} and {of_other}: store it as the Entry's type"
+        assert of_one == of_other, f"expected {name} to be of the type of its Entry, {types}"
+        _check_equal(one[name], other[name], f"the same {name} {when}")
+
+
+def _type_of(value: Plain) -> str:
+    """The dtype of an array, otherwise the type."""
+    return str(value.dtype) if isinstance(value, np.ndarray) else type(value).__name__

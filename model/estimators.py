@@ -72,22 +72,24 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if "kind" not in vars(cls):
             return  # a user's class, which may have an ``__init__`` of its own
         model = kinds.load(cls.kind)
-        cls.option_names = tuple(option.name for option in (*model.options, *model.arguments))
+        cls.option_names = tuple(name for name in signature(model).parameters if name not in _OWN)
         for name in cls.option_names:
             setattr(cls, name, None)  # estimators that were pickled by 1.1.0 have no options of their own
         common = signature(TopicEstimator.__init__)
         options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in cls.option_names]
         full = common.replace(parameters=[*common.parameters.values(), *options])
 
+        _, *names = full.parameters  # all but self
+
         def __init__(self: TopicEstimator, *positional: Any, **named: Any) -> None:
             try:
                 given = full.bind(self, *positional, **named)
             except TypeError as error:
-                known = ", ".join(list(full.parameters)[1:])
+                known = ", ".join(names)
                 raise TypeError(f"{cls.__name__} {error}; it takes {known}") from None
             given.apply_defaults()
-            for name, value in list(given.arguments.items())[1:]:
-                setattr(self, name, value)
+            for name in names:
+                setattr(self, name, given.arguments[name])
 
         __init__.__signature__ = full  # type: ignore[attr-defined]
         cls.__init__ = __init__  # type: ignore[method-assign]
@@ -95,11 +97,13 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics afresh from the documents X, `n_passes` times in minibatches; y is ignored."""
         batch = self._documents(X, reset=True)
-        self.model_, self.vocabulary_ = self._new_model(batch.D), None
-        largest = max(1, min(self.model_.default_batch_size, batch.D // STEPS_A_PASS))
+        self.model_ = self._new_model(batch.D)
+        self.vocabulary_ = None
+        usual_size = min(self.model_.default_batch_size, batch.D // STEPS_A_PASS)
+        size = self.batch_size or max(1, usual_size)
         for number in range(1, self.n_passes + 1):
             began = time.perf_counter()
-            self._learn(batch, self.batch_size or largest)
+            self._learn(batch, size)
             if self.verbose:
                 took = time.perf_counter() - began
                 print(f"pass {number:,} of {self.n_passes:,}: {took:.1f} s")  # noqa: T201 (as scikit-learn's do)
@@ -144,9 +148,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         not known, or if there is not one for each column.
         """
         check_is_fitted(self)
-        names = (
-            getattr(self, "feature_names_in_", self.vocabulary_) if feature_names is None else feature_names
-        )
+        names = feature_names
+        if names is None:
+            names = getattr(self, "feature_names_in_", self.vocabulary_)
         if names is None:
             raise ValueError("top_words needs feature_names: the words of X's columns")
         if len(names) != self.n_features_in_:
@@ -170,21 +174,26 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.model_.topics()
 
     def _new_model(self, documents: float) -> OnlineModel:
-        for name in ("n_components", "n_passes", "batch_size"):
-            if (size := getattr(self, name)) is not None or name != "batch_size":
-                check_scalar(size, name, Integral, min_val=1)
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        check_scalar(self.n_passes, "n_passes", Integral, min_val=1)
+        if self.batch_size is not None:
+            check_scalar(self.batch_size, "batch_size", Integral, min_val=1)
         if self.n_documents is not None:
             check_scalar(self.n_documents, "n_documents", Real)
-        model, threads = kinds.load(self.kind), effective_n_jobs(self.n_jobs)
-        arguments = {*self.option_names, *signature(model).parameters} - _OWN
-        if unknown := [name for name in self.options or {} if name not in arguments]:
-            known = ", ".join(self.option_names)
-            raise ValueError(f"options: {type(self).__name__} has no {unknown[0]!r}; it has {known}")
+        kind = kinds.load(self.kind)
+        threads = effective_n_jobs(self.n_jobs)
+        options = dict(self.options or {})
+        for name in options:
+            if name not in self.option_names:
+                known = ", ".join(self.option_names)
+                raise ValueError(f"options: {type(self).__name__} has no {name!r}; it has {known}")
+        for name in self.option_names:
+            value = getattr(self, name)
+            if value is not None:
+                options[name] = value
         D = documents if self.n_documents is None else self.n_documents
         seed = int(check_random_state(self.random_state).randint(2**31))
-        own = {name: value for name in self.option_names if (value := getattr(self, name)) is not None}
-        options = {**(self.options or {}), **own}
-        return model.create(self.n_components, self.n_features_in_, D, options, seed, threads)
+        return kind.create(self.n_components, self.n_features_in_, D, options, seed, threads)
 
     def _learn(self, batch: Minibatch, size: int) -> None:
         for start in range(0, batch.D, size):
@@ -250,7 +259,8 @@ def load(path: str | Path) -> TopicEstimator:
         if kind.kind == exported.kind:
             K, W = exported.topics.shape
             estimator = kind(n_components=K)
-            estimator.model_, estimator.vocabulary_ = exported.model(), exported.vocabulary
+            estimator.model_ = exported.model()
+            estimator.vocabulary_ = exported.vocabulary
             estimator.n_features_in_ = W
             return estimator
     raise ExportError(
@@ -264,7 +274,13 @@ def _are_texts(X: Any) -> bool:
     if isinstance(X, str | Iterator):
         return True
     rows = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if not isinstance(rows, list | tuple) and getattr(rows, "dtype", np.dtype(float)).kind not in "OUT":
-        return False
-    cells = (row if isinstance(row, list | tuple | np.ndarray) else (row,) for row in rows)
-    return any(isinstance(cell, str) for row in cells for cell in row)
+    if not isinstance(rows, list | tuple):
+        dtype = getattr(rows, "dtype", np.dtype(float))
+        if dtype.kind not in "OUT":
+            return False
+    for row in rows:
+        if isinstance(row, str):
+            return True
+        if isinstance(row, list | tuple | np.ndarray) and any(isinstance(cell, str) for cell in row):
+            return True
+    return False

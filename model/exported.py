@@ -80,7 +80,8 @@ def read(path: str | Path) -> Exported:
         try:
             return _checked(file)
         except Exception as error:  # noqa: BLE001 (zipfile and numpy raise anything on hostile bytes)
-            reason = str(error).partition("\n")[0] or type(error).__name__
+            first_line, _, _ = str(error).partition("\n")
+            reason = first_line or type(error).__name__
             raise ExportError(
                 f"{path} is not what `wikitopics export model -o FILE.npz` writes: {reason[:200]}"
             ) from None
@@ -91,10 +92,13 @@ def _check_size(file: BinaryIO) -> None:
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 42))
     end = file.read()
-    # The last record of a zip as `np.savez` writes it, not preceded by one for sizes beyond 4 GB.
-    if end[-22:-18] != b"PK\5\6" or end.startswith(b"PK\6\7"):
+    # A zip as `np.savez` writes it ends with a record of 22 bytes, not preceded by the one of 20 bytes for
+    # sizes beyond 4 GB.
+    signature = end[-22:-18]
+    size_of_directory = int.from_bytes(end[-10:-6], "little")
+    if signature != b"PK\5\6" or end.startswith(b"PK\6\7"):
         raise ValueError("it does not end as an .npz does")
-    if int.from_bytes(end[-10:-6], "little") > _LARGEST_DIRECTORY:
+    if size_of_directory > _LARGEST_DIRECTORY:
         raise ValueError("it holds too many arrays")
     with zipfile.ZipFile(file) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
@@ -111,19 +115,33 @@ def _checked(file: BinaryIO) -> Exported:
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         numbers: dict[str, Any] = checked(arrays, NUMBERS, "")
-        if missing := [name for name in ("vocabulary", "kind") if name not in arrays]:
-            raise ValueError(f"{missing[0]} is missing")
-        words, kind = arrays["vocabulary"], arrays["kind"]
-    topics, shares = numbers["topic_word"], numbers["topic_share"]
+        for name in ("vocabulary", "kind"):
+            if name not in arrays:
+                raise ValueError(f"{name} is missing")
+        words = arrays["vocabulary"]
+        kind = arrays["kind"]
+    topics = numbers["topic_word"]
+    shares = numbers["topic_share"]
     if not topics.size:
         raise ValueError(f"topic_word must be topics by words, not of shape {topics.shape}")
-    for name, rows in (("topic_word", topics), ("topic_share", shares)):
-        if not np.allclose(rows.sum(axis=-1, dtype=np.float64), 1, rtol=0, atol=1e-3):
-            raise ValueError(f"{name} must sum to 1")
-    for name, texts, shape in (("vocabulary", words, topics.shape[1:]), ("kind", kind, ())):
-        if texts.dtype.kind != "U" or texts.shape != shape:
-            raise ValueError(f"{name} must be str of shape {shape}, not {texts.dtype} of shape {texts.shape}")
+    _, W = topics.shape
+    _check_sums("topic_word", topics)
+    _check_sums("topic_share", shares)
+    _check_text("vocabulary", words, (W,))
+    _check_text("kind", kind, ())
     if len(np.unique(words)) < len(words) or "" in words:
         raise ValueError("vocabulary must not have a word twice, or an empty one")
-    weights, prior = (numbers[name].astype(np.float64) for name in ("topic_weight", "alpha"))
+    weights = numbers["topic_weight"].astype(np.float64)
+    prior = numbers["alpha"].astype(np.float64)
     return Exported(str(kind), topics, weights, prior, words)
+
+
+def _check_sums(name: str, rows: NDArray[np.floating[Any]]) -> None:
+    sums = rows.sum(axis=-1, dtype=np.float64)
+    if not np.allclose(sums, 1, rtol=0, atol=1e-3):
+        raise ValueError(f"{name} must sum to 1")
+
+
+def _check_text(name: str, text: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if text.dtype.kind != "U" or text.shape != shape:
+        raise ValueError(f"{name} must be str of shape {shape}, not {text.dtype} of shape {text.shape}")

@@ -25,19 +25,20 @@ with the priors. All these numbers are a `schedules.HDPRecipe`. `warm_start=Fals
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
 from wikitopics.model import options as check
-from wikitopics.model.allocation import LambdaModel
+from wikitopics.model.allocation import LambdaModel, precision
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Minibatch, Vector, Words, sound
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
-from wikitopics.model.options import HALF_LIFE, decorrelation, prior
+from wikitopics.model.online import MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
+from wikitopics.model.options import HALF_LIFE, KAPPA, LARGEST, TAU0, decorrelation, prior
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
 from wikitopics.option import Option
 
@@ -46,6 +47,35 @@ if TYPE_CHECKING:
 
 PART = 2048  # documents whose tables are in memory at a time
 MOST_TABLES = 1000  # the most of a document in a state: each takes memory
+
+ALPHA = prior("alpha", "concentration of a document's tables", 1.0, shared=False)
+OMEGA = prior("omega", "concentration of the corpus's topics", 1.0, shared=False)
+ETA = prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False)
+HDP_KAPPA = replace(KAPPA, help="how fast step sizes (tau0 + t)^-kappa fall", default=0.6)
+HDP_TAU0 = replace(TAU0, help="damps the first step sizes", default=12.0)
+WARM_DECORRELATION = 0.17
+DECORRELATION = decorrelation(WARM_DECORRELATION)
+MAX_TOPICS_PER_DOCUMENT = Option(
+    int,
+    "max_topics_per_document",
+    "the truncation T",
+    least=1,
+    most=MOST_TABLES,
+)
+TOLERANCE = Option(
+    float,
+    "tolerance",
+    "change that ends a local step",
+    above=0,
+    most=LARGEST,
+)
+MAX_ITERATIONS = Option(
+    int,
+    "max_iterations",
+    "of figure 9's local step",
+    least=1,
+    most=MOST_ITERATIONS,
+)
 
 
 class OnlineHDP(LambdaModel):
@@ -72,22 +102,9 @@ class OnlineHDP(LambdaModel):
     summary = "finds how many topics it needs"
     default_topics = 300
     default_batch_size = 2048
-    RECIPES = (HDP_WARM, HDP_PAPER)
-    USUAL: ClassVar = ({"decorrelation": 0.17}, {"decorrelation": 0.0})
-    options = (
-        prior("alpha", "concentration of a document's tables", 1.0, shared=False),
-        prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
-        prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
-        Option(float, "kappa", "how fast step sizes (tau0 + t)^-kappa fall", default=0.6, least=0.5, most=1),
-        Option(float, "tau0", "damps the first step sizes", default=12.0, least=0, most=LARGEST),
-        HALF_LIFE,
-        decorrelation(USUAL[0]["decorrelation"]),
-    )
-    arguments = (
-        Option(int, "max_topics_per_document", "the truncation T", default=10, least=1, most=MOST_TABLES),
-        Option(float, "tolerance", "change that ends a local step", default=1e-2, above=0, most=LARGEST),
-        Option(int, "max_iterations", "of figure 9's local step", default=100, least=1, most=MOST_ITERATIONS),
-    )
+    WARM_RECIPE = HDP_WARM
+    PAPER_RECIPE = HDP_PAPER
+    options = (ALPHA, OMEGA, ETA, HDP_KAPPA, HDP_TAU0, HALF_LIFE, DECORRELATION)
 
     version = 8
     oldest_version = 6
@@ -98,7 +115,18 @@ class OnlineHDP(LambdaModel):
         Entry("words_of_topics", "_words", "float64", "K", least=0),
         Entry("started_from", "_started_from", "int", least=0, most=MOST),
         Entry("time", "_time", least=0),
+        Entry.of_option(ALPHA),
+        Entry.of_option(OMEGA),
+        Entry.of_option(ETA),
+        Entry.of_option(HDP_KAPPA),
+        Entry.of_option(HDP_TAU0),
+        Entry.of_option(DECORRELATION),
+        Entry.of_option(MAX_TOPICS_PER_DOCUMENT),
+        Entry.of_option(TOLERANCE),
+        Entry.of_option(MAX_ITERATIONS),
+        *Entry.of_part(HDPRecipe, "recipe"),
     )
+    parts: ClassVar = {**LambdaModel.parts, "recipe": HDPRecipe}
 
     recipe: HDPRecipe
     a: Vector
@@ -110,14 +138,52 @@ class OnlineHDP(LambdaModel):
     tolerance: float
     max_iterations: int
 
-    def __init__(self, n_words: int, n_documents: float, *, max_topics: int = 300, **settings: Any) -> None:
+    def __init__(
+        self,
+        n_words: int,
+        n_documents: float,
+        *,
+        max_topics: int = 300,
+        alpha: float = 1.0,
+        omega: float = 1.0,
+        eta: float = 0.2,
+        kappa: float = 0.6,
+        tau0: float = 12.0,
+        half_life: float | None = None,
+        decorrelation: float | None = None,
+        max_topics_per_document: int = 10,
+        tolerance: float = 1e-2,
+        max_iterations: int = 100,
+        dtype: DTypeLike = "float32",
+        warm_start: bool = True,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
         check.at_least_one(max_topics=max_topics)
-        super().__init__(max_topics, n_words, n_documents, **settings)
-
-    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        K, W, dtype = self.n_topics, self.n_words, values["dtype"]
+        super().__init__(
+            max_topics,
+            n_words,
+            n_documents,
+            warm_start=warm_start,
+            half_life=half_life,
+            seed=seed,
+            threads=threads,
+        )
+        self.alpha = ALPHA.value(alpha)
+        self.omega = OMEGA.value(omega)
+        self.eta = ETA.value(eta)
+        self.kappa = HDP_KAPPA.value(kappa)
+        self.tau0 = HDP_TAU0.value(tau0)
+        usual_decorrelation = WARM_DECORRELATION if self.warm_start else 0.0
+        self.decorrelation = DECORRELATION.value(decorrelation, usual_decorrelation)
+        self.max_topics_per_document = MAX_TOPICS_PER_DOCUMENT.value(max_topics_per_document)
+        self.tolerance = TOLERANCE.value(tolerance)
+        self.max_iterations = MAX_ITERATIONS.value(max_iterations)
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
+        K = self.n_topics
+        W = self.n_words
+        dtype = precision(dtype)
         if self.warm_start:
             self.recipe = self.recipe.sized(self.n_documents)
             topics = Lambda.of(np.zeros((W, K), dtype), self._eta)
@@ -147,7 +213,8 @@ class OnlineHDP(LambdaModel):
     def whole_step(self) -> int:
         """Documents of a step of full size, as the recipe counts them."""
         recipe = self.recipe
-        return int(np.clip(self._in_all() / recipe.steps, recipe.smallest_step, recipe.largest_step))
+        documents = self._in_all() / recipe.steps
+        return int(np.clip(documents, recipe.smallest_step, recipe.largest_step))
 
     @property
     def _eta(self) -> float:
@@ -170,8 +237,9 @@ class OnlineHDP(LambdaModel):
 
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
-        after = prior[::-1].cumsum()[::-1]  # the topic of a stick and all later ones
-        return {"alpha": max(float(after[0]), cls.options[0].least), "a": prior[:-1], "b": after[1:]}
+        from_here = _sums_from(prior)
+        alpha = max(float(from_here[0]), ALPHA.least)
+        return {"alpha": alpha, "a": prior[:-1], "b": from_here[1:]}
 
     # What it does
 
@@ -189,7 +257,8 @@ class OnlineHDP(LambdaModel):
             self._drop_topics()
         mixed = self._with_words_of(batch)
         enough = min(self.recipe.first_documents, self.n_documents)
-        enough += mixed * max(0, mixture.enough(self.n_documents) - enough)
+        more_for_mixture = max(0, mixture.enough(self.n_documents) - enough)
+        enough += mixed * more_for_mixture
         if self.warm_start and self._seen < enough:
             theta = self._learn_first(batch, enough, mixed)
         else:
@@ -208,12 +277,14 @@ class OnlineHDP(LambdaModel):
         Raises ValueError for a word id out of range.
         """
         theta = np.empty((batch.D, self.n_topics), np.float32)
-        words, mixed = batch.words(self.n_words), self._mixed
+        words = batch.words(self.n_words)
+        mixed = self._mixed
         corpus = self._corpus(words.ids, self._amount, mixed)
         for documents, _, posterior in self._local_steps(words, corpus):
             theta[documents] = posterior.theta
         if mixed:
-            theta += mixed * (self._of_one_topic(words, corpus)[0].astype(np.float32) - theta)
+            of_one_topic, _ = self._of_one_topic(words, corpus)
+            theta += mixed * (of_one_topic.astype(np.float32) - theta)
         return theta
 
     def corpus_bound(self) -> float:
@@ -256,8 +327,19 @@ class OnlineHDP(LambdaModel):
     def _limits(self) -> HDPLimits:
         from wikitopics.model.hdp_kernels import HDPLimits
 
-        own = self.max_topics_per_document, self.alpha, self.tolerance, self.max_iterations
-        return HDPLimits(*own, *(getattr(self.recipe, name) for name in HDPLimits._fields[len(own) :]))
+        recipe = self.recipe
+        return HDPLimits(
+            self.max_topics_per_document,
+            self.alpha,
+            self.tolerance,
+            self.max_iterations,
+            recipe.em_steps,
+            recipe.fewest_words,
+            recipe.candidates,
+            recipe.iterations,
+            recipe.rounds,
+            recipe.one_topic,
+        )
 
     def _learn_first(self, batch: Minibatch, enough: float, mixed: float) -> NDArray[np.float32]:
         """A minibatch of the first documents, from which the topics start.
@@ -265,39 +347,48 @@ class OnlineHDP(LambdaModel):
         Until there are enough of them, everything starts over from all of them whenever their number has
         doubled, so that the stream may begin with small minibatches. In between, the steps are ordinary ones.
         """
-        first = Minibatch.concatenate([self._first or batch[:0], batch])
+        earlier = self._first or batch[:0]
+        first = Minibatch.concatenate([earlier, batch])
+        too_few = enough > first.D
         if min(2 * self._started_from, enough) <= first.D:
             self._start_from(first, mixed)
-            for _ in range(self.recipe.first_passes if enough > first.D else 1):
-                theta = self._step(first, 0, mixed)[-batch.D :]
+            passes = self.recipe.first_passes if too_few else 1
+            for _ in range(passes):
+                theta = self._step(first, 0, mixed)
+            theta = theta[-batch.D :]
         else:
             theta = self._step(batch, self._amount, mixed)
-        self._first = first if enough > first.D else Minibatch([0], [], [])
+        self._first = first if too_few else Minibatch([0], [], [])
         return theta
 
     def _start_from(self, documents: Minibatch, mixed: float = 0.0) -> None:
         """Start the topics from documents added to the corpus's mean, with the share `mixed` from a mixture;
         the sticks are uniform and heavy."""
-        K, recipe = self.n_topics, self.recipe
+        recipe = self.recipe
+        K = self.n_topics
         corpus = max(self.n_documents, recipe.smallest_corpus)
-        starts, sources = recipe.starts(K, self.n_documents), documents
-        words, n_seeds = self._topics.seed_words, np.bincount(self._topics.seed_topics)
-        starts = max(starts, len(n_seeds))
+        seed_words = self._topics.seed_words
+        seeds_of_topics = np.bincount(self._topics.seed_topics)  # how many each seeded topic has
+        n_seeded = len(seeds_of_topics)
+        starts = max(recipe.starts(K, self.n_documents), n_seeded)
         mass = corpus * WORDS_A_DOCUMENT / starts
-        seeds = recipe.draw(documents.D, starts, self._random)
-        if len(words):  # a seeded topic starts from a document of its seeds
-            seeds[: len(n_seeds)] = documents.D + np.arange(len(n_seeds))[:, None]
-            ones = np.ones(len(words), np.int32)
-            of_seeds = Minibatch(np.append(0, np.cumsum(n_seeds)), words.astype(np.int32), ones)
+        sources = documents
+        drawn = recipe.draw(documents.D, starts, self._random)
+        if n_seeded:  # a seeded topic starts from a document of its seeds, after all other documents
+            drawn[:n_seeded] = documents.D + np.arange(n_seeded)[:, None]
+            indptr = np.append(0, np.cumsum(seeds_of_topics))
+            ones = np.ones(len(seed_words), np.int32)
+            of_seeds = Minibatch(indptr, seed_words.astype(np.int32), ones)
             sources = Minibatch.concatenate([documents, of_seeds])
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
-        lambda_hat[:, :starts] = mass * topics_from(sources, self.n_words, seeds, recipe.seed_weight)
+        lambda_hat[:, :starts] = mass * topics_from(sources, self.n_words, drawn, recipe.seed_weight)
         if mixed and documents.n_tokens:
             fresh = mixture.first_topics(documents, self._topics, starts, self._random)
             fresh *= mixed * mass * starts / fresh.sum()
             lambda_hat[:, :starts] = (1 - mixed) * lambda_hat[:, :starts] + fresh
         heavy = recipe.heavy * corpus * self.max_topics_per_document / starts
-        self._restart(self._topics.seeding(Lambda.of(lambda_hat, self._eta)), heavy, starts)
+        topics = self._topics.seeding(Lambda.of(lambda_hat, self._eta))
+        self._restart(topics, heavy, starts)
         self._topics.sow(corpus * documents.n_tokens / documents.D)
         self._started_from = documents.D
 
@@ -311,15 +402,19 @@ class OnlineHDP(LambdaModel):
         started = np.count_nonzero(self._topics.total_hat)
         small = self.topic_shares() < self.recipe.least_share(self.n_documents)
         small[self._topics.seed_topics] = False
-        order = np.argsort(self._words, kind="stable")
-        order = order[small[order] & (self._topics.total_hat[order] > 0)][: -(-started // 3)]
-        if len(order):
-            self._topics.replace(order, np.zeros((self.n_words, len(order))))
-            self._words[order] = 0
-            tables = np.append(self.a - 1, self.b[-1:] - self.omega)
-            tables[order] = 0
+        smallest_first = np.argsort(self._words, kind="stable")
+        too_small = small[smallest_first] & (self._topics.total_hat[smallest_first] > 0)
+        third = -(-started // 3)
+        dropped = smallest_first[too_small][:third]
+        if len(dropped):
+            self._topics.replace(dropped, np.zeros((self.n_words, len(dropped))))
+            self._words[dropped] = 0
+            # The sticks count each topic's tables: a its own, b those of all later topics.
+            last = self.b[-1:] - self.omega
+            tables = np.append(self.a - 1, last)
+            tables[dropped] = 0
             self.a = 1 + tables[:-1]
-            self.b = self.omega + tables[::-1].cumsum()[::-1][1:]
+            self.b = self.omega + _sums_from(tables)[1:]
 
     def _step(self, batch: Minibatch, seen: float, mixed: float) -> NDArray[np.float32]:
         """[SVI13] fig. 9 lines 5 to 12; for the share `mixed`, with one table in a document."""
@@ -328,13 +423,18 @@ class OnlineHDP(LambdaModel):
         words = batch.words(self.n_words)
         corpus = self._corpus(words.ids, seen, mixed)
         local_steps = self._local_steps(words, corpus)
-        whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
-        self._time += whole
+        part_of_step = 1.0
+        if self.warm_start:
+            part_of_step = min(1.0, self.recipe.amount(batch) / self.whole_step)
+        self._time += part_of_step
         # The steps on parts of a minibatch together forget as much as one step on all of it.
-        rho = 1 - (1 - StepSizes(self.tau0, self.kappa).rho(self._time)) ** whole
+        whole_rho = StepSizes(self.tau0, self.kappa).rho(self._time)
+        rho = 1 - (1 - whole_rho) ** part_of_step
         rho = max(rho, self._least_rho(batch.D))
-        weight = rho * max(self.n_documents, self.recipe.smallest_corpus) / batch.D  # rho D/S
-        mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
+        D = max(self.n_documents, self.recipe.smallest_corpus)
+        weight = rho * D / batch.D  # rho D/S
+        mass = np.zeros(self.n_topics)
+        tables = np.zeros(self.n_topics)
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
         self._topics.decay(rho, self._eta)
@@ -346,10 +446,10 @@ class OnlineHDP(LambdaModel):
             tables += statistics.tables
         if mixed:
             R, sums = self._of_one_topic(words, corpus)
-            of_one = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
-            self._topics.add(weight * mixed, of_one, self._workers, precise=True)
+            of_mixture = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
+            self._topics.add(weight * mixed, of_mixture, self._workers, precise=True)
             theta += mixed * (R.astype(np.float32) - theta)
-            mass += mixed * (of_one.mass - mass)
+            mass += mixed * (of_mixture.mass - mass)
             tables += mixed * (R.sum(axis=0) - tables)
         self._step_sticks(rho, weight, mass, tables)
         return theta
@@ -369,5 +469,14 @@ class OnlineHDP(LambdaModel):
     def _contradiction(self) -> str:
         if self._first is None:
             return "it lacks the documents to start from"
-        too_many = max(self.recipe.first_documents, mixture.MOST) < self._first.D
-        return "there are more documents to start from than it takes" if too_many else ""
+        most = max(self.recipe.first_documents, mixture.MOST)
+        too_many = most < self._first.D
+        if too_many:
+            return "there are more documents to start from than it takes"
+        return ""
+
+
+def _sums_from(numbers: Vector) -> Vector:
+    """For each number, its sum with all later ones."""
+    sums: Vector = numbers[::-1].cumsum()[::-1]
+    return sums

@@ -7,9 +7,9 @@ those of a minibatch, with the rows of the corpus.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.special import betaln, psi
 
 from wikitopics.model import hdp_figure_9_kernels, hdp_kernels
@@ -52,17 +52,19 @@ def Elog_sticks(a: Vector, b: Vector) -> Vector:
 def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
     """E[log p(v | omega)] - E[log q(v | a, b)], nats; at most 0: minus a Kullback-Leibler divergence."""
     both = psi(a + b)
-    Elog_v, Elog_rest = psi(a) - both, psi(b) - both
+    Elog_v = psi(a) - both
+    Elog_rest = psi(b) - both
     prior = np.log(omega) + (omega - 1) * Elog_rest  # the density of Beta(1, omega)
     posterior = (a - 1) * Elog_v + (b - 1) * Elog_rest - betaln(a, b)
     return float(np.sum(prior - posterior))
 
 
-def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> HDPCorpus:
+def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: DTypeLike = np.float64) -> HDPCorpus:
     """The corpus for `shortlists`, `figure_9` or `bounds`, as `dtype`; sticks are padded like the rows."""
     padding = (0, rows.shape[1] - len(a) - 1)
-    sticks = (np.pad(of(a, b).astype(dtype), padding) for of in (expected_sticks, Elog_sticks))
-    return HDPCorpus(rows.astype(dtype, copy=False), *sticks)
+    sigma = np.pad(expected_sticks(a, b).astype(dtype), padding)
+    Elog_sigma = np.pad(Elog_sticks(a, b).astype(dtype), padding)
+    return HDPCorpus(rows.astype(dtype, copy=False), sigma, Elog_sigma)
 
 
 # The documents
@@ -70,14 +72,18 @@ def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> HD
 
 def shortlists(words: Words, corpus: HDPCorpus, K: int, limits: HDPLimits, workers: Threads) -> Tables:
     """The default local step, over each document's shortlist of topics: `hdp_kernels.e_step`."""
-    D, T, C, dtype = words.batch.D, limits.T, min(K, limits.candidates), corpus.rows.dtype
+    D = words.batch.D
+    N = len(words.entries.local)
+    T = limits.T
+    C = min(K, limits.candidates)
+    dtype = corpus.rows.dtype
     posterior = Tables(
-        np.zeros((len(words.entries.local), T), dtype),
-        np.empty((D, C), np.int32),
-        np.zeros(D, np.int32),
-        np.zeros((D, T, C), dtype),
-        np.zeros(D, np.int32),
-        np.empty((D, K), dtype),
+        tables=np.zeros((N, T), dtype),
+        topics=np.empty((D, C), np.int32),
+        n_topics=np.zeros(D, np.int32),
+        zeta=np.zeros((D, T, C), dtype),
+        n_tables=np.zeros(D, np.int32),
+        theta=np.empty((D, K), dtype),
     )
     workers.run(hdp_kernels.e_step, D, BLOCK, words.entries, corpus, limits, posterior)
     return posterior
@@ -88,23 +94,34 @@ def figure_9(
 ) -> Tables:
     """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, changed in
     place."""
-    D, T, K, dtype = words.batch.D, limits.T, len(corpus.sigma), corpus.rows.dtype
-    tables = np.zeros((len(words.entries.local), T), dtype) if start_from is None else start_from
-    everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, K)).copy()
-    n_topics, n_tables = np.full(D, K, np.int32), np.full(D, T, np.int32)
-    zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
-    posterior = Tables(tables, everything, n_topics, zeta, n_tables, theta)
-    arguments = words.entries, corpus, limits, start_from is None, posterior
-    workers.run(hdp_figure_9_kernels.ascend, D, BLOCK, *arguments)
+    D = words.batch.D
+    N = len(words.entries.local)
+    T = limits.T
+    K = len(corpus.sigma)
+    dtype = corpus.rows.dtype
+    fresh = start_from is None
+    tables = np.zeros((N, T), dtype) if start_from is None else start_from
+    posterior = Tables(
+        tables=tables,
+        topics=np.tile(np.arange(K, dtype=np.int32), (D, 1)),
+        n_topics=np.full(D, K, np.int32),
+        zeta=np.empty((D, T, K), dtype),
+        n_tables=np.full(D, T, np.int32),
+        theta=np.empty((D, K), dtype),
+    )
+    kernel = hdp_figure_9_kernels.ascend
+    workers.run(kernel, D, BLOCK, words.entries, corpus, limits, fresh, posterior)
     return posterior
 
 
 def sum_statistics(batch: Minibatch, posterior: Tables, W: int, workers: Threads) -> HDPStatistics:
     """Line 11: the expected words of each topic, word by word, and its tables."""
-    K, words = posterior.theta.shape[1], batch.words(W)
-    sums = np.empty((len(words.ids), K), posterior.theta.dtype)
-    arguments = words.occurrences(), posterior, sums
-    mass = workers.total(hdp_kernels.sum_statistics, len(words.ids), WORD_BLOCK, K, *arguments)
+    _, K = posterior.theta.shape
+    words = batch.words(W)
+    U = len(words.ids)
+    sums = np.empty((U, K), posterior.theta.dtype)
+    kernel = hdp_kernels.sum_statistics
+    mass = workers.total(kernel, U, WORD_BLOCK, K, words.occurrences(), posterior, sums)
     tables = np.zeros(K)
     hdp_kernels.add_tables(posterior, tables)
     return HDPStatistics(words.ids, sums, mass, tables)
@@ -112,7 +129,8 @@ def sum_statistics(batch: Minibatch, posterior: Tables, W: int, workers: Threads
 
 def bounds(words: Words, corpus: HDPCorpus, alpha: float, posterior: Tables, workers: Threads) -> Vector:
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
-    result = np.zeros(words.batch.D)
-    arguments = words.entries, corpus, alpha, posterior, result
-    workers.run(hdp_figure_9_kernels.document_bounds, len(result), BLOCK, *arguments)
+    D = words.batch.D
+    result = np.zeros(D)
+    kernel = hdp_figure_9_kernels.document_bounds
+    workers.run(kernel, D, BLOCK, words.entries, corpus, alpha, posterior, result)
     return result

@@ -7,7 +7,7 @@
 | bounds | (D,) float64 | a document's terms of the ELBO |
 
 Every document has T tables and every table all K topics; otherwise the symbols are those of `hdp_kernels.py`.
-Within a document: ids, n_dw (n,) are the rows of its words and their counts, here (n, T) its part of
+Within a document: ids, n_dw (n,) are the rows of its words and their counts, at_tables (n, T) its part of
 `tables`, words (T,) float64 the sums of that, gamma (T, 2) and Elog_pi (T,) float64 its sticks.
 """
 
@@ -31,8 +31,11 @@ def ascend(
     fresh: start with lines 5 and 6; otherwise from the phi in `tables`.
     """
     indptr, local, counts = batch
-    Elog_rows, _, Elog_sigma = corpus
-    tables, _, _, zeta, _, theta = found
+    Elog_rows = corpus.rows
+    Elog_sigma = corpus.Elog_sigma
+    tables = found.tables
+    zeta = found.zeta
+    theta = found.theta
     T = zeta.shape[1]
     gamma = np.empty((T, 2))
     Elog_pi = np.zeros(T)
@@ -41,25 +44,26 @@ def ascend(
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
-        ids, n_dw = local[first : first + n], counts[first : first + n]
-        here = tables[first : first + n]
+        ids = local[first : first + n]
+        n_dw = counts[first : first + n]
+        at_tables = tables[first : first + n]
         total = n_dw.sum()
         if fresh:
             for j in range(n):
                 for i in range(T):
-                    here[j, i] = n_dw[j]
-            choose_among_all(ids, here, Elog_rows, nothing, zeta[d])  # line 5: the same for all tables
+                    at_tables[j, i] = n_dw[j]
+            choose_among_all(ids, at_tables, Elog_rows, nothing, zeta[d])  # line 5: the same for all tables
             Elog_pi[:] = 0
-            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)  # line 6
+            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], at_tables)  # line 6
         for i in range(T):
-            words[i] = here[:, i].sum()
+            words[i] = at_tables[:, i].sum()
         for _ in range(limits.max_iterations):
             document_sticks(limits.alpha, words, gamma, Elog_pi)
-            choose_among_all(ids, here, Elog_rows, Elog_sigma, zeta[d])
-            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)
+            choose_among_all(ids, at_tables, Elog_rows, Elog_sigma, zeta[d])
+            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], at_tables)
             change = 0.0
             for i in range(T):
-                value = here[:, i].sum()
+                value = at_tables[:, i].sum()
                 change += abs(value - words[i])
                 words[i] = value
             if change <= limits.tolerance * total:
@@ -75,7 +79,9 @@ def expected_proportions(gamma: Vector, zeta: Floats, theta: Floats) -> None:
     theta[:] = 0
     rest = 1.0
     for i in range(T):
-        stick = gamma[i, 0] / (gamma[i, 0] + gamma[i, 1]) if i < T - 1 else 1.0
+        stick = 1.0
+        if i < T - 1:
+            stick = gamma[i, 0] / (gamma[i, 0] + gamma[i, 1])
         for k in range(zeta.shape[1]):
             theta[k] += rest * stick * zeta[i, k]
         rest *= 1 - stick
@@ -99,24 +105,29 @@ def document_sticks(alpha: float, words: Vector, gamma: Vector, Elog_pi: Vector)
 
 
 @kernel
-def choose_among_all(ids: Ids, here: Floats, Elog_rows: Floats, Elog_sigma: Floats, zeta: Floats) -> None:
+def choose_among_all(
+    ids: Ids, at_tables: Floats, Elog_rows: Floats, Elog_sigma: Floats, zeta: Floats
+) -> None:
     """Line 8: zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), (T, K)."""
     for i in range(zeta.shape[0]):
         for k in range(zeta.shape[1]):
             zeta[i, k] = Elog_sigma[k]
         for j in range(ids.size):
-            if here[j, i] > 0:
+            if at_tables[j, i] > 0:
                 row = Elog_rows[ids[j]]
                 for k in range(zeta.shape[1]):
-                    zeta[i, k] += here[j, i] * row[k]
+                    zeta[i, k] += at_tables[j, i] * row[k]
         normalise(zeta[i])
 
 
 @kernel
 def assign_words(
-    ids: Ids, n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, here: Floats
+    ids: Ids, n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, at_tables: Floats
 ) -> None:
-    """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]); here (n, T) = n_dw phi."""
+    """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]).
+
+    at_tables: (n, T) n_dw phi
+    """
     phi = np.empty(zeta.shape[0], zeta.dtype)
     for j in range(ids.size):
         row = Elog_rows[ids[j]]
@@ -124,7 +135,7 @@ def assign_words(
             phi[i] = dot(row.size, zeta[i], row) + Elog_pi[i]
         normalise(phi)
         for i in range(zeta.shape[0]):
-            here[j, i] = n_dw[j] * phi[i]
+            at_tables[j, i] = n_dw[j] * phi[i]
 
 
 @kernel
@@ -149,11 +160,17 @@ def document_bounds(
     tables has no variables for the others, which the model integrates to one.
     """
     indptr, local, counts = batch
-    Elog_rows, _, Elog_sigma = corpus
-    tables, topics, n_topics, zeta, n_tables, _ = posterior
+    Elog_rows = corpus.rows
+    Elog_sigma = corpus.Elog_sigma
+    tables = posterior.tables
+    topics = posterior.topics
+    n_topics = posterior.n_topics
+    zeta = posterior.zeta
+    n_tables = posterior.n_tables
     T = zeta.shape[1]
     for d in range(start, stop):
-        first, last = indptr[d], indptr[d + 1]
+        first = indptr[d]
+        last = indptr[d + 1]
         rest = 0.0
         for j in range(first, last):
             rest += counts[j]
@@ -190,7 +207,8 @@ def document_bounds(
 def stick_bound(alpha: float, gamma1: float, gamma2: float) -> tuple[float, float, float]:
     """Under Beta(gamma1, gamma2): E[log pi_i], E[log(1 - pi_i)], E[log p(pi_i | alpha)] - E[log q(pi_i)]."""
     both = digamma(gamma1 + gamma2)
-    Elog_v, Elog_not_v = digamma(gamma1) - both, digamma(gamma2) - both
+    Elog_v = digamma(gamma1) - both
+    Elog_not_v = digamma(gamma2) - both
     bound = math.log(alpha) + (alpha - 1) * Elog_not_v
     bound -= (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v
     bound -= math.lgamma(gamma1 + gamma2) - math.lgamma(gamma1) - math.lgamma(gamma2)

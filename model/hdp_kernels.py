@@ -24,7 +24,7 @@ Within a document, of n words, with t tables and a shortlist of c topics:
 
 | symbol | shape and type | meaning |
 |---|---|---|
-| here, n_dw | (n,) int32, floats | its words' rows, and their counts |
+| row_of, n_dw | (n,) int32, floats | its words' rows, and their counts |
 | shortlist | (C,) int32 | its topics, of which it has c |
 | block | (C + T, n) floats | the words' entries of each topic of the shortlist, then of each mixed table |
 | logs | (C, n) floats | the logarithms of the first C lines |
@@ -121,7 +121,10 @@ def soft_em(
         expected[:] = 0
         j = 0
         while j + 4 <= n:  # four rows at a time, so that `weight` and `expected` are loaded once for them
-            r0, r1, r2, r3 = rows[local[j]], rows[local[j + 1]], rows[local[j + 2]], rows[local[j + 3]]
+            r0 = rows[local[j]]
+            r1 = rows[local[j + 1]]
+            r2 = rows[local[j + 2]]
+            r3 = rows[local[j + 3]]
             t0 = t1 = t2 = t3 = kind(0)
             for k in range(K):
                 t0 += weight[k] * r0[k]
@@ -163,27 +166,39 @@ def e_step(
     """
     indptr, local, counts = batch
     rows, sigma, Elog_sigma = corpus
-    T, alpha, tolerance = limits.T, limits.alpha, limits.tolerance
+    T = limits.T
+    alpha = limits.alpha
+    tolerance = limits.tolerance
     tables, topics, n_topics, zeta, n_tables, theta = posterior
     kind = rows.dtype.type
     K = theta.shape[1]
     C = zeta.shape[2]
     longest = longest_of(start, stop, indptr)
     scratch = HDPScratch(
-        np.empty(longest, rows.dtype),
-        np.empty(C, np.int32),
-        np.empty((C + T, longest), rows.dtype),
-        np.empty((C, longest), rows.dtype),
-        np.empty(T, np.int32),
-        np.empty(T, np.int32),
-        np.empty(max(C, T), rows.dtype),
-        np.empty(T, rows.dtype),
-        np.empty((T, C), rows.dtype),
-        np.empty(T * longest, rows.dtype),
-        np.empty(longest, rows.dtype),
-        np.empty(longest, rows.dtype),
+        n_dw=np.empty(longest, rows.dtype),
+        shortlist=np.empty(C, np.int32),
+        block=np.empty((C + T, longest), rows.dtype),
+        logs=np.empty((C, longest), rows.dtype),
+        line=np.empty(T, np.int32),
+        order=np.empty(T, np.int32),
+        words=np.empty(max(C, T), rows.dtype),
+        weight=np.empty(T, rows.dtype),
+        chosen=np.empty((T, C), rows.dtype),
+        held=np.empty(T * longest, rows.dtype),
+        mixture=np.empty(longest, rows.dtype),
+        ratio=np.empty(longest, rows.dtype),
     )
-    n_dw, shortlist, block, _, line, order, words, weight, chosen, held, mixture, ratio = scratch
+    n_dw = scratch.n_dw
+    shortlist = scratch.shortlist
+    block = scratch.block
+    line = scratch.line
+    order = scratch.order
+    words = scratch.words
+    weight = scratch.weight
+    chosen = scratch.chosen
+    held = scratch.held
+    mixture = scratch.mixture
+    ratio = scratch.ratio
     expected = np.empty(rows.shape[1], rows.dtype)
     prior = np.empty(rows.shape[1], rows.dtype)
     for k in range(rows.shape[1]):
@@ -200,10 +215,10 @@ def e_step(
         for k in range(K):
             theta[d, k] = prior[k]
         if n > 0:
-            here = local[first : first + n]
-            soft_em(n, here, n_dw, rows, prior, limits.em_steps, expected)
-            c = best(K, expected, limits.fewest_words, C, shortlist, words)
-            gather(n, c, here, rows, scratch)
+            row_of = local[first : first + n]
+            soft_em(n, row_of, n_dw, rows, prior, limits.em_steps, expected)
+            c = fill_shortlist(K, expected, limits.fewest_words, C, shortlist, words)
+            gather(n, c, row_of, rows, scratch)
             t = min(T, c)
             for i in range(t):
                 line[i] = i
@@ -232,18 +247,21 @@ def e_step(
                     theta[d, shortlist[a]] += chosen[i, a] * value
             for a in range(c):
                 topics[d, a] = shortlist[a]
-            n_topics[d], n_tables[d] = c, t
+            n_topics[d] = c
+            n_tables[d] = t
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
 
 
 @part
-def gather(n: int, c: int, here: Ids, rows: Floats, scratch: HDPScratch) -> None:
+def gather(n: int, c: int, row_of: Ids, rows: Floats, scratch: HDPScratch) -> None:
     """The words' entries of the topics on the shortlist, and their logarithms."""
-    shortlist, block, logs = scratch.shortlist, scratch.block, scratch.logs
+    shortlist = scratch.shortlist
+    block = scratch.block
+    logs = scratch.logs
     for j in range(n):
-        u = here[j]
+        u = row_of[j]
         for a in range(c):
             block[a, j] = rows[u, shortlist[a]]
     for a in range(c):
@@ -251,9 +269,19 @@ def gather(n: int, c: int, here: Ids, rows: Floats, scratch: HDPScratch) -> None
 
 
 @part
-def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, scratch: HDPScratch) -> None:
-    """A round: line 8's gamma and line 9's phi in turn, until the tables' words change by at most `small`."""
-    n_dw, _, block, _, line, order, words, weight, _, _, mixture, ratio = scratch
+def settle(
+    n: int, t: int, T: int, alpha: float, tolerated: float, iterations: int, scratch: HDPScratch
+) -> None:
+    """A round: line 8's gamma and line 9's phi in turn, until the tables' words change no more than is
+    tolerated."""
+    n_dw = scratch.n_dw
+    block = scratch.block
+    line = scratch.line
+    order = scratch.order
+    words = scratch.words
+    weight = scratch.weight
+    mixture = scratch.mixture
+    ratio = scratch.ratio
     kind = block.dtype.type
     for _ in range(iterations):
         sort_tables(t, words, order)
@@ -267,17 +295,22 @@ def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, 
             value = weight[i] * dot(n, block[line[i]], ratio)
             change += abs(value - words[i])
             words[i] = value
-        if change <= small:
+        if change <= tolerated:
             break
 
 
 @part
-def best(K: int, expected: Floats, least: float, most: int, topics: Ids, words: Floats) -> int:
-    """The topics with more than `least` expected words, at most `most` and at least one, largest first."""
+def fill_shortlist(
+    K: int, expected: Floats, fewest_words: float, most: int, topics: Ids, words: Floats
+) -> int:
+    """Put the topics with more than `fewest_words` expected words into `topics`, largest first.
+
+    They are at most `most`, and at least one. Returns their number.
+    """
     c = 0
     for k in range(K):
         value = expected[k]
-        if value > least and (c < most or value > words[c - 1]):
+        if value > fewest_words and (c < most or value > words[c - 1]):
             c = min(c + 1, most)
             i = c - 1
             while i > 0 and words[i - 1] < value:
@@ -333,7 +366,12 @@ def choose_topics(t: int, c: int, n: int, one_topic: float, Elog_sigma: Floats, 
     the block, exp(sum_k zeta E[log beta_k]). Returns whether another round may help: a table has taken
     another topic, or several.
     """
-    _, shortlist, block, logs, line, _, _, _, zeta, held, _, _ = scratch
+    shortlist = scratch.shortlist
+    block = scratch.block
+    logs = scratch.logs
+    line = scratch.line
+    zeta = scratch.chosen
+    held = scratch.held
     kind = block.dtype.type
     C = logs.shape[0]
     changed = False
@@ -379,7 +417,11 @@ def sum_statistics(
     sums: (U, K) floats; their sums over the words are added to mass, (K,).
     """
     indptr, entries, documents = occurrences
-    tables, topics, n_topics, zeta, n_tables, _ = posterior
+    tables = posterior.tables
+    topics = posterior.topics
+    n_topics = posterior.n_topics
+    zeta = posterior.zeta
+    n_tables = posterior.n_tables
     C = topics.shape[1]
     words = np.empty(C, sums.dtype)
     for u in range(start, stop):
@@ -401,7 +443,10 @@ def sum_statistics(
 @kernel
 def add_tables(posterior: Tables, chosen: Vector) -> None:
     """chosen[k] += sum_d sum_i zeta_di^k: the tables of each topic, [SVI13] fig. 9 line 11."""
-    _, topics, n_topics, zeta, n_tables, _ = posterior
+    topics = posterior.topics
+    n_topics = posterior.n_topics
+    zeta = posterior.zeta
+    n_tables = posterior.n_tables
     for d in range(n_topics.size):
         for i in range(n_tables[d]):
             for a in range(n_topics[d]):

@@ -57,7 +57,8 @@ def cache_folder() -> str | None:
             sources = hashlib.sha256()
             for source in sorted(Path(__file__).parent.rglob("*.py")):
                 sources.update(source.read_bytes())
-            folder = f"{platformdirs.user_cache_dir('wikitopics')}/numba/{sources.hexdigest()[:12]}"
+            name = sources.hexdigest()[:12]
+            folder = f"{platformdirs.user_cache_dir('wikitopics')}/numba/{name}"
         Path(folder).mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):  # RuntimeError: there is no home folder
         return None
@@ -106,9 +107,11 @@ def part(function: F) -> F:
 
 
 def _compiled(function: F, **inlining: Any) -> F:
-    numba, folder = _numba(), cache_folder()
+    numba = _numba()
+    folder = cache_folder()
     # Numba chooses the folder when it decorates; other users of numba in this process keep theirs.
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder or ""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = folder or ""
     try:
         compiled = numba.njit(cache=bool(folder), **SETTINGS, **inlining)(function)
     finally:
@@ -151,13 +154,20 @@ def add_lines(lines: int, n: int, x: Floats, line: NDArray[np.integer], block: F
         out[j] = 0
     a = 0
     while a + 4 <= lines:
-        x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
-        l0, l1, l2, l3 = line[a], line[a + 1], line[a + 2], line[a + 3]
+        x0 = x[a]
+        x1 = x[a + 1]
+        x2 = x[a + 2]
+        x3 = x[a + 3]
+        l0 = line[a]
+        l1 = line[a + 1]
+        l2 = line[a + 2]
+        l3 = line[a + 3]
         for j in range(n):
             out[j] += (x0 * block[l0, j] + x1 * block[l1, j]) + (x2 * block[l2, j] + x3 * block[l3, j])
         a += 4
     while a < lines:
-        x0, l0 = x[a], line[a]
+        x0 = x[a]
+        l0 = line[a]
         for j in range(n):
             out[j] += x0 * block[l0, j]
         a += 1
@@ -168,14 +178,20 @@ def dot_lines(lines: int, n: int, r: Floats, line: NDArray[np.integer], block: F
     """out_a = sum_j block[line_a, j] r_j for a < lines, over j < n, four at a time."""
     a = 0
     while a + 4 <= lines:
-        l0, l1, l2, l3 = line[a], line[a + 1], line[a + 2], line[a + 3]
+        l0 = line[a]
+        l1 = line[a + 1]
+        l2 = line[a + 2]
+        l3 = line[a + 3]
         t0 = t1 = t2 = t3 = block.dtype.type(0)
         for j in range(n):
             t0 += block[l0, j] * r[j]
             t1 += block[l1, j] * r[j]
             t2 += block[l2, j] * r[j]
             t3 += block[l3, j] * r[j]
-        out[a], out[a + 1], out[a + 2], out[a + 3] = t0, t1, t2, t3
+        out[a] = t0
+        out[a + 1] = t1
+        out[a + 2] = t2
+        out[a + 3] = t3
         a += 4
     while a < lines:
         out[a] = dot(n, block[line[a]], r)
@@ -205,7 +221,8 @@ def of_one_topic(
     for d in range(indptr.size - 1):
         value[:] = log_prior
         for i in range(indptr[d], indptr[d + 1]):
-            row, n_dw = log_rows[local[i]], kind(counts[i])
+            row = log_rows[local[i]]
+            n_dw = kind(counts[i])
             for k in range(K):
                 value[k] += n_dw * row[k]
         largest = value.max()
@@ -218,7 +235,8 @@ def of_one_topic(
         for k in range(K):
             R[d, k] /= total
         for i in range(indptr[d], indptr[d + 1]):
-            of_word, n_dw = sums[local[i]], kind(counts[i])
+            of_word = sums[local[i]]
+            n_dw = kind(counts[i])
             for k in range(K):
                 of_word[k] += n_dw * R[d, k]
 
@@ -420,7 +438,8 @@ def leading_words(first: int, rows: Floats, leading: Ids, largest: Floats) -> No
     first: the id of the word of rows[0]
     largest: initially below every value in rows
     """
-    K, last = leading.shape[0], leading.shape[1] - 1
+    K = leading.shape[0]
+    last = leading.shape[1] - 1
     least = largest[:, last].copy()
     for u in range(rows.shape[0]):
         for k in range(K):

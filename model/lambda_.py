@@ -7,17 +7,17 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Threads, Vector
-from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry
+from wikitopics.model.online import FLOATS, TINY, WORDS_A_DOCUMENT, Entry
+from wikitopics.model.options import LARGEST
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
@@ -43,6 +43,15 @@ class Statistics:
     mass: Vector
 
 
+class AsRead(NamedTuple):
+    """What is found by reading all topics once: the factor `pressure` on the uses of a word by other topics,
+    and the (K,) sums of the topics under it. Both follow from `apart`."""
+
+    apart: float
+    pressure: float
+    totals: Vector
+
+
 @dataclass
 class Lambda:
     """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried along.
@@ -64,8 +73,8 @@ class Lambda:
     seed_words: Indices = field(default_factory=lambda: np.zeros(0, np.int64))
     seed_topics: Indices = field(default_factory=lambda: np.zeros(0, np.int64))
     seed_counts: Vector = field(default_factory=lambda: np.zeros(0))
-    _read: tuple[float, float, Vector] | None = field(default=None, init=False, repr=False)
-    """The last `apart`, its pressure and its totals, while they are valid."""
+    _read: AsRead | None = field(default=None, init=False, repr=False)
+    """The last one, while it is valid."""
 
     ENTRIES: ClassVar[tuple[Entry, ...]] = (
         Entry("lambda_hat", "_topics.hat", FLOATS, "W K", least=0),
@@ -81,7 +90,9 @@ class Lambda:
     @classmethod
     def of_state(cls, hat: Floats, total_hat: Vector, scale: float, eta: float, **seeds: Any) -> Self:
         """From a state; raises ValueError for a lambda that is not positive, or not finite in float32."""
-        if not (eta + scale * float(hat.min()) > 0 and eta + scale * float(hat.max()) <= LARGEST):
+        least = eta + scale * float(hat.min())
+        most = eta + scale * float(hat.max())
+        if not (least > 0 and most <= LARGEST):
             raise ValueError("lambda must be positive, and finite in float32")
         return cls(hat, total_hat, scale, eta, **seeds)
 
@@ -130,14 +141,15 @@ class Lambda:
         with zeros."""
         from wikitopics.model import kernels
 
-        factors = self.dtype.type(pressure), weight.astype(self.dtype)
-        return self._rows(kernels.weighted_rows, word_ids, workers, *factors)
+        number = self.dtype.type(pressure)
+        return self._rows(kernels.weighted_rows, word_ids, workers, number, weight.astype(self.dtype))
 
     def _rows(self, kernel: Callable[..., None], word_ids: Ids, workers: Threads, *factors: Any) -> Floats:
         """(U, K') what a kernel makes of some words, one row per word; K padded with zeros."""
         from wikitopics.model.kernels import Stored, padded
 
-        number, U = self.dtype.type, len(word_ids)
+        number = self.dtype.type
+        U = len(word_ids)
         rows = np.empty((U, padded(self.n_topics)), self.dtype)
         stored = Stored(self.hat, number(self.scale), number(self.eta))
         workers.run(kernel, U, WORD_BLOCK, word_ids, stored, *factors, rows)
@@ -145,31 +157,38 @@ class Lambda:
 
     def _unscaled(self, apart: float) -> Iterator[tuple[int, Floats]]:
         """The topics as they are read, up to a factor for each, some words at a time: the first word's id,
-        and rows as in `weighted_rows`. The factors are known only at the end."""
-        even, totals, pressure = np.ones(self.n_topics), np.zeros(self.n_topics), 0.0
+        and rows as in `weighted_rows`. The factors are known only at the end, and then kept."""
+        K = self.n_topics
+        even = np.ones(K)
+        totals = np.zeros(K)
+        pressure = 0.0
         if apart:
             n_w = self.hat.sum(axis=1, dtype=np.float64)
             pressure = apart * float(n_w.sum() / max(n_w @ n_w, TINY))  # apart / c / N
         for start in range(0, self.n_words, WORD_BLOCK):
-            ids = np.arange(start, min(start + WORD_BLOCK, self.n_words), dtype=np.int32)
+            stop = min(start + WORD_BLOCK, self.n_words)
+            ids = np.arange(start, stop, dtype=np.int32)
             rows = self.weighted_rows(ids, even, ALONE, pressure)
-            totals += rows.sum(axis=0, dtype=np.float64)[: self.n_topics]
+            sums = rows.sum(axis=0, dtype=np.float64)
+            totals += sums[:K]
             yield start, rows
-        self._read = apart, pressure, totals
+        self._read = AsRead(apart, pressure, totals)
 
-    def _as_read(self, apart: float) -> tuple[float, Vector]:
-        """The pressure, and the topics' sums under it; takes time K W if the topics have changed."""
+    def _as_read(self, apart: float) -> AsRead:
+        """Takes time K W if the topics have changed."""
         if not apart:
-            return 0.0, self.totals()
-        if self._read is None or self._read[0] != apart:
-            deque(self._unscaled(apart), maxlen=0)
+            return AsRead(apart, 0.0, self.totals())
+        if self._read is None or self._read.apart != apart:
+            for _ in self._unscaled(apart):
+                pass  # only for what it keeps at its end
         assert self._read is not None
-        return self._read[1:]
+        return self._read
 
     def read_rows(self, word_ids: NDArray[np.integer[Any]], apart: float, workers: Threads = ALONE) -> Floats:
         """(U, K') E[beta_kw] of some words, decorrelated, one row per word; K padded with zeros."""
-        pressure, totals = self._as_read(apart)
-        return self.weighted_rows(np.ascontiguousarray(word_ids, np.int32), 1 / totals, workers, pressure)
+        _, pressure, totals = self._as_read(apart)
+        ids = np.ascontiguousarray(word_ids, np.int32)
+        return self.weighted_rows(ids, 1 / totals, workers, pressure)
 
     def top_words(self, n: int, apart: float) -> tuple[Ids, NDArray[np.float32]]:
         """As `OnlineModel.top_words`; reads lambda once."""
@@ -177,10 +196,13 @@ class Lambda:
 
         check.at_least_one(n=n)
         shape = (self.n_topics, min(n, self.n_words))
-        leading, largest = np.zeros(shape, np.int32), np.full(shape, -1, self.dtype)
+        leading = np.zeros(shape, np.int32)
+        largest = np.full(shape, -1, self.dtype)
         for start, rows in self._unscaled(apart):
             leading_words(start, rows, leading, largest)
-        return leading, (largest / self._as_read(apart)[1][:, None]).astype(np.float32)
+        totals = self._as_read(apart).totals
+        probabilities = largest / totals[:, None]
+        return leading, probabilities.astype(np.float32)
 
     def Elog_rows(self, word_ids: Ids) -> Vector:
         """(U, K) E[log beta_kw] of some words, one row per word."""
@@ -215,32 +237,40 @@ class Lambda:
         """E[log p(beta | eta)] - E[log q(beta | lambda)], nats: [H10] eq. 3's last term; costs K W."""
         from scipy.special import gammaln, psi
 
-        K, W = self.n_topics, self.n_words
+        K = self.n_topics
+        W = self.n_words
         lambda_ = self.rows(np.arange(W)).T
         totals = lambda_.sum(axis=1)
         Elog_beta = psi(lambda_) - psi(totals)[:, None]
         prior = np.full((K, W), eta)
         np.add.at(prior, (self.seed_topics, self.seed_words), self.seed_counts)
         elbo = gammaln(prior.sum(axis=1)).sum() - gammaln(prior).sum()
-        return float(elbo + np.sum((prior - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
+        elbo += np.sum((prior - lambda_) * Elog_beta + gammaln(lambda_))
+        elbo -= gammaln(totals).sum()
+        return float(elbo)
 
     # Changing
 
     def seed(self, topics: Sequence[NDArray[np.integer[Any]]]) -> None:
         """Make the words `topics[k]`, given by id, seeds of topic k."""
         self.seed_words = np.concatenate(topics).astype(np.int64)
-        self.seed_topics = np.repeat(np.arange(len(topics)), [len(words) for words in topics])
+        sizes = [len(words) for words in topics]
+        self.seed_topics = np.repeat(np.arange(len(topics)), sizes)
         self.seed_counts = np.zeros(len(self.seed_words))
 
     def seeding(self, other: Lambda) -> Lambda:
         """Another lambda with the seeds of this one, still to be sown."""
-        seeds = self.seed_words, self.seed_topics, self.seed_counts
-        return replace(other, seed_words=seeds[0], seed_topics=seeds[1], seed_counts=seeds[2])
+        return replace(
+            other,
+            seed_words=self.seed_words,
+            seed_topics=self.seed_topics,
+            seed_counts=self.seed_counts,
+        )
 
     def seeds_of(self, words: float) -> Vector:
         """(P,) what the seeds add to the prior in a corpus of this many words."""
-        of_topic = np.bincount(self.seed_topics, minlength=1)[self.seed_topics]
-        counts: Vector = SEED_WEIGHT * words / self.n_topics / of_topic
+        sizes = np.bincount(self.seed_topics, minlength=1)  # how many seeds each topic has
+        counts: Vector = SEED_WEIGHT * words / self.n_topics / sizes[self.seed_topics]
         return counts
 
     def sow(self, words: float) -> None:
@@ -250,10 +280,12 @@ class Lambda:
 
     def _add_seeds(self, topics: NDArray[np.intp], rho: float) -> None:
         """lambda <- lambda + rho seeds, in some topics."""
-        some = np.isin(self.seed_topics, topics)
-        counts = rho / self.scale * self.seed_counts[some]
-        np.add.at(self.hat, (self.seed_words[some], self.seed_topics[some]), counts.astype(self.dtype))
-        np.add.at(self.total_hat, self.seed_topics[some], counts)
+        chosen = np.isin(self.seed_topics, topics)
+        seed_words = self.seed_words[chosen]
+        seed_topics = self.seed_topics[chosen]
+        counts = rho / self.scale * self.seed_counts[chosen]
+        np.add.at(self.hat, (seed_words, seed_topics), counts.astype(self.dtype))
+        np.add.at(self.total_hat, seed_topics, counts)
 
     def step(self, rho: float, eta: float, repeats: float, statistics: Statistics, workers: Threads) -> None:
         """lambda <- (1 - rho) lambda + rho (eta + repeats sstats); repeats = D/S."""
@@ -264,12 +296,12 @@ class Lambda:
         """lambda <- (1 - rho) lambda + rho (eta + seeds)."""
         self._read = None
         self.eta += rho * (eta - self.eta)
-        if self.scale * (1 - rho) < SMALLEST_SCALE:
-            self.hat *= self.dtype.type(self.scale * (1 - rho))
+        scale = self.scale * (1 - rho)
+        if scale < SMALLEST_SCALE:
+            self.hat *= self.dtype.type(scale)
             self.total_hat = self.hat.sum(axis=0, dtype=np.float64)
-            self.scale = 1.0
-        else:
-            self.scale *= 1 - rho
+            scale = 1.0
+        self.scale = scale
         self._add_seeds(np.arange(self.n_topics), rho)
 
     def add(self, weight: float, statistics: Statistics, workers: Threads, precise: bool = False) -> None:
@@ -279,8 +311,10 @@ class Lambda:
         self._read = None
         factor = weight / self.scale
         self.total_hat += factor * statistics.mass
-        ids, narrow = statistics.ids, factor if precise else self.dtype.type(factor)
-        workers.run(add_rows, len(ids), WORD_BLOCK, ids, statistics.sums, narrow, self.hat)
+        if not precise:
+            factor = self.dtype.type(factor)
+        ids = statistics.ids
+        workers.run(add_rows, len(ids), WORD_BLOCK, ids, statistics.sums, factor, self.hat)
 
     def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
         """Replace some topics, but keep their seeds; (W, n) hat, in the scale of `hat`."""
@@ -300,24 +334,27 @@ def random_topics(
 ) -> Lambda:
     """A random lambda: "gamma" is Gamma(100, 0.01), mean 1; "exponential" is [SVI13] footnote 6."""
     if initialization == "gamma":
-        return Lambda.of(random.gamma(100.0, 0.01, (W, K)).astype(dtype), 0.0)
+        lambda_ = random.gamma(100.0, 0.01, (W, K))
+        return Lambda.of(lambda_.astype(dtype), 0.0)
     # lambda - eta ~ Exponential(D 100 / (K W))
-    return Lambda.of(random.exponential(D * WORDS_A_DOCUMENT / (K * W), (W, K)).astype(dtype), eta)
+    lambda_hat = random.exponential(D * WORDS_A_DOCUMENT / (K * W), (W, K))
+    return Lambda.of(lambda_hat.astype(dtype), eta)
 
 
-def topics_from(documents: Minibatch, n_words: int, seeds: NDArray[np.integer[Any]], weight: float) -> Vector:
+def topics_from(documents: Minibatch, n_words: int, drawn: NDArray[np.integer[Any]], weight: float) -> Vector:
     """(W, K) topics, columns sum to 1: each mixes the mean of some documents with the mean of all words.
 
-    seeds: (K, n) the documents of each topic. A topic's documents all weigh the same, whatever their length,
+    drawn: (K, n) the documents of each topic. A topic's documents all weigh the same, whatever their length,
     and together make up the share `weight` of its words.
     """
-    n_topics = len(seeds)
+    n_topics = len(drawn)
     mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)
     topics = np.tile((1 - weight) * mean[:, None], (1, n_topics))
     lengths = documents.lengths()
-    for k, of_topic in enumerate(seeds):
-        for d in of_topic:
+    for k, documents_of_topic in enumerate(drawn):
+        of_each = weight / len(documents_of_topic)
+        for d in documents_of_topic:
             entries = slice(documents.indptr[d], documents.indptr[d + 1])
-            share = weight / len(of_topic) * documents.counts[entries] / (lengths[d] or 1)
-            topics[documents.word_ids[entries], k] += share
+            shares = of_each * documents.counts[entries] / (lengths[d] or 1)
+            topics[documents.word_ids[entries], k] += shares
     return topics

@@ -30,22 +30,44 @@ docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model.allocation import DirichletAllocation
-from wikitopics.model.lambda_ import random_topics
+from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
+from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.mixture import blended
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State
-from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
+from wikitopics.model.online import MOST, MOST_ITERATIONS, TINY, Entry, State
+from wikitopics.model.options import (
+    HALF_LIFE,
+    KAPPA,
+    LARGEST,
+    LARGEST_PRIOR,
+    LEARN,
+    TAU0,
+    Metric,
+    Prior,
+    decorrelation,
+    prior,
+)
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.model.lda_e_step import Documents, LDALimits, LDAStatistics
+
+ALPHA = prior("alpha", "Dirichlet parameter of the topic proportions", LEARN, learn=True)
+ETA = prior("eta", "Dirichlet parameter of the topics", 0.2, learn=True)
+WARM_DECORRELATION = 0.14
+DECORRELATION = decorrelation(WARM_DECORRELATION)
+INITIALIZATION = Option(str, "initialization", "random lambda", choices=("gamma", "exponential"))
+TOLERANCE = Option(float, "tolerance", "change that ends an E-step", least=0, most=LARGEST)
+MAX_ITERATIONS = Option(int, "max_iterations", "of a document's E-step", least=0, most=MOST_ITERATIONS)
+PAPER_TAU0 = 64.0  # [H10] table 1, for minibatches of 4096
+PAPER_KAPPA = 0.5  # the same
+FIRST_ETA = 0.1  # where learning it starts
 
 BOUND = "exp(-the variational bound a word), as in [H10]"
 
@@ -77,22 +99,9 @@ class OnlineLDA(DirichletAllocation):
     kind = "lda"
     label = "online LDA"
     summary = "the one to begin with"
-    RECIPES = (LDA_WARM, LDA_PAPER)
-    PAPER: ClassVar = {"tau0": 64.0, "kappa": 0.5, "decorrelation": 0.0}
-    """[H10] table 1, for minibatches of 4096."""
-    USUAL = ({**PAPER, "decorrelation": 0.14}, PAPER)
-    PAPERS = ("tau0", "kappa")
-    options: ClassVar[tuple[Option[float], ...]] = (
-        prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
-        prior("eta", "Dirichlet parameter of the topics", 0.2, learn=True),
-        *DirichletAllocation.STEP_OPTIONS,
-        decorrelation(USUAL[0]["decorrelation"]),
-    )
-    arguments: ClassVar[tuple[Option[Any], ...]] = (
-        Option(str, "initialization", "random lambda", default="gamma", choices=("gamma", "exponential")),
-        Option(float, "tolerance", "change that ends an E-step", default=3e-3, least=0, most=LARGEST),
-        Option(int, "max_iterations", "of a document's E-step", default=100, least=0, most=MOST_ITERATIONS),
-    )
+    WARM_RECIPE = LDA_WARM
+    PAPER_RECIPE = LDA_PAPER
+    options: ClassVar[tuple[Option[float], ...]] = (ALPHA, ETA, KAPPA, TAU0, HALF_LIFE, DECORRELATION)
     metrics = (Metric("bound_perplexity", "Bound perplexity of {held_out}", BOUND, better="lower"),)
 
     version = 6
@@ -100,23 +109,78 @@ class OnlineLDA(DirichletAllocation):
     entries = (
         *DirichletAllocation.entries,
         Entry("alpha", type="float64", shape="K", least=TINY, most=LARGEST_PRIOR),
+        Entry.of_option(ETA),
+        Entry.of_option(KAPPA),
+        Entry.of_option(TAU0),
+        Entry.of_option(DECORRELATION),
+        Entry.of_option(TOLERANCE),
+        Entry.of_option(MAX_ITERATIONS),
         Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
+        *Entry.of_part(CollapsedStart, "recipe"),
     )
+    parts: ClassVar = {**DirichletAllocation.parts, "recipe": CollapsedStart}
 
     recipe: CollapsedStart
     eta: float
     tolerance: float
     max_iterations: int
 
-    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        super()._begin(given, values)
-        K, W, D = self.n_topics, self.n_words, self.n_documents
-        self.recipe = self.recipe.sized(K, W, D)
-        first_alpha = self.recipe.learning_from if self.warm_start else 1 / K
-        self.alpha = np.full(K, first_alpha if self._learn_alpha else values["alpha"])
-        self.eta = 0.1 if self._learn_eta else values["eta"]
-        initialization, dtype = values["initialization"], values["dtype"]
-        self._topics = random_topics(self._random, initialization, K, W, D, self._eta, dtype)
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: float,
+        *,
+        alpha: Prior | None = LEARN,
+        eta: Prior | None = 0.2,
+        kappa: float | None = None,
+        tau0: float | None = None,
+        half_life: float | None = None,
+        decorrelation: float | None = None,
+        initialization: str = "gamma",
+        tolerance: float = 3e-3,
+        max_iterations: int = 100,
+        dtype: DTypeLike = "float32",
+        warm_start: bool | None = None,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        if warm_start is None:
+            warm_start = tau0 is None or kappa is None
+        super().__init__(
+            n_topics,
+            n_words,
+            n_documents,
+            warm_start=warm_start,
+            half_life=half_life,
+            seed=seed,
+            threads=threads,
+        )
+        self._own_steps = self.warm_start and tau0 is None and kappa is None
+        self.tau0 = TAU0.value(tau0, PAPER_TAU0)
+        self.kappa = KAPPA.value(kappa, PAPER_KAPPA)
+        usual_decorrelation = WARM_DECORRELATION if warm_start else 0.0
+        self.decorrelation = DECORRELATION.value(decorrelation, usual_decorrelation)
+        self.tolerance = TOLERANCE.value(tolerance)
+        self.max_iterations = MAX_ITERATIONS.value(max_iterations)
+        self._rebirth = Rebirth.of(self.n_topics, self.half_life)
+
+        self.recipe = self.recipe.sized(self.n_topics, self.n_words, self.n_documents)
+        self._learn_alpha = ALPHA.convert(alpha) == LEARN
+        first_alpha = self.recipe.learning_from if self.warm_start else 1 / self.n_topics
+        each_alpha = first_alpha if self._learn_alpha else ALPHA.value(alpha)
+        self.alpha = np.full(self.n_topics, each_alpha)
+        self._learn_eta = ETA.convert(eta) == LEARN
+        self.eta = FIRST_ETA if self._learn_eta else ETA.value(eta)
+        self._topics = random_topics(
+            self._random,
+            INITIALIZATION.value(initialization),
+            self.n_topics,
+            self.n_words,
+            self.n_documents,
+            self._eta,
+            precision(dtype),
+        )
         self._words_since_eta = 0
 
     @property
@@ -155,24 +219,26 @@ class OnlineLDA(DirichletAllocation):
             self._topics.sow(tokens)
         stage = self._begin_step(batch)
         self._start_from(batch, self._seen, stage.mixed, tokens)
-        # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
-        rho = stage.step_size() if self._own_steps else StepSizes(self.tau0, self.kappa).rho(self.updates)
+        steps = StepSizes(self.tau0, self.kappa)  # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
+        rho = stage.step_size() if self._own_steps else steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
-        balance, alpha = stage.balance(self._topics), self.alpha
+        balance = stage.balance(self._topics)
+        alpha = self.alpha  # of this step's E-step
         forgets = self.warm_start and self.half_life is not None
+        statistics: Statistics
         if forgets or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
             alpha = stage.alpha(last)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            own = collapsed.e_step(words, rows, passes, self._workers)
+            gamma, statistics = collapsed.e_step(words, rows, passes, self._workers)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, found = e_step(words, rows, alpha, self._limits(), self._workers)
             if self._learn_alpha:
                 self._update_alpha(found, rho)
-            own = gamma, found
-        gamma, statistics = blended(stage.mixed, own, words, rows, alpha)
+            statistics = found
+        gamma, statistics = blended(stage.mixed, gamma, statistics, words, rows, alpha)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:
@@ -180,7 +246,8 @@ class OnlineLDA(DirichletAllocation):
         self._bear(self.alpha, statistics.mass, batch)
         self._note_step(batch.D, rho)
         # In this order: otherwise a small alpha would be lost in rounding beside a large one.
-        return collapsed.proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
+        expected_words = gamma - alpha.astype(gamma.dtype)
+        return collapsed.proportions(expected_words + self.alpha.astype(gamma.dtype))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
@@ -192,7 +259,8 @@ class OnlineLDA(DirichletAllocation):
 
         if self.recipe.inference_passes:
             return super().infer(batch)
-        return proportions(self._ascent(batch)[2].gamma)
+        _, _, posterior = self._ascent(batch)
+        return proportions(posterior.gamma)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
@@ -230,7 +298,8 @@ class OnlineLDA(DirichletAllocation):
 
         if not self.warm_start:
             # alpha <- alpha - rho H^-1 g, [H10] section 2.2
-            step = alpha_step(self.alpha, statistics.documents, statistics.sum_Elog_theta(self.alpha))
+            sum_Elog_theta = statistics.sum_Elog_theta(self.alpha)
+            step = alpha_step(self.alpha, statistics.documents, sum_Elog_theta)
             self.alpha = descend(self.alpha, rho, step)
         elif statistics.growth > 0:
             # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and is never
@@ -250,7 +319,8 @@ class OnlineLDA(DirichletAllocation):
         self._words_since_eta += words
         if self._words_since_eta >= self.n_words / 8:
             self._words_since_eta = 0
-            step = eta_step(self.eta, self.n_topics, self.n_words, self._topics.sum_Elog_beta())
+            sum_Elog_beta = self._topics.sum_Elog_beta()
+            step = eta_step(self.eta, self.n_topics, self.n_words, sum_Elog_beta)
             self.eta = float(descend(self.eta, rho, step))
 
     @classmethod

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
@@ -110,26 +110,34 @@ def e_step_kernel(
     psi(alpha_k) of the active topics to excess.
     """
     indptr, local, counts = batch
-    gamma, x_out, ratio, _ = posterior
+    gamma = posterior.gamma
+    x_of_documents = posterior.x
+    ratio = posterior.ratio
     K = alpha.size
     wide_line = rows.shape[1]
     longest = longest_of(start, stop, indptr)
     # An odd number of registers per line, so that lines spread over the sets of the cache.
     length = (padded(longest) // LANES | 1) * LANES
     scratch = Scratch(
-        np.empty(longest, np.int64),
-        np.empty(longest, rows.dtype),
-        np.empty(length, rows.dtype),
-        np.empty(length, rows.dtype),
-        np.empty((K, length), rows.dtype),
-        np.empty(K, np.int64),
-        np.empty(K, np.int64),
-        np.empty(wide_line, rows.dtype),
-        np.empty(wide_line, rows.dtype),
-        np.empty(wide_line, rows.dtype),
-        np.empty(K, rows.dtype),
+        words=np.empty(longest, np.int64),
+        n_dw=np.empty(longest, rows.dtype),
+        mixture=np.empty(length, rows.dtype),
+        r=np.empty(length, rows.dtype),
+        block=np.empty((K, length), rows.dtype),
+        line=np.empty(K, np.int64),
+        topic=np.empty(K, np.int64),
+        expected=np.empty(wide_line, rows.dtype),
+        value=np.empty(wide_line, rows.dtype),
+        x=np.empty(wide_line, rows.dtype),
+        g=np.empty(K, rows.dtype),
     )
-    words, n_dw, _, r, _, _, topic, expected, _, x, g = scratch
+    words = scratch.words
+    n_dw = scratch.n_dw
+    r = scratch.r
+    topic = scratch.topic
+    expected = scratch.expected
+    x = scratch.x
+    g = scratch.g
     for k in range(K, wide_line):
         x[k] = 0
     for d in range(start, stop):
@@ -146,48 +154,61 @@ def e_step_kernel(
         for k in range(K):
             gamma[d, k] = alpha[k]
         for k in range(wide_line):
-            x_out[d, k] = 0
+            x_of_documents[d, k] = 0
         if n == 0:
             continue
         if not resume:
             # First iteration: x is the same for all topics, so phi_w is the word's row.
             add_lines(n, wide_line, n_dw, words, rows, expected)
-        least = min(limits.drop, 0.1 * total / K)
-        small = limits.tolerance * total
+        fewest_words = min(limits.drop, 0.1 * total / K)
+        tolerated = limits.tolerance * total
         iterations = min(limits.max_iterations, limits.wide)
-        done, change = over_all_topics(n, rows, alpha, least, small, iterations, scratch)
-        active = gather(n, rows, alpha, least, scratch)
+        done, change = over_all_topics(n, rows, alpha, fewest_words, tolerated, iterations, scratch)
+        active = gather(n, rows, alpha, fewest_words, scratch)
         iterations = limits.max_iterations - done
-        active = over_active_topics(n, alpha, least, small, change, iterations, active, scratch)
+        active = over_active_topics(n, alpha, fewest_words, tolerated, change, iterations, active, scratch)
         for j in range(n):
             ratio[first + j] = r[j]
         for a in range(active):
             k = topic[a]
             gamma[d, k] = g[a]
-            x_out[d, k] = x[a]
+            x_of_documents[d, k] = x[a]
             excess[k] += math.log(x[a]) - psi_alpha[k]
 
 
 @part
 def over_all_topics(
-    n: int, rows: Floats, alpha: Floats, least: float, small: float, iterations: int, scratch: Scratch
+    n: int,
+    rows: Floats,
+    alpha: Floats,
+    fewest_words: float,
+    tolerated: float,
+    iterations: int,
+    scratch: Scratch,
 ) -> tuple[int, float]:
     """Iterate while most topics are active, over the words' rows in place; x = 0 for dropped topics.
 
     Returns the number of iterations, and the change of gamma in the last one.
     """
-    words, n_dw, mixture, r, _, _, _, expected, value, x, g = scratch
+    words = scratch.words
+    n_dw = scratch.n_dw
+    mixture = scratch.mixture
+    r = scratch.r
+    expected = scratch.expected
+    value = scratch.value
+    x = scratch.x
+    g = scratch.g
     K = alpha.size
     done = 0
     change = np.inf
     active = K
-    while done < iterations and change > small and active > K // 4:
+    while done < iterations and change > tolerated and active > K // 4:
         for k in range(K):
             g[k] = alpha[k] + expected[k]
         exp_digamma_first(K, g, x)
         if done > 0:
             for k in range(K):
-                if expected[k] <= least:
+                if expected[k] <= fewest_words:
                     x[k] = 0
         done += 1
         dot_lines(n, rows.shape[1], x, words, rows, mixture)
@@ -197,21 +218,27 @@ def over_all_topics(
         change = 0.0
         active = 0
         for k in range(K):
-            v = x[k] * value[k]
-            change += abs(v - expected[k])
-            expected[k] = v
-            if v > least:
+            new = x[k] * value[k]
+            change += abs(new - expected[k])
+            expected[k] = new
+            if new > fewest_words:
                 active += 1
     return done, change
 
 
 @part
-def gather(n: int, rows: Floats, alpha: Floats, least: float, scratch: Scratch) -> int:
+def gather(n: int, rows: Floats, alpha: Floats, fewest_words: float, scratch: Scratch) -> int:
     """Gather the active topics, topic-major; returns how many there are. Pads the lines and r with zeros."""
-    words, _, _, r, block, line, topic, expected, _, _, g = scratch
+    words = scratch.words
+    r = scratch.r
+    block = scratch.block
+    line = scratch.line
+    topic = scratch.topic
+    expected = scratch.expected
+    g = scratch.g
     active = np.int64(0)  # not a literal: see `part`
     for k in range(alpha.size):
-        if expected[k] > least:
+        if expected[k] > fewest_words:
             topic[active] = k
             line[active] = active
             expected[active] = expected[k]
@@ -232,22 +259,31 @@ def gather(n: int, rows: Floats, alpha: Floats, least: float, scratch: Scratch) 
 def over_active_topics(
     n: int,
     alpha: Floats,
-    least: float,
-    small: float,
+    fewest_words: float,
+    tolerated: float,
     change: float,
     iterations: int,
     active: int,
     scratch: Scratch,
 ) -> int:
-    """Iterate over the active topics only, until `change` is small; returns how many topics are left."""
-    _, n_dw, mixture, r, block, line, topic, expected, value, x, g = scratch
+    """Iterate over the active topics only, until `change` is tolerated; returns how many are left."""
+    n_dw = scratch.n_dw
+    mixture = scratch.mixture
+    r = scratch.r
+    block = scratch.block
+    line = scratch.line
+    topic = scratch.topic
+    expected = scratch.expected
+    value = scratch.value
+    x = scratch.x
+    g = scratch.g
     n_padded = padded(n)
     while True:
         exp_digamma_first(active, g, x)
         add_lines(active, n_padded, x, line, block, mixture)
         for j in range(n):
             r[j] = n_dw[j] / mixture[j]
-        if change <= small or iterations <= 0:
+        if change <= tolerated or iterations <= 0:
             return active
         iterations -= 1
         dot_lines(active, n_padded, r, line, block, value)
@@ -255,13 +291,13 @@ def over_active_topics(
         kept = 0
         for a in range(active):
             # gamma_k = alpha_k + sum_w n_w phi_wk, [H10] eq. 5
-            v = x[a] * value[a]
-            change += abs(v - expected[a])
-            if v > least:
+            new = x[a] * value[a]
+            change += abs(new - expected[a])
+            if new > fewest_words:
                 topic[kept] = topic[a]
                 line[kept] = line[a]
-                expected[kept] = v
-                g[kept] = alpha[topic[a]] + v
+                expected[kept] = new
+                g[kept] = alpha[topic[a]] + new
                 kept += 1
         active = kept
 
@@ -272,7 +308,8 @@ def sum_statistics_kernel(
 ) -> None:
     """sums[u] = sum_d n_dw phi_dw for words start to stop; also added to mass."""
     indptr, entries, documents = words
-    _, x, ratio, _ = posterior
+    x = posterior.x
+    ratio = posterior.ratio
     total = np.empty(rows.shape[1], rows.dtype)
     for u in range(start, stop):
         for k in range(total.size):
@@ -320,10 +357,12 @@ def e_step(
     words: Words, rows: Floats, alpha: Vector, limits: LDALimits, workers: Threads
 ) -> tuple[Floats, LDAStatistics]:
     """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
-    batch, posterior = words.batch, ascend(words, rows, alpha, limits, workers)
+    batch = words.batch
+    posterior = ascend(words, rows, alpha, limits, workers)
     sums, mass = sum_statistics(words, rows, posterior, workers)
-    total = alpha.sum()
-    growth = float(np.sum(psi(total + batch.lengths()) - psi(total)))  # gamma sums to alpha plus words
+    sum_alpha = alpha.sum()
+    sum_gamma = sum_alpha + batch.lengths()
+    growth = float(np.sum(psi(sum_gamma) - psi(sum_alpha)))
     return posterior.gamma, LDAStatistics(words.ids, sums, mass, batch.D, posterior.excess, growth)
 
 
@@ -339,21 +378,33 @@ def ascend(
 
     start: (D, K) gamma to continue from, or None for gamma = 1
     """
-    D, K, dtype = words.batch.D, len(alpha), rows.dtype
+    D = words.batch.D
+    N = len(words.entries.local)
+    K = len(alpha)
+    dtype = rows.dtype
+    resume = start is not None
     gamma = np.empty((D, K), dtype) if start is None else start.astype(dtype)
-    x, ratio = np.empty((D, rows.shape[1]), dtype), np.empty(len(words.entries.local), dtype)
-    posterior = Documents(gamma, x, ratio, np.zeros(K))
-    limits = limits if dtype == np.float32 else limits._replace(drop=0.0)
-    arguments = words.entries, rows, alpha.astype(dtype), psi(alpha), limits, start is not None, posterior
-    return posterior._replace(excess=workers.total(e_step_kernel, D, DOCUMENT_BLOCK, K, *arguments))
+    posterior = Documents(
+        gamma=gamma,
+        x=np.empty((D, rows.shape[1]), dtype),
+        ratio=np.empty(N, dtype),
+        excess=np.zeros(K),
+    )
+    if dtype != np.float32:
+        limits = limits._replace(drop=0.0)
+    arguments = (words.entries, rows, alpha.astype(dtype), psi(alpha), limits, resume, posterior)
+    excess = workers.total(e_step_kernel, D, DOCUMENT_BLOCK, K, *arguments)
+    return posterior._replace(excess=excess)
 
 
 def sum_statistics(words: Words, rows: Floats, found: Documents, workers: Threads) -> tuple[Floats, Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
-    U, K = len(words.ids), len(found.excess)
+    U = len(words.ids)
+    K = len(found.excess)
     sums = np.empty((U, K), rows.dtype)
-    arguments = words.occurrences(), found, rows, sums
-    return sums, workers.total(sum_statistics_kernel, U, WORD_BLOCK, K, *arguments)
+    kernel = sum_statistics_kernel
+    mass = workers.total(kernel, U, WORD_BLOCK, K, words.occurrences(), found, rows, sums)
+    return sums, mass
 
 
 def document_bounds(topics: Lambda, words: Words, rows: Floats, alpha: Vector, found: Documents) -> Vector:
@@ -361,24 +412,25 @@ def document_bounds(topics: Lambda, words: Words, rows: Floats, alpha: Vector, f
 
     Only for rows without balance. docs/derivations.md: topics inactive in a document add nothing.
     """
-    batch, gamma = words.batch, found.gamma.astype(np.float64)
+    batch = words.batch
+    gamma = found.gamma.astype(np.float64)
     psi_sum = psi(gamma.sum(axis=1))
     # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
-    # rows_wk
+    # rows_wk.
     # The divisors of the rows, sum_k exp(E[log beta_kw]), follow from each row's largest entry.
     k = rows.argmax(axis=1)
     lambda_ = topics.eta + topics.scale * topics.hat[words.ids, k].astype(np.float64)
     largest = rows[np.arange(len(words.ids)), k]
     log_divisors = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
-    mixtures = (
-        np.log(batch.counts) - np.log(found.ratio, dtype=np.float64) + log_divisors[words.entries.local]
-    )
-    per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
+    log_mixtures = np.log(batch.counts) - np.log(found.ratio, dtype=np.float64)
+    log_mixtures += log_divisors[words.entries.local]
+    per_entry = batch.counts * (log_mixtures - psi_sum[batch.documents()])
     running = np.concatenate([[0.0], np.cumsum(per_entry)])
     elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
     # E[log p(theta | alpha)] - E[log q(theta)]
     d, k = np.nonzero(found.gamma != alpha.astype(found.gamma.dtype))
-    active, prior = gamma[d, k], alpha[k]
+    active = gamma[d, k]
+    prior = alpha[k]
     terms = (prior - active) * (psi(active) - psi_sum[d]) + gammaln(active) - gammaln(prior)
     elbo += np.bincount(d, terms, minlength=batch.D)
     elbo += gammaln(alpha.sum()) - gammaln(gamma.sum(axis=1))
@@ -414,10 +466,14 @@ def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
     return float(g / H)
 
 
-def descend(parameter: Any, rho: float, step: Any) -> Any:
+Parameter = TypeVar("Parameter", float, Vector)
+
+
+def descend(parameter: Parameter, rho: float, step: Parameter) -> Parameter:
     """parameter - rho step, for numbers or vectors; each component is at most halved, so it stays
     positive.
 
     Beyond the largest prior, the curvature is lost in rounding, and a step would divide by 0.
     """
-    return np.clip(parameter - rho * step, parameter / 2, LARGEST_PRIOR)
+    stepped: Parameter = np.clip(parameter - rho * step, parameter / 2, LARGEST_PRIOR)
+    return stepped

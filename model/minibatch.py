@@ -52,7 +52,8 @@ class Threads:
                 results[i] = work(start, stop)
 
         # One task per thread, this one included: a task per block would cost a tenth of the work.
-        others = [self._pool.submit(drain) for _ in range(min(self.threads, len(blocks)) - 1)]
+        n_threads = min(self.threads, len(blocks))
+        others = [self._pool.submit(drain) for _ in range(n_threads - 1)]
         try:
             drain()
         finally:
@@ -63,7 +64,11 @@ class Threads:
 
     def run(self, kernel: Callable[..., None], n: int, size: int, *arguments: Any) -> None:
         """kernel(start, stop, *arguments) for each block."""
-        self.map(lambda start, stop: kernel(start, stop, *arguments), n, size)
+
+        def block(start: int, stop: int) -> None:
+            kernel(start, stop, *arguments)
+
+        self.map(block, n, size)
 
     def total(self, kernel: Callable[..., None], n: int, size: int, K: int, *arguments: Any) -> Vector:
         """(K,) what a kernel adds to its last argument, summed over the blocks in their order."""
@@ -119,16 +124,20 @@ class Words(NamedTuple):
 
     def part(self, documents: slice) -> Words:
         """Some of the documents, with the same rows."""
-        batch, indptr = self.batch[documents], self.batch.indptr
-        local = self.entries.local[indptr[documents.start] : indptr[documents.stop]]
+        batch = self.batch[documents]
+        first = self.batch.indptr[documents.start]
+        end = self.batch.indptr[documents.stop]
+        local = self.entries.local[first:end]
         return Words(batch, self.ids, Entries(batch.indptr, local, batch.counts))
 
     def occurrences(self) -> Occurrences:
         """Where the words occur."""
         from scipy.sparse import csr_array
 
-        N, shape = len(self.entries.local), (1, len(self.ids))
-        by_word = csr_array((np.arange(N), self.entries.local, np.array([0, N])), shape).tocsc()
+        # One row with all entries in their order, turned into columns: one for each word.
+        N = len(self.entries.local)
+        row = csr_array((np.arange(N), self.entries.local, np.array([0, N])), shape=(1, len(self.ids)))
+        by_word = row.tocsc()
         return Occurrences(by_word.indptr.astype(np.int64), by_word.data, self.batch.documents())
 
 
@@ -182,12 +191,14 @@ class Minibatch:
     @classmethod
     def concatenate(cls, parts: Sequence[Minibatch]) -> Minibatch:
         """The documents of all parts, in order."""
-        ends = np.cumsum([0, *(len(part.word_ids) for part in parts)])
-        return cls(
-            np.concatenate([[0], *(end + part.indptr[1:] for end, part in zip(ends, parts, strict=False))]),
-            np.concatenate([part.word_ids for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-        )
+        indptr = [np.zeros(1, np.int64)]
+        entries = 0  # of the parts so far
+        for part in parts:
+            indptr.append(entries + part.indptr[1:])
+            entries += len(part.word_ids)
+        word_ids = [part.word_ids for part in parts]
+        counts = [part.counts for part in parts]
+        return cls(np.concatenate(indptr), np.concatenate(word_ids), np.concatenate(counts))
 
     @property
     def D(self) -> int:
@@ -212,10 +223,12 @@ class Minibatch:
         if step != 1:
             raise ValueError("a minibatch is sliced in steps of one document")
         stop = max(first, stop)
-        begin, end = self.indptr[first], self.indptr[stop]
+        begin = self.indptr[first]
+        end = self.indptr[stop]
         part = Minibatch.__new__(Minibatch)  # a part of canonical arrays is canonical
         part.indptr = self.indptr[first : stop + 1] - begin
-        part.word_ids, part.counts = self.word_ids[begin:end], self.counts[begin:end]
+        part.word_ids = self.word_ids[begin:end]
+        part.counts = self.counts[begin:end]
         return part
 
     def __repr__(self) -> str:
@@ -236,7 +249,8 @@ class Minibatch:
 
     def check_words(self, n_words: int) -> None:
         """Raise ValueError if a word id is not below `n_words`."""
-        if len(self.word_ids) and (largest := int(self.word_ids.max())) >= n_words:
+        largest = int(self.word_ids.max(initial=-1))
+        if largest >= n_words:
             raise ValueError(f"word id {largest} is out of range: the vocabulary has {n_words} words")
 
     def words(self, n_words: int) -> Words:
@@ -273,7 +287,9 @@ def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
         return _whole("counts", array)
     if not np.all(np.isfinite(array)):
         raise ValueError("counts must be finite")
-    return np.where(np.abs(array) < SMALLEST_COUNT, 0, np.minimum(array, 1e30)).astype(np.float32)
+    bounded = np.minimum(array, 1e30)  # fits float32; refused later
+    weights = np.where(np.abs(array) < SMALLEST_COUNT, 0, bounded)
+    return weights.astype(np.float32)
 
 
 def _whole(name: str, values: ArrayLike) -> Indices:
@@ -301,11 +317,13 @@ def _canonical(
     if not (np.all(rising) and np.all(counts)):
         from scipy.sparse import csr_array
 
-        shape = len(indptr) - 1, int(word_ids.max()) + 1
+        shape = (len(indptr) - 1, int(word_ids.max()) + 1)
         rows = csr_array((counts, word_ids, indptr), shape, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
-        indptr, word_ids, counts = rows.indptr.astype(np.int64), rows.indices, rows.data
+        indptr = rows.indptr.astype(np.int64)
+        word_ids = rows.indices
+        counts = rows.data
         if counts.max(initial=0) > MAX_COUNT:
             raise ValueError(f"counts must not exceed {MAX_COUNT}")
     narrow = counts.astype(np.int32) if counts.dtype == np.int64 else counts.astype(np.float32)

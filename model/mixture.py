@@ -37,7 +37,10 @@ def words_of(batch: Minibatch) -> float:
 
 def share(words: float, texts: int) -> float:
     """The mixture's share of the E-step of texts with this many words in total; 0 for long texts."""
-    return LARGEST_SHARE * float(np.clip(2 - 2 * words / (LONG_TEXTS * texts), 0, 1)) if texts else 0.0
+    if not texts:
+        return 0.0
+    short = np.clip(2 - 2 * words / (LONG_TEXTS * texts), 0, 1)  # from 0 for long texts to 1
+    return LARGEST_SHARE * float(short)
 
 
 def enough(n_documents: float) -> int:
@@ -48,7 +51,11 @@ def enough(n_documents: float) -> int:
 def is_due(before: int, now: int, n_documents: float) -> bool:
     """Whether the topics start over when the texts to start from have grown from `before` to `now`: whenever
     there are eight times as many, and when there are enough."""
-    return now >= enough(n_documents) or before.bit_length() // 3 < now.bit_length() // 3
+    if now >= enough(n_documents):
+        return True
+    eightfold_before = before.bit_length() // 3
+    eightfold_now = now.bit_length() // 3
+    return eightfold_before < eightfold_now
 
 
 def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.random.Generator) -> Vector:
@@ -60,12 +67,13 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
 
     from wikitopics.model.kernels import of_one_topic
 
-    prior = np.full((topics.n_words, n_topics), ETA, np.float32)
+    W = topics.n_words
+    prior = np.full((W, n_topics), ETA, np.float32)
     if len(topics.seed_words):
         np.add.at(prior, (topics.seed_words, topics.seed_topics), topics.seeds_of(texts.n_tokens))
     R = random.dirichlet(np.full(n_topics, 0.5), texts.D).astype(np.float32)
-    entries = Entries(texts.indptr, texts.word_ids, texts.counts)
-    counts = csr_array((texts.counts.astype(np.float32), *entries[1::-1]), shape=(texts.D, topics.n_words))
+    entries = Entries(texts.indptr, texts.word_ids, texts.counts)  # every word has a row
+    counts = csr_array((texts.counts.astype(np.float32), texts.word_ids, texts.indptr), shape=(texts.D, W))
     expected: Vector = counts.T @ R
     for temper in TEMPERS:
         beta = expected + prior
@@ -76,16 +84,19 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
 
 
 def matched(fresh: Vector, topics: Floats, seeded: int) -> NDArray[np.intp]:
-    """(K,) for each of some topics, (W, K), the one of the `fresh` topics that replaces it: the most similar
-    one or, for the ``seeded`` topics, which come first, the one with the same seeds."""
+    """(K,) for each of some topics, (W, K), the number of the `fresh` topic that replaces it.
+
+    That is the most similar one or, for the ``seeded`` topics, which come first, the one with the same seeds.
+    """
     from scipy.optimize import linear_sum_assignment
 
     leading = np.argsort(-fresh, axis=0)[:LEADING]
     shares = topics / topics.sum(axis=0)
     alike = np.sum([shares[words].T for words in leading], axis=0)  # [k, l]: what k has of l's leading words
     alike[np.diag_indices(seeded)] += fresh.shape[1]  # more than any sum
-    places: NDArray[np.intp] = linear_sum_assignment(alike, maximize=True)[1]
-    return places
+    replacements: NDArray[np.intp]
+    _, replacements = linear_sum_assignment(alike, maximize=True)
+    return replacements
 
 
 def proportions(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floats]:
@@ -95,26 +106,29 @@ def proportions(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floa
     """
     from wikitopics.model.kernels import of_one_topic
 
-    log_rows = np.log(np.maximum(rows[:, : len(prior)], np.finfo(np.float32).tiny))
-    R, sums = np.empty((words.batch.D, len(prior)), rows.dtype), np.zeros_like(log_rows)
+    K = len(prior)
+    log_rows = np.log(np.maximum(rows[:, :K], np.finfo(np.float32).tiny))
     log_prior = np.log(np.maximum(prior, TINY)).astype(rows.dtype)  # the HDP's last topics may have 0
+    R = np.empty((words.batch.D, K), rows.dtype)
+    sums = np.zeros_like(log_rows)
     of_one_topic(words.entries, log_rows, log_prior, 1.0, R, sums)
     return R, sums
 
 
 def blended(
-    part: float, own: tuple[Floats, Statistics], words: Words, rows: Floats, prior: Vector
+    part: float, theta: Floats, statistics: Statistics, words: Words, rows: Floats, prior: Vector
 ) -> tuple[Floats, Statistics]:
-    """The E-step of texts: the share `part` from the mixture, and the rest a model's `own`.
+    """The E-step of texts: the share `part` from the mixture, and the rest a model's own.
 
-    Returns theta (D, K), the prior plus expected words, and the statistics.
+    theta: (D, K) the prior plus expected words, by the model's own E-step; statistics: by the same. Returns
+    both as blended.
     """
     if part == 0:
-        return own
-    theta, statistics = own
-    R, of_one = proportions(words, rows, prior)
-    theta = (1 - part) * theta + part * (prior + R * words.batch.lengths()[:, None])
+        return theta, statistics
+    R, sums_of_mixture = proportions(words, rows, prior)
+    theta_of_mixture = prior + R * words.batch.lengths()[:, None]
+    theta = (1 - part) * theta + part * theta_of_mixture
     sums = rows.dtype.type(1 - part) * statistics.sums
-    sums[:, : len(prior)] += part * of_one
-    mass = (1 - part) * statistics.mass + part * of_one.sum(axis=0)
+    sums[:, : len(prior)] += part * sums_of_mixture
+    mass = (1 - part) * statistics.mass + part * sums_of_mixture.sum(axis=0)
     return theta.astype(rows.dtype), replace(statistics, sums=sums, mass=mass)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Minibatch, Threads
-from wikitopics.model.options import Metric
+from wikitopics.model.options import LARGEST, Metric
 from wikitopics.option import Option
 
 # The states of models as data: their keys, the attributes that hold them, and their valid values.
@@ -26,7 +26,6 @@ Plain = NDArray[Any] | bool | int | float | str
 State = dict[str, Plain]
 
 FLOATS = "float32 float64"  # an array of either
-LARGEST = 1e30  # the largest number in a state: everything computed from such numbers fits float32
 MOST = 2**53  # the largest counter
 MOST_ITERATIONS = 10_000  # the most iterations of a loop over a document
 TINY = 1e-300  # the smallest positive number used
@@ -49,6 +48,7 @@ class Entry:
     size: the letter whose size this number is
     least, most: bounds on every number; below: the letter whose size bounds all ids
     optional: whether the key may be missing; its attribute, or the part that it belongs to, is then None
+    missing: the value for states from before the entry existed; None: such states are refused
     """
 
     key: str
@@ -60,12 +60,39 @@ class Entry:
     most: float = LARGEST
     below: str = ""
     optional: bool = False
+    missing: Plain | None = None
 
     @property
-    def path(self) -> tuple[str, str]:
-        """The part of the model ("" for the model itself), and the attribute there."""
-        part, _, name = (self.attribute or self.key).rpartition(".")
-        return part, name
+    def part(self) -> str:
+        """The model's attribute that is the part with this value; "" if the model itself has it."""
+        part, _, _ = self._path
+        return part
+
+    @property
+    def name(self) -> str:
+        """The attribute with this value, of the model or the part."""
+        _, _, name = self._path
+        return name
+
+    @property
+    def _path(self) -> tuple[str, str, str]:
+        return (self.attribute or self.key).rpartition(".")
+
+    @classmethod
+    def of_option(cls, option: Option[float], *, optional: bool = False) -> Entry:
+        """The entry for an option whose value is an attribute of its name; older states get its default."""
+        # What is learnt may become smaller than any number that may be given.
+        learnt = bool(option.choices)
+        least = TINY if learnt or option.above == 0 else option.least
+        default = None if isinstance(option.default, str) else option.default
+        return cls(
+            option.name,
+            type=option.of.__name__,
+            least=least,
+            most=option.most,
+            optional=optional,
+            missing=default,
+        )
 
     @classmethod
     def of_part(cls, part: Any, attribute: str, optional: bool = False) -> tuple[Entry, ...]:
@@ -75,15 +102,21 @@ class Entry:
         a number of at least 0 for each topic.
         """
         prefix = attribute.removeprefix("_")
-        kinds: dict[str, Any] = {
+        of_types = {
             "int": cls("", type="int", least=1, most=MOST_ITERATIONS),
             "float": cls("", least=TINY),
             "Vector": cls("", type="float64", shape="K", least=0),
         }
         entries = []
-        for one in fields(part):
-            kind, key, path = kinds[str(one.type)], f"{prefix}_{one.name}", f"{attribute}.{one.name}"
-            entries.append(replace(kind, key=key, attribute=path, optional=optional, **one.metadata))
+        for number in fields(part):
+            entry = replace(
+                of_types[str(number.type)],
+                key=f"{prefix}_{number.name}",
+                attribute=f"{attribute}.{number.name}",
+                optional=optional,
+                **number.metadata,
+            )
+            entries.append(entry)
         return tuple(entries)
 
 
@@ -99,16 +132,25 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = 
     """
     sizes: dict[str, int] = {}
     values: State = {}
+    given = [entry for entry in entries if state.get(entry.key) is not None]
     # An optional part is there completely or not at all.
-    there = {entry.path[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
+    given_parts = {entry.part for entry in given if entry.optional and entry.part}
     for entry in entries:
         value = plain(state.get(entry.key))
-        if value is None and entry.optional and not (entry.path[0] and entry.path[0] in there):
-            continue
-        fault = "is missing" if value is None else _fault(entry, value, sizes)
+        if value is None:
+            value = entry.missing
+        if value is None:
+            if entry.optional and entry.part not in given_parts:
+                continue
+            raise StateError(f"{whose}{entry.key} is missing")
+        fault = _fault(entry, value, sizes)
         if fault:
             raise StateError(f"{whose}{entry.key} {fault}")
-        values[entry.key] = np.array(value, order="C") if entry.shape else _TYPES[entry.type][0](value)
+        if entry.shape:
+            values[entry.key] = np.array(value, order="C")
+        else:
+            of_type, *_ = _TYPES[entry.type]
+            values[entry.key] = of_type(value)
     return values
 
 
@@ -122,17 +164,9 @@ def plain(value: object) -> object:
 def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
     """What is wrong with a value, or ""; records in `sizes` those that the value determines."""
     if entry.shape:
-        if not isinstance(value, np.ndarray) or str(value.dtype) not in entry.type.split():
-            actual = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
-            return f"must be an array of {entry.type.replace(' ', ' or ')}, not {actual}"
-        letters = [letter.partition("-")[::2] for letter in entry.shape.split()]
-        if len(letters) != value.ndim:
-            return f"must have {len(letters)} dimensions, not the shape {value.shape}"
-        for (name, less), size in zip(letters, value.shape, strict=True):
-            sizes.setdefault(name, size + int(less or 0))
-        shape = tuple(sizes[name] - int(less or 0) for name, less in letters)
-        if value.shape != shape:
-            return f"must have the shape {shape}, not {value.shape}"
+        fault = _fault_of_array(entry, value, sizes)
+        if fault:
+            return fault
     elif type(value) not in _TYPES[entry.type]:
         return f"must be of type {entry.type}, not {type(value).__name__}"
     elif entry.size:
@@ -142,6 +176,29 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
     # Written so that NaN fails too: all its comparisons are false.
     fits = not numbers.size or (entry.least <= numbers.min() and numbers.max() <= most)
     return "" if fits else f"must be from {entry.least:g} to {most:g}"
+
+
+def _fault_of_array(entry: Entry, value: object, sizes: dict[str, int]) -> str:
+    """What is wrong with the dtype or the shape of a value that must be an array, or ""."""
+    dtypes = entry.type.split()
+    wanted = f"must be an array of {' or '.join(dtypes)}"
+    if not isinstance(value, np.ndarray):
+        return f"{wanted}, not {type(value).__name__}"
+    if str(value.dtype) not in dtypes:
+        return f"{wanted}, not {value.dtype}"
+    letters = entry.shape.split()
+    if len(letters) != value.ndim:
+        return f"must have {len(letters)} dimensions, not the shape {value.shape}"
+    lengths = []
+    for letter, length in zip(letters, value.shape, strict=True):
+        name, _, difference = letter.partition("-")  # "K-1" is one less than K
+        less = int(difference or 0)
+        sizes.setdefault(name, length + less)
+        lengths.append(sizes[name] - less)
+    shape = tuple(lengths)
+    if value.shape != shape:
+        return f"must have the shape {shape}, not {value.shape}"
+    return ""
 
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
@@ -156,10 +213,12 @@ def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
     n = min(n, topics.shape[1])
 
     def leading(topic: NDArray[Any]) -> NDArray[np.int64]:
-        candidates = np.flatnonzero(topic >= np.partition(topic, -n)[-n])  # sorting all would take longer
-        return candidates[np.argsort(-topic[candidates], kind="stable")[:n]]
+        least = np.partition(topic, -n)[-n]
+        candidates = np.flatnonzero(topic >= least)  # sorting all words would take longer
+        order = np.argsort(-topic[candidates], kind="stable")
+        return candidates[order[:n]]
 
-    return np.stack([*map(leading, topics)])
+    return np.stack([leading(topic) for topic in topics])
 
 
 class OnlineModel(ABC):
@@ -182,8 +241,6 @@ class OnlineModel(ABC):
     default_batch_size: ClassVar[int] = 1024
     options: ClassVar[tuple[Option[float], ...]] = ()
     """The settings besides the sizes, as keyword arguments of these names."""
-    arguments: ClassVar[tuple[Option[Any], ...]] = ()
-    """Further keyword arguments, which commands do not offer."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
     """The metrics that `own_metrics` measures."""
 
@@ -228,7 +285,8 @@ class OnlineModel(ABC):
         check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
         check.HALF_LIFE.convert(half_life)
         self.half_life = None if half_life is None else float(half_life)
-        self.n_topics, self.n_words = int(n_topics), int(n_words)
+        self.n_topics = int(n_topics)
+        self.n_words = int(n_words)
         self.n_documents = float(n_documents)
         self._random = np.random.Generator(np.random.PCG64(seed))
         self._workers = Threads(threads)
@@ -262,7 +320,7 @@ class OnlineModel(ABC):
     def check_options(cls, **values: object) -> None:
         """Raise ValueError for the first value that the option of that name does not accept; None is
         accepted."""
-        for option in (*cls.options, *cls.arguments):
+        for option in cls.options:
             option.convert(values.get(option.name))
 
     # Properties
@@ -297,7 +355,8 @@ class OnlineModel(ABC):
         check.at_least_one(n=n)
         topics = self.topics()
         ids = top_words(topics, n)
-        return ids.astype(np.int32), np.take_along_axis(topics, ids, axis=1).astype(np.float32)
+        probabilities = np.take_along_axis(topics, ids, axis=1)
+        return ids.astype(np.int32), probabilities.astype(np.float32)
 
     @abstractmethod
     def topic_shares(self) -> NDArray[np.float64]:
@@ -351,7 +410,9 @@ class OnlineModel(ABC):
 
         (1 - rho)^(half-life / documents) = 1/2, so that minibatches of any size forget alike.
         """
-        return 0.0 if self.half_life is None else -math.expm1(-math.log(2) * documents / self.half_life)
+        if self.half_life is None:
+            return 0.0
+        return -math.expm1(-math.log(2) * documents / self.half_life)
 
     def _note_step(self, documents: int, rho: float) -> None:
         """Count a step of `learn` on a minibatch of this many documents, with step size rho."""
@@ -386,13 +447,16 @@ class OnlineModel(ABC):
         `from_state` continues exactly from here.
         """
         state: State = {"kind": self.kind, "version": self.version}
-        for entry in self._all_entries():  # optional values that are None are left out
-            part, name = entry.path
-            owner = getattr(self, part) if part else self
-            value = None if owner is None and entry.optional else getattr(owner, name)
-            if value is not None:
-                state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
-        return {**state, "random": _random_state(self._random)}
+        for entry in self._all_entries():
+            owner = getattr(self, entry.part) if entry.part else self
+            if owner is None and entry.optional:
+                continue
+            value = getattr(owner, entry.name)
+            if value is None:
+                continue  # optional
+            state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
+        state["random"] = _random_state(self._random)
+        return state
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
@@ -407,7 +471,8 @@ class OnlineModel(ABC):
                 "topics that `wikitopics export model` wrote are not a state to continue from: "
                 "use wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
             )
-        kind, version = str(values.get("kind"))[:40], values.get("version")
+        kind = str(values.get("kind"))[:40]
+        version = values.get("version")
         if kind != cls.kind:
             raise StateError(f"this is the state of a model of kind {kind!r}, not {cls.kind!r}")
         if not isinstance(version, int) or version > cls.version:
@@ -420,7 +485,8 @@ class OnlineModel(ABC):
         model._restore(checked(values, cls._all_entries()))
         model._random = _random_from(values.get("random"))
         model._workers = Threads(1)
-        if contradiction := model._contradiction():
+        contradiction = model._contradiction()
+        if contradiction:
             raise StateError(f"the state is damaged: {contradiction}")
         return model
 
@@ -428,16 +494,17 @@ class OnlineModel(ABC):
         """Set the values of a checked state. Raises `StateError` if they do not make a valid part."""
         arguments: dict[str, State] = {part: {} for part in self.parts}
         for entry in self._all_entries():
-            part, name = entry.path
-            if not part:
-                setattr(self, name, values.get(entry.key))
+            if not entry.part:
+                setattr(self, entry.name, values.get(entry.key))
             elif entry.key in values:
-                arguments[part][name] = values[entry.key]
+                arguments[entry.part][entry.name] = values[entry.key]
         for part, make in self.parts.items():
+            of_part = arguments[part]
             try:
-                setattr(self, part, make(**arguments[part]) if arguments[part] else None)
+                made = make(**of_part) if of_part else None
             except ValueError as error:
                 raise StateError(f"the state is damaged: {error}") from None
+            setattr(self, part, made)
 
     def _contradiction(self) -> str:
         """A contradiction in a state just read whose entries are valid by themselves; "" if none."""
@@ -465,22 +532,37 @@ class OnlineModel(ABC):
 def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
     """(6,) PCG64's state and increment, each as its upper and lower 64 bits, then has_uint32 and uinteger."""
     generator: Any = random.bit_generator.state
-    state, increment = generator["state"]["state"], generator["state"]["inc"]
-    halves = *divmod(state, 2**64), *divmod(increment, 2**64)
-    return np.array([*halves, generator["has_uint32"], generator["uinteger"]], np.uint64)
+    upper_state, lower_state = divmod(generator["state"]["state"], 2**64)
+    upper_increment, lower_increment = divmod(generator["state"]["inc"], 2**64)
+    numbers = [
+        upper_state,
+        lower_state,
+        upper_increment,
+        lower_increment,
+        generator["has_uint32"],
+        generator["uinteger"],
+    ]
+    return np.array(numbers, np.uint64)
 
 
 def _random_from(state: object) -> np.random.Generator:
     """The inverse of `_random_state`."""
-    fits = isinstance(state, np.ndarray) and state.dtype == np.uint64 and state.shape == (6,)
-    if not (isinstance(state, np.ndarray) and fits and state[3] & 1 and state[4] < 2 and state[5] < 2**32):
-        # With an even increment, a generator may repeat the same number for ever.
-        raise StateError("the state's random must be a PCG64 generator's, with an odd increment")
-    high, low, inc_high, inc_low, has_uint32, uinteger = map(int, state)
+    refusal = "the state's random must be a PCG64 generator's, with an odd increment"
+    if not isinstance(state, np.ndarray) or state.dtype != np.uint64 or state.shape != (6,):
+        raise StateError(refusal)
+    numbers = [int(number) for number in state]
+    upper_state, lower_state, upper_increment, lower_increment, has_uint32, uinteger = numbers
+    # With an even increment, a generator may repeat the same number for ever.
+    odd = lower_increment & 1
+    if not odd or has_uint32 >= 2 or uinteger >= 2**32:
+        raise StateError(refusal)
     random = np.random.Generator(np.random.PCG64())
     random.bit_generator.state = {
         "bit_generator": "PCG64",
-        "state": {"state": high << 64 | low, "inc": inc_high << 64 | inc_low},
+        "state": {
+            "state": upper_state << 64 | lower_state,
+            "inc": upper_increment << 64 | lower_increment,
+        },
         "has_uint32": has_uint32,
         "uinteger": uinteger,
     }
@@ -515,13 +597,16 @@ class CompletionSet:
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order)) - np.repeat(batch.indptr[:-1], sizes)
         hide = rank >= (sizes[documents] + 1) // 2
-        use = sizes[documents] >= 2
-        halves = []
-        for half in (use & ~hide, use & hide):
-            words = np.bincount(documents[half], minlength=batch.D)[sizes >= 2]
-            indptr = np.append(0, np.cumsum(words))
-            halves.append(Minibatch(indptr, batch.word_ids[half], batch.counts[half]))
-        self.seen, self.hidden = halves
+        used = sizes >= 2
+
+        def half(entries: NDArray[np.bool_]) -> Minibatch:
+            """The documents used, with these entries."""
+            words = np.bincount(documents[entries], minlength=batch.D)
+            indptr = np.append(0, np.cumsum(words[used]))
+            return Minibatch(indptr, batch.word_ids[entries], batch.counts[entries])
+
+        self.seen = half(used[documents] & ~hide)
+        self.hidden = half(used[documents] & hide)
 
     def score(self, model: Model) -> float:
         """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none.
@@ -539,7 +624,8 @@ class CompletionSet:
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
         mixtures(entries.indptr, entries.local, np.ascontiguousarray(rows, np.float32), theta, probability)
         # Not with @: the threads that a BLAS starts take longer than everything else here.
-        return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
+        nats = np.sum(hidden.counts * np.log(probability, dtype=np.float64))
+        return float(nats / hidden.n_tokens)
 
 
 def document_completion(model: Model, batch: Minibatch, seed: int = 0) -> float:

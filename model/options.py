@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from wikitopics.option import Option
 
 Value = float | int | str
+LEARN: Final = "learn"
+Prior = float | Literal["learn"]
+"""A Dirichlet parameter, or "learn"."""
 TAKEN = ("kind", "name", "topics", "batch_size", "seed", "threads")
 """Every model's settings; no option of a kind may have one of these names."""
+LARGEST = 1e30
+"""The largest number in a state: everything computed from such numbers fits float32."""
 LARGEST_PRIOR = 1e9
 
 
@@ -19,7 +25,7 @@ def prior(
 
     Outside the range, single precision overflows or a topic's share becomes 0 / 0.
     """
-    choices = ("learn",) if learn else ()
+    choices = (LEARN,) if learn else ()
     return Option(
         float, name, help, default=default, least=1e-9, most=LARGEST_PRIOR, choices=choices, shared=shared
     )
@@ -27,13 +33,28 @@ def prior(
 
 def decorrelation(default: float) -> Option[float]:
     """For kinds that keep their topics as `Lambda`; the papers' settings have none."""
-    effect = "how strongly words that other topics use too lose weight; 0: not at all"
-    help = f"{effect}; by default {default}"
+    help = f"how strongly words that other topics use too lose weight; 0: not at all; by default {default}"
     return Option(float, "decorrelation", help, least=0, most=LARGEST_PRIOR)
 
 
-_HALF = "articles after which what was learnt has half its weight, for a stream whose subjects change"
-HALF_LIFE = Option(int, "half_life", f"{_HALF}; by default steps only become smaller", least=100, most=1e12)
+KAPPA = Option(
+    float,
+    "kappa",
+    "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
+    least=0.5,
+    most=1,
+)
+"""Convergence is guaranteed only above 0.5, but 0.5 itself did best ([H10] sections 2.2 and 4)."""
+TAU0 = Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST)
+
+HALF_LIFE = Option(
+    int,
+    "half_life",
+    "articles after which what was learnt has half its weight, for a stream whose subjects change; "
+    "by default steps only become smaller",
+    least=100,
+    most=1e12,
+)
 """For kinds whose step sizes do not fall below what `OnlineModel` computes from it."""
 
 
@@ -61,8 +82,9 @@ class Metric:
 
     def in_words(self, value: str) -> str:
         """What ``value``, as it is shown, means, and whether higher or lower is better."""
-        parts = self.words.replace("{value}", value), f"{self.better} is better" if self.better else ""
-        return "; ".join(filter(None, parts))
+        meaning = self.words.replace("{value}", value)
+        better = f"{self.better} is better" if self.better else ""
+        return "; ".join(part for part in (meaning, better) if part)
 
     @classmethod
     def undeclared(cls, name: str) -> Metric:
@@ -73,4 +95,5 @@ class Metric:
 def at_least_one(**sizes: float) -> None:
     """Raise ValueError for the first argument that is below 1, or not whole unless it is `n_documents`."""
     for name, size in sizes.items():
-        Option(float if name == "n_documents" else int, name, "", least=1).convert(str(size))
+        of = float if name == "n_documents" else int
+        Option(of, name, "", least=1).convert(str(size))

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from wikitopics.model.minibatch import Indices, Minibatch, Vector
-from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, bounded
+from wikitopics.model.online import MOST_ITERATIONS, TINY, bounded
+from wikitopics.model.options import LARGEST
 
 if TYPE_CHECKING:
     from wikitopics.model.lambda_ import Lambda
@@ -49,9 +50,12 @@ FEW_DOCUMENTS = 300
 """In a corpus of this many documents, eta is twice as large as in a large one."""
 SMALL_CORPUS = 10_000
 """In a corpus of fewer documents, which leaves time for it, the HDP's local steps are more thorough."""
-STARTS, SUPPORT = 3.0, 0.08
-"""Each times the square root of the number of documents in the corpus: the most topics with which an HDP
-starts, and the number of documents whose words a topic needs in later passes (decision 0043)."""
+STARTS = 3.0
+"""Times the square root of the number of documents in the corpus: the most topics with which an HDP starts
+(decision 0043)."""
+SUPPORT = 0.08
+"""Times the same root: the number of documents whose words a topic needs in later passes (decision
+0043)."""
 
 
 def raised(eta: float, n_documents: float, documents: float) -> float:
@@ -63,7 +67,8 @@ def raised(eta: float, n_documents: float, documents: float) -> float:
     """
     if not documents:
         return eta
-    return eta * max(1.0, documents / n_documents) * (1 + FEW_DOCUMENTS / n_documents)
+    magnified = max(1.0, documents / n_documents)
+    return eta * magnified * (1 + FEW_DOCUMENTS / n_documents)
 
 
 SEEDED_POWER = 0.75
@@ -90,12 +95,16 @@ class Balance:
 
     def amount(self, batch: Minibatch) -> float:
         """The size of a minibatch in documents, as the schedules count them."""
-        return batch.n_tokens / self.document_words if self.document_words else float(batch.D)
+        if not self.document_words:
+            return float(batch.D)
+        return batch.n_tokens / self.document_words
 
     def corpus(self, n_documents: float, documents: float, amount: float) -> float:
         """The size of a corpus as the schedules count it, if `documents` of its documents count as
         `amount`."""
-        return n_documents * (amount / documents) if documents else n_documents
+        if not documents:
+            return n_documents
+        return n_documents * (amount / documents)
 
     def balance(self, topics: Lambda, seen: float, n_documents: float) -> Vector:
         """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""
@@ -106,8 +115,9 @@ class Balance:
         power = np.full(topics.n_topics, self.balance_power)
         power[topics.seed_topics] = SEEDED_POWER
         power *= 1 - seen / period
-        # masses that float32 cannot tell from 0 get the same factor
-        factors: Vector = np.maximum(mass / mass.mean(), np.finfo(np.float32).eps) ** -power
+        # Masses that float32 cannot tell from 0 get the same factor.
+        relative = np.maximum(mass / mass.mean(), np.finfo(np.float32).eps)
+        factors: Vector = relative**-power
         factors[mass == 0] = 1.0  # a topic that has not started is not behind
         return factors
 
@@ -189,23 +199,27 @@ class Stage:
 
     def alpha(self, final: Vector) -> Vector:
         """(K,) alpha, on its way to `final`."""
-        if self.now >= (until := self.annealed_until):
+        until = self.annealed_until
+        if self.now >= until:
             return final.copy()
         first = self.start.first_alpha / math.sqrt(len(final)) * self.in_all / self.n_documents
-        start = np.maximum(first, final)
-        annealed: Vector = start * (final / start) ** (self.now / until)
+        first_of_topics = np.maximum(first, final)
+        annealed: Vector = first_of_topics * (final / first_of_topics) ** (self.now / until)
         return annealed
 
     def balance(self, topics: Lambda) -> Vector:
         """(K,) factors on the topics."""
-        factors: Vector = self.start.balance(topics, self.now, self.in_all) ** (1 - self.mixed)
-        return factors
+        factors: Vector = self.start.balance(topics, self.now, self.in_all)
+        return factors ** (1 - self.mixed)
 
     def step_size(self) -> float:
         """rho if none is given; the two halves of a minibatch forget nearly as much as the whole."""
         start = self.start
-        first = min(start.first_horizon, max(start.horizon_share * self.in_all, start.shortest_horizon))
-        return -math.expm1(-self.amount / (first + start.horizon_slope * (1 - self.mixed / 2) * self.before))
+        of_small_corpus = max(start.horizon_share * self.in_all, start.shortest_horizon)
+        first = min(start.first_horizon, of_small_corpus)
+        slope = start.horizon_slope * (1 - self.mixed / 2)
+        horizon = first + slope * self.before
+        return -math.expm1(-self.amount / horizon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,8 +257,8 @@ class CollapsedStart(WarmStart):
     def collapsed(self, stage: Stage, n_topics: int) -> bool:
         """Whether a step's E-step is the collapsed one."""
         first = min(self.collapsed_documents, self.collapsed_share * stage.in_all)
-        words = stage.in_all / stage.n_documents * self.document_words / n_topics
-        return stage.now < first or words < self.fewest_words
+        words_a_topic = stage.in_all / stage.n_documents * self.document_words / n_topics
+        return stage.now < first or words_a_topic < self.fewest_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,21 +332,27 @@ class HDPRecipe(Balance):
     @staticmethod
     def starts(n_topics: int, n_documents: float) -> int:
         """How many of `n_topics` topics start in a corpus of this size."""
-        return max(1, min(n_topics, round(STARTS * math.sqrt(n_documents))))
+        most = round(STARTS * math.sqrt(n_documents))
+        return max(1, min(n_topics, most))
 
     def least_share(self, n_documents: float) -> float:
         """The share of the corpus's words that a topic needs after the first pass; 0 if D is as given."""
-        return SUPPORT / math.sqrt(n_documents) if self.smallest_corpus else 0.0
+        if not self.smallest_corpus:
+            return 0.0
+        return SUPPORT / math.sqrt(n_documents)
 
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> Indices:
         """(K, n) the documents, out of this many, from which each topic starts."""
         n = 1 if documents >= n_topics else self.mixed
-        laps = -(-n_topics * n // documents)
+        drawn = n_topics * n
+        laps = -(-drawn // documents)  # through all documents
         order = np.concatenate([random.permutation(documents) for _ in range(laps)])
-        return order[: n_topics * n].reshape(n_topics, n)
+        return order[:drawn].reshape(n_topics, n)
 
 
-LDA_WARM, SCVB0_WARM, HDP_WARM = CollapsedStart(), SCVB0Start(), HDPRecipe()
+LDA_WARM = CollapsedStart()
+SCVB0_WARM = SCVB0Start()
+HDP_WARM = HDPRecipe()
 LDA_PAPER = CollapsedStart(
     document_words=0.0,
     balance_power=0.0,

@@ -26,21 +26,64 @@ paper's algorithm, with its settings unless others are given, and minibatches of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model import options as check
-from wikitopics.model.allocation import DirichletAllocation
+from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
 from wikitopics.model.lambda_ import random_topics
 from wikitopics.model.minibatch import Minibatch, Vector, sound
 from wikitopics.model.mixture import blended
-from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
-from wikitopics.model.options import decorrelation, prior
+from wikitopics.model.online import MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
+from wikitopics.model.options import (
+    HALF_LIFE,
+    KAPPA,
+    LARGEST,
+    LARGEST_PRIOR,
+    LEARN,
+    TAU0,
+    Prior,
+    decorrelation,
+    prior,
+)
 from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes, raised
 from wikitopics.option import Option
+
+ALPHA = prior("alpha", "Dirichlet parameter of the topic proportions", learn=True)
+ETA = prior("eta", "Dirichlet parameter of the topics", learn=True)
+N_TOKENS = Option(float, "n_tokens", "words in the corpus", least=1, most=LARGEST)
+S = Option(float, "s", "factor of all step sizes", above=0, most=LARGEST)
+THETA_S = replace(S, name="theta_s", help="s within a document")
+THETA_TAU0 = replace(TAU0, name="theta_tau0", help="tau0 within a document")
+THETA_KAPPA = replace(KAPPA, name="theta_kappa", help="kappa within a document")
+BURN_IN = Option(int, "burn_in", "passes before the last", least=0, most=MOST_ITERATIONS)
+FIRST_ETA = 0.01  # where learning it starts
+
+
+@dataclass(frozen=True)
+class Usual:
+    """The values of settings that are not given."""
+
+    alpha: float
+    eta: float
+    decorrelation: float
+    steps: StepSizes
+    theta_steps: StepSizes
+
+
+BEST = Usual(0.005, 0.02, 0.15, StepSizes(tau0=1.0, kappa=0.7), THETA_STEPS)
+"""Those that measured best, with the warm start."""
+PAPER = Usual(
+    0.1,
+    0.01,
+    0.0,
+    StepSizes(s=10.0, tau0=1000.0, kappa=0.9),
+    StepSizes(s=1.0, tau0=10.0, kappa=0.9),
+)
+"""[F13] section 4."""
+DECORRELATION = decorrelation(BEST.decorrelation)
 
 
 class SCVB0(DirichletAllocation):
@@ -69,39 +112,28 @@ class SCVB0(DirichletAllocation):
     kind = "scvb0"
     label = "SCVB0"
     summary = "collapsed LDA, the quickest"
-    RECIPES = (SCVB0_WARM, SCVB0_PAPER)
-    BEST: ClassVar = {
-        "alpha": 0.005, "eta": 0.02, "decorrelation": 0.15, "s": 1.0, "tau0": 1.0, "kappa": 0.7,
-        "theta_s": THETA_STEPS.s, "theta_tau0": THETA_STEPS.tau0, "theta_kappa": THETA_STEPS.kappa,
-    }  # fmt: skip
-    PAPER: ClassVar = {
-        "alpha": 0.1, "eta": 0.01, "decorrelation": 0.0, "s": 10.0, "tau0": 1000.0, "kappa": 0.9,
-        "theta_s": 1.0, "theta_tau0": 10.0, "theta_kappa": 0.9,
-    }  # fmt: skip
-    """[F13] section 4."""
-    USUAL = (BEST, PAPER)
-    options = (
-        prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
-        prior("eta", "Dirichlet parameter of the topics", learn=True),
-        *DirichletAllocation.STEP_OPTIONS,
-        decorrelation(BEST["decorrelation"]),
-    )
-    arguments = (
-        Option(float, "n_tokens", "words in the corpus", least=1, most=LARGEST),
-        Option(float, "s", "factor of all step sizes", above=0, most=LARGEST),
-        Option(float, "theta_s", "s within a document", above=0, most=LARGEST),
-        Option(float, "theta_tau0", "tau0 within a document", least=0, most=LARGEST),
-        Option(float, "theta_kappa", "kappa within a document", least=0.5, most=1),
-        Option(int, "burn_in", "passes before the last", default=1, least=0, most=MOST_ITERATIONS),
-    )
+    WARM_RECIPE = SCVB0_WARM
+    PAPER_RECIPE = SCVB0_PAPER
+    options = (ALPHA, ETA, KAPPA, TAU0, HALF_LIFE, DECORRELATION)
 
     version = 5
     oldest_version = 3
     entries = (
         *DirichletAllocation.entries,
-        Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY, most=check.LARGEST_PRIOR),
+        Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY, most=LARGEST_PRIOR),
         Entry("tokens_seen", "_tokens_seen", least=0),
+        Entry.of_option(N_TOKENS, optional=True),
+        Entry.of_option(S),
+        Entry.of_option(KAPPA),
+        Entry.of_option(TAU0),
+        Entry.of_option(DECORRELATION),
+        Entry.of_option(THETA_S),
+        Entry.of_option(THETA_TAU0),
+        Entry.of_option(THETA_KAPPA),
+        Entry.of_option(BURN_IN),
+        *Entry.of_part(SCVB0Start, "recipe"),
     )
+    parts: ClassVar = {**DirichletAllocation.parts, "recipe": SCVB0Start}
 
     recipe: SCVB0Start
     s: float
@@ -111,14 +143,69 @@ class SCVB0(DirichletAllocation):
     burn_in: int
     n_tokens: float | None
 
-    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        super()._begin(given, values)
-        K, W, D = self.n_topics, self.n_words, self.n_documents
-        self._final_alpha = np.full(K, self.recipe.learning_from if self._learn_alpha else values["alpha"])
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: float,
+        *,
+        alpha: Prior | None = None,
+        eta: Prior | None = None,
+        kappa: float | None = None,
+        tau0: float | None = None,
+        half_life: float | None = None,
+        decorrelation: float | None = None,
+        n_tokens: float | None = None,
+        s: float | None = None,
+        theta_s: float | None = None,
+        theta_tau0: float | None = None,
+        theta_kappa: float | None = None,
+        burn_in: int = 1,
+        dtype: DTypeLike = "float32",
+        warm_start: bool = True,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(
+            n_topics,
+            n_words,
+            n_documents,
+            warm_start=warm_start,
+            half_life=half_life,
+            seed=seed,
+            threads=threads,
+        )
+        usual = BEST if self.warm_start else PAPER
+        self._own_steps = self.warm_start and s is None and tau0 is None and kappa is None
+        self.s = S.value(s, usual.steps.s)
+        self.tau0 = TAU0.value(tau0, usual.steps.tau0)
+        self.kappa = KAPPA.value(kappa, usual.steps.kappa)
+        self.theta_s = THETA_S.value(theta_s, usual.theta_steps.s)
+        self.theta_tau0 = THETA_TAU0.value(theta_tau0, usual.theta_steps.tau0)
+        self.theta_kappa = THETA_KAPPA.value(theta_kappa, usual.theta_steps.kappa)
+        self.decorrelation = DECORRELATION.value(decorrelation, usual.decorrelation)
+        self.burn_in = BURN_IN.value(burn_in)
+        self.n_tokens = None if n_tokens is None else N_TOKENS.value(n_tokens)
         self._tokens_seen = 0.0
-        self._topics = random_topics(self._random, "gamma", K, W, D, 0.0, values["dtype"])
-        eta = 0.01 if self._learn_eta else values["eta"]
-        self._topics.eta = raised(eta, D, 1.0) if self.warm_start and given["eta"] is None else eta
+        self._rebirth = Rebirth.of(self.n_topics, self.half_life)
+
+        self._learn_alpha = ALPHA.convert(alpha) == LEARN
+        final_alpha = self.recipe.learning_from if self._learn_alpha else ALPHA.value(alpha, usual.alpha)
+        self._final_alpha = np.full(self.n_topics, final_alpha)
+        self._learn_eta = ETA.convert(eta) == LEARN
+        first_eta = FIRST_ETA if self._learn_eta else ETA.value(eta, usual.eta)
+        if self.warm_start and eta is None:
+            first_eta = raised(first_eta, self.n_documents, 1.0)
+        self._topics = random_topics(
+            self._random,
+            "gamma",
+            self.n_topics,
+            self.n_words,
+            self.n_documents,
+            0.0,
+            precision(dtype),
+        )
+        self._topics.eta = first_eta
         self._topics.rescale(self._corpus_tokens())
 
     @property
@@ -152,8 +239,10 @@ class SCVB0(DirichletAllocation):
         """
         from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, proportions, sum_Elog_theta, word_rows
 
-        words, tokens = sound(batch).words(self.n_words), batch.n_tokens
-        before, stage = self._seen, self._begin_step(batch)
+        words = sound(batch).words(self.n_words)
+        tokens = batch.n_tokens
+        before = self._seen
+        stage = self._begin_step(batch)
         if tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
@@ -166,16 +255,18 @@ class SCVB0(DirichletAllocation):
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
             self._topics.sow(self._corpus_tokens())
         self._start_from(batch, before, stage.mixed, self._corpus_tokens())
-        rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
-        n = self.burn_in + 1 + stage.more_passes
-        passes = ThetaPasses(stage.alpha(self._final_alpha), n, self._theta_steps)
-        own = e_step(words, rows, passes, self._workers)
-        theta, statistics = blended(stage.mixed, own, words, rows, passes.alpha)
+        balance = stage.balance(self._topics)
+        alpha = stage.alpha(self._final_alpha)
+        rows = word_rows(self._topics, words, balance, self._workers)
+        passes = ThetaPasses(alpha, self.burn_in + 1 + stage.more_passes, self._theta_steps)
+        theta, statistics = e_step(words, rows, passes, self._workers)
+        theta, statistics = blended(stage.mixed, theta, statistics, words, rows, alpha)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
-        some = slice(self.recipe.learning_documents)
         if self._learn_alpha and self._amount >= stage.annealed_until:
-            self._alpha_step(*sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha))
+            some = slice(self.recipe.learning_documents)
+            sums, documents = sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha)
+            self._alpha_step(sums, documents)
         if self._learn_eta:
             self._eta_step()
         self._bear(self._final_alpha, statistics.mass, batch)
@@ -206,16 +297,21 @@ class SCVB0(DirichletAllocation):
 
         from wikitopics.model.lda_e_step import descend, eta_step
 
-        n, topics = self.recipe.learning_topics, self._topics
-        some = (self.updates * n + np.arange(n)) % self.n_topics
-        lambda_ = topics.hat[:, some].astype(np.float64) * topics.scale + self.eta
+        topics = self._topics
+        n = self.recipe.learning_topics
+        in_turn = (self.updates * n + np.arange(n)) % self.n_topics
+        lambda_ = topics.hat[:, in_turn].astype(np.float64) * topics.scale + self.eta
         Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=0))
         step = eta_step(self.eta, n, self.n_words, float(Elog_beta.sum()))
         topics.eta = float(descend(self.eta, math.sqrt(self.rho), step))
 
     def _contradiction(self) -> str:
-        without = "it counts words, but no documents" if self._tokens_seen and not self._seen else ""
-        return super()._contradiction() or without
+        contradiction = super()._contradiction()
+        if contradiction:
+            return contradiction
+        if self._tokens_seen and not self._seen:
+            return "it counts words, but no documents"
+        return ""
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,6 +114,7 @@ def active_documents(
     others share their words in proportion to alpha, so they are like one topic whose probability of a word is
     the mean of theirs (decision 0045). `documents` then runs over the gathered rows of these topics.
 
+    others: the number of active topics; the place of all others, as one topic, is after them
     flat: (K') alpha^(1/3), so that the corpus's large topics do not hide those of a document
     expected: (2, U) sum_k rows_uk alpha_k, and the same with `flat`
     """
@@ -121,14 +123,20 @@ def active_documents(
     K = alpha.size
     kind = alpha.dtype.type
     longest = longest_of(start, stop, indptr)
-    lines, ends = np.arange(longest).astype(np.int32), np.zeros(2, np.int64)
-    weights, excess = np.empty(longest, alpha.dtype), np.empty(K, alpha.dtype)
+    lines = np.arange(longest).astype(np.int32)
+    ends = np.zeros(2, np.int64)
+    weights = np.empty(longest, alpha.dtype)
+    excess = np.empty(K, alpha.dtype)
     topics = np.empty(K, np.int64)
-    block, prior = np.empty((longest, others + 1), alpha.dtype), np.empty(others + 1, alpha.dtype)
-    N, nothing = np.empty((1, others + 1), alpha.dtype), np.empty((0, others + 1), alpha.dtype)
-    total_alpha, total_flat = alpha.sum(), flat.sum()
+    block = np.empty((longest, others + 1), alpha.dtype)
+    prior = np.empty(others + 1, alpha.dtype)
+    N = np.empty((1, others + 1), alpha.dtype)
+    nothing = np.empty((0, others + 1), alpha.dtype)
+    total_alpha = alpha.sum()
+    total_flat = flat.sum()
     for d in range(start, stop):
-        words, n_dw = local[indptr[d] : indptr[d + 1]], counts[indptr[d] : indptr[d + 1]]
+        words = local[indptr[d] : indptr[d + 1]]
+        n_dw = counts[indptr[d] : indptr[d + 1]]
         length = kind(0)
         for j in range(words.size):
             length += n_dw[j]
@@ -140,13 +148,15 @@ def active_documents(
         largest_first(excess, others, topics)
         for x in range(others):
             prior[x] = alpha[topics[x]]
-        prior[others] = rest = max(total_alpha - prior[:others].sum(), total_alpha * kind(1e-6))
+        rest = max(total_alpha - prior[:others].sum(), total_alpha * kind(1e-6))
+        prior[others] = rest
         for j in range(words.size):
             for x in range(others):
                 block[j, x] = rows[words[j], topics[x]]
             block[j, others] = max(expected[0, words[j]] - dot(others, block[j], prior), kind(0)) / rest
         ends[1] = words.size
-        own, few = Entries(ends, lines, n_dw), Passes(prior, keep, n_passes)
+        own = Entries(ends, lines, n_dw)
+        few = Passes(prior, keep, n_passes)
         documents(ends[0], ends[0] + 1, own, block, few, N, nothing)
         for k in range(K):
             theta[d, k] = N[0, others] / rest * alpha[k]
@@ -157,21 +167,25 @@ def active_documents(
 @part
 def largest_first(values: Floats, most: int, topics: Indices) -> None:
     """Fill `topics` with 0 to K-1, first about `most` topics with the largest values above 0."""
-    low, high = values.dtype.type(0), values.max()
+    low = values.dtype.type(0)
+    high = values.max()
     for _ in range(20):
         middle = (low + high) / 2
         reach = 0
         for k in range(values.size):
-            reach += values[k] >= middle
+            if values[k] >= middle:
+                reach += 1
         if reach > most:
             low = middle
         else:
             high = middle
     first = 0
     for k in range(values.size):
-        above = values[k] >= high
-        topics[first if above else values.size - 1 - (k - first)] = k
-        first += above
+        if values[k] >= high:
+            topics[first] = k
+            first += 1
+        else:
+            topics[values.size - 1 - (k - first)] = k
 
 
 @part
@@ -240,10 +254,14 @@ def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -
 
 def e_step(words: Words, rows: Floats, passes: ThetaPasses, workers: Threads) -> tuple[Floats, Statistics]:
     """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them."""
-    D, K, (U, K_padded) = words.batch.D, len(passes.alpha), rows.shape
-    blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // max(1, U * K_padded)))
-    size = max(DOCUMENT_BLOCK, -(-D // blocks_at_most))
-    blocks = np.empty((-(-D // size), U, K_padded), rows.dtype)
+    D = words.batch.D
+    K = len(passes.alpha)
+    U, K_padded = rows.shape
+    blocks_that_fit = MAX_CELLS // max(1, U * K_padded)
+    most_blocks = max(1, min(MAX_BLOCKS, blocks_that_fit))
+    size = max(DOCUMENT_BLOCK, math.ceil(D / most_blocks))
+    n_blocks = math.ceil(D / size)
+    blocks = np.empty((n_blocks, U, K_padded), rows.dtype)
     theta = _run_passes(words, rows, passes, size, blocks, workers)
     mass = workers.total(sum_statistics, U, SUM_BLOCK, K, blocks)
     return theta, Statistics(words.ids, blocks[0], mass)
@@ -258,8 +276,9 @@ def inferred(
     """
     words = sound(batch).words(topics.n_words)
     rows = topics.read_rows(words.ids, apart, workers)
-    nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
-    return proportions(_run_passes(words, rows, passes, INFERENCE_BLOCK, nothing, workers))
+    no_sums = np.empty((1, 0, rows.shape[1]), rows.dtype)
+    theta = _run_passes(words, rows, passes, INFERENCE_BLOCK, no_sums, workers)
+    return proportions(theta)
 
 
 def _run_passes(
@@ -272,30 +291,35 @@ def _run_passes(
     blocks: (blocks, U, K'), or (1, 0, K') for no sums; then only the active of many topics are separate
     """
     alpha, n, steps = passes
-    D, dtype = words.batch.D, rows.dtype
-    keep = steps.keep(n * int(np.diff(words.entries.indptr).max(initial=0))).astype(dtype)
-    padded_alpha = np.zeros(rows.shape[1], dtype)
-    padded_alpha[: len(alpha)] = alpha
-    theta = np.empty((D, rows.shape[1]), dtype)
-    arguments = words.entries, rows, Passes(padded_alpha, keep, n), theta
-    if blocks.shape[1] == 0 and len(alpha) >= MANY_TOPICS:
+    D = words.batch.D
+    K = len(alpha)
+    _, U, K_padded = blocks.shape
+    dtype = rows.dtype
+    longest = int(np.diff(words.entries.indptr).max(initial=0))
+    keep = steps.keep(n * longest).astype(dtype)
+    padded_alpha = np.zeros(K_padded, dtype)
+    padded_alpha[:K] = alpha
+    theta = np.empty((D, K_padded), dtype)
+    arguments = (words.entries, rows, Passes(padded_alpha, keep, n), theta)
+    if U == 0 and K >= MANY_TOPICS:
         flat = np.cbrt(padded_alpha)
         expected = np.stack([np.einsum("uk,k->u", rows, prior) for prior in (padded_alpha, flat)])
-        others = padded(round(ACTIVE * len(alpha) ** 0.5)) - 1
+        others = padded(round(ACTIVE * K**0.5)) - 1
         workers.run(active_documents, D, size, *arguments, flat, expected, others)
-        return theta[:, : len(alpha)]
+        return theta[:, :K]
 
     def block(start: int, stop: int) -> None:
-        sums = blocks[start // size if blocks.shape[1] else 0]
-        documents(start, stop, *arguments, sums)
+        number = start // size if U else 0
+        documents(start, stop, *arguments, blocks[number])
 
     workers.map(block, D, size)
-    return theta[:, : len(alpha)]
+    return theta[:, :K]
 
 
 def proportions(theta: Floats) -> NDArray[np.float32]:
     """(D, K) E[theta]: N_theta + alpha, or the gamma of variational LDA, rows scaled to sum to 1."""
-    proportions: NDArray[np.float32] = (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
+    totals = theta.sum(axis=1, keepdims=True)
+    proportions: NDArray[np.float32] = (theta / totals).astype(np.float32)
     return proportions
 
 
@@ -306,8 +330,9 @@ def sum_Elog_theta(theta: Floats, lengths: Indices | Vector, alpha: Vector) -> t
     psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at the mean, so
     N = 0, with probability exp(-n), and N > 0, at its mean, are treated separately (docs/derivations.md).
     """
-    C_j = lengths[lengths > 0]
-    n = np.maximum(theta[lengths > 0] - alpha, 1e-12)
+    has_words = lengths > 0
+    C_j = lengths[has_words]
+    n = np.maximum(theta[has_words] - alpha, 1e-12)
     some = -np.expm1(-n)
     Elog_theta = psi(alpha) + some * (psi(alpha + n / some) - psi(alpha))
     Elog_theta -= psi(alpha.sum() + C_j)[:, None]

@@ -37,24 +37,34 @@ def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Minibatch) -> ND
         return np.full(K, np.nan)
     occurs = _occurrences(leading, reference)
     first, second = np.triu_indices(n, 1)
-    single = np.bitwise_count(occurs).sum(axis=2, dtype=np.int64) / D
+    single = _numbers_of_documents(occurs) / D
     coherence = np.empty(K)
     for k in range(K):
-        both = np.bitwise_count(occurs[k, first] & occurs[k, second]).sum(axis=1, dtype=np.int64) / D
+        together = occurs[k, first] & occurs[k, second]
+        both = _numbers_of_documents(together) / D
         coherence[k] = _npmi(single[k, first], single[k, second], both).mean()
     return coherence
 
 
+def _numbers_of_documents(occurs: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How many documents' bits are set in the last dimension."""
+    numbers: NDArray[np.int64] = np.bitwise_count(occurs).sum(axis=-1, dtype=np.int64)
+    return numbers
+
+
 def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.uint8]:
     """(K, n, ceil(D/8)) one bit per document for each word of (K, n): whether the document contains it."""
-    distinct, place = np.unique(words, return_inverse=True)
-    column = np.full(max(distinct.max(), reference.word_ids.max(initial=0)) + 1, -1)
-    column[distinct] = np.arange(len(distinct))
-    row = column[reference.word_ids]
+    distinct, row_of_word = np.unique(words, return_inverse=True)
+    largest = max(distinct.max(), reference.word_ids.max(initial=0))
+    row_of_id = np.full(largest + 1, -1)
+    row_of_id[distinct] = np.arange(len(distinct))
+    row_of_entry = row_of_id[reference.word_ids]
+    known = row_of_entry >= 0
     occurs = np.zeros((len(distinct), reference.D), dtype=np.bool_)
-    occurs[row[row >= 0], reference.documents()[row >= 0]] = True
-    bits: NDArray[np.uint8] = np.packbits(occurs, axis=1)[place.reshape(words.shape)]
-    return bits
+    occurs[row_of_entry[known], reference.documents()[known]] = True
+    bits = np.packbits(occurs, axis=1)
+    of_words: NDArray[np.uint8] = bits[row_of_word.reshape(words.shape)]
+    return of_words
 
 
 def _npmi(p1: NDArray[np.float64], p2: NDArray[np.float64], p12: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -78,12 +88,15 @@ def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
     share that has moved to other words. ``before`` and ``after`` may have different numbers of leading words.
     Raises ValueError for different numbers of topics.
     """
-    if len(before[0]) != len(after[0]):
-        raise ValueError(f"{len(before[0])} topics before and {len(after[0])} after are not of one model")
-    same = before[0][:, :, None] == after[0][:, None, :]
-    stayed: NDArray[np.float64] = np.where(
-        same, np.minimum(_scaled(before[1])[:, :, None], _scaled(after[1])[:, None, :]), 0.0
-    ).sum(axis=(1, 2))
+    ids_before, probabilities_before = before
+    ids_after, probabilities_after = after
+    if len(ids_before) != len(ids_after):
+        raise ValueError(f"{len(ids_before)} topics before and {len(ids_after)} after are not of one model")
+    same = ids_before[:, :, None] == ids_after[:, None, :]
+    scaled_before = _scaled(probabilities_before)
+    scaled_after = _scaled(probabilities_after)
+    smaller = np.minimum(scaled_before[:, :, None], scaled_after[:, None, :])
+    stayed: NDArray[np.float64] = np.where(same, smaller, 0.0).sum(axis=(1, 2))
     return 1.0 - stayed
 
 
@@ -92,16 +105,20 @@ def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
 
     These are Bhattacharyya coefficients: 1 for the same words and probabilities, 0 if no word is shared.
     """
-    ids, probabilities = others[0][topic], _scaled(others[1][topic])
-    roots = np.zeros(max(int(ids.max()), int(ones[0].max())) + 1)
-    roots[ids] = np.sqrt(probabilities)
-    overlap: NDArray[np.float64] = (np.sqrt(_scaled(ones[1])) * roots[ones[0]]).sum(axis=-1)
+    ids, probabilities = ones
+    ids_of_others, probabilities_of_others = others
+    topic_ids = ids_of_others[topic]
+    largest = max(int(topic_ids.max()), int(ids.max()))
+    roots = np.zeros(largest + 1)  # of the probabilities of all words in `topic`
+    roots[topic_ids] = np.sqrt(_scaled(probabilities_of_others[topic]))
+    overlap: NDArray[np.float64] = (np.sqrt(_scaled(probabilities)) * roots[ids]).sum(axis=-1)
     return overlap
 
 
 def distances(leading: Leading) -> NDArray[np.float64]:
     """(K, K) Hellinger distances, 0 to 1, of the topics' leading words."""
-    near = np.stack([affinity(leading, leading, topic) for topic in range(len(leading[0]))])
+    ids, _ = leading
+    near = np.stack([affinity(leading, leading, topic) for topic in range(len(ids))])
     far: NDArray[np.float64] = np.sqrt(np.clip(1 - near, 0, 1))
     np.fill_diagonal(far, 0)
     return far
@@ -125,8 +142,11 @@ def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.floa
     rows = squares.mean(axis=0)
     centred = -0.5 * (squares - rows - rows[:, None] + rows.mean())
     values, vectors = eigh((centred + centred.T) / 2, subset_by_index=(K - n, K - 1))
-    longest = vectors[np.abs(vectors).argmax(axis=0), np.arange(n)]
-    places[:, :n] = (vectors * np.where(longest < 0, -1, 1) * np.sqrt(np.clip(values, 0, None)))[:, ::-1]
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(n)]
+    signs = np.where(largest < 0, -1, 1)
+    lengths = np.sqrt(np.clip(values, 0, None))
+    axes = vectors * signs * lengths  # in the order of their eigenvalues, the smallest first
+    places[:, :n] = axes[:, ::-1]
     return places
 
 
@@ -159,10 +179,18 @@ def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
 
     1 for a word that leads no other topic. shares: (K,) of the corpus
     """
-    ids, probabilities = leading
-    uses = probabilities.astype(np.float64) * np.asarray(shares, np.float64)[:, None]
-    total = np.bincount(ids.ravel(), uses.ravel(), minlength=1)[ids]
-    return _shares(uses, total)
+    ids, _ = leading
+    uses = _uses(leading, shares)
+    of_words = np.bincount(ids.ravel(), uses.ravel(), minlength=1)
+    return _shares(uses, of_words[ids])
+
+
+def _uses(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
+    """(K, n) how often a topic's leading words are used in it, as a share of the corpus."""
+    _, probabilities = leading
+    of_topics = np.asarray(shares, np.float64)
+    uses: NDArray[np.float64] = probabilities.astype(np.float64) * of_topics[:, None]
+    return uses
 
 
 def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
@@ -170,9 +198,10 @@ def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
 
     Near 1 / K while all topics are alike, near 1 for a topic whose words lead no other.
     """
-    probabilities = leading[1].astype(np.float64)
-    uses = probabilities.sum(1)
-    return _shares((ownership(leading, shares) * probabilities).sum(1), uses)
+    _, probabilities = leading
+    uses = probabilities.astype(np.float64)
+    own = ownership(leading, shares) * uses
+    return _shares(own.sum(axis=1), uses.sum(axis=1))
 
 
 def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
@@ -181,10 +210,12 @@ def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE)
     weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is taken from the topics that lead with the
     word. -inf for a word without probability.
     """
-    probabilities = leading[1].astype(np.float64)
+    _, probabilities = leading
+    of_topic = probabilities.astype(np.float64) ** weight
+    # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share does not change the order of its words.
+    lift = ownership(leading, shares) ** (1 - weight)
     with np.errstate(divide="ignore"):
-        # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share does not change the order of its words.
-        fit: NDArray[np.float64] = np.log(probabilities**weight * ownership(leading, shares) ** (1 - weight))
+        fit: NDArray[np.float64] = np.log(of_topic * lift)
     return fit
 
 
@@ -197,15 +228,16 @@ def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVAN
 
 def most_relevant(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.int32]:
     """(K, n) the leading words by id, the most relevant first."""
-    return by_relevance(leading, shares, weight)[0]
+    ids, _ = by_relevance(leading, shares, weight)
+    return ids
 
 
 def most_relevant_to(
     groups: Sequence[Sequence[int]], leading: Leading, shares: NDArray[Any]
 ) -> list[NDArray[np.int64]]:
     """The leading words of each group's topics, by id, those most relevant to the group first."""
-    ids, probabilities = leading
-    uses = probabilities.astype(np.float64) * np.asarray(shares, np.float64)[:, None]
+    ids, _ = leading
+    uses = _uses(leading, shares)
     total = np.bincount(ids.ravel(), uses.ravel())
     words_of_groups = []
     for group in groups:
@@ -213,7 +245,8 @@ def most_relevant_to(
         used = np.bincount(ids[topics].ravel(), uses[topics].ravel(), len(total))
         words = np.flatnonzero(used)
         # As in `relevance`; the group's share does not change the order either.
-        fit = RELEVANCE * np.log(used[words]) + (1 - RELEVANCE) * np.log(used[words] / total[words])
+        lift = used[words] / total[words]
+        fit = RELEVANCE * np.log(used[words]) + (1 - RELEVANCE) * np.log(lift)
         words_of_groups.append(words[np.argsort(-fit, kind="stable")])
     return words_of_groups
 
@@ -235,7 +268,8 @@ def name(relevant: Sequence[str]) -> tuple[str, ...]:
 
 def fits(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
     """Whether all but one of a name's words are among the first of ``relevant``, given as words or ids."""
-    return len(set(name) & set(relevant[:LOYALTY])) >= max(1, len(name) - 1)
+    kept = set(name) & set(relevant[:LOYALTY])
+    return len(kept) >= max(1, len(name) - 1)
 
 
 def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
@@ -246,7 +280,8 @@ def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
 def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
     """Whether at least two of a name's words are among ``leading``, the topic's most probable ones; a name of
     one word always suits."""
-    return len(name) < SUITING or len(set(name) & set(leading)) >= SUITING
+    shared = set(name) & set(leading)
+    return len(name) < SUITING or len(shared) >= SUITING
 
 
 def _same_word(one: str, other: str) -> bool:
@@ -257,9 +292,10 @@ def _same_word(one: str, other: str) -> bool:
     if one != one.lower():
         return False
     short, long = sorted((one, other), key=len)
-    return (
-        len(short) >= 3 and len(long) - len(short) <= 2 and long.startswith(short[: max(3, len(short) - 1)])
-    )
+    if len(short) < 3 or len(long) - len(short) > 2:
+        return False
+    stem = short[: max(3, len(short) - 1)]
+    return long.startswith(stem)
 
 
 # Topics that nearly repeat another topic.
@@ -280,17 +316,22 @@ def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
 
     Of two equally large topics, the later repeats the earlier. A topic close to several repeats the nearest.
     """
-    largest_first = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares > IN_USE)]
-    if len(largest_first) < 2:
+    ids, probabilities = leading
+    n_in_use = int(np.count_nonzero(shares > IN_USE))
+    largest_first = np.argsort(-shares, kind="stable")[:n_in_use]
+    if n_in_use < 2:
         return []
-    far = distances((leading[0][largest_first], leading[1][largest_first]))
-    far[np.triu_indices(len(far))] = np.inf
-    nearest = sorted((row.min(), place, int(row.argmin())) for place, row in enumerate(far))
-    return [
-        Repeat(int(largest_first[topic]), int(largest_first[of]))
-        for distance, topic, of in nearest
-        if distance <= NEAR
-    ]
+    far = distances((ids[largest_first], probabilities[largest_first]))
+    far[np.triu_indices(n_in_use)] = np.inf  # only larger topics are repeated
+    distance = far.min(axis=1)
+    nearest = far.argmin(axis=1)
+    found = []
+    for place in np.argsort(distance, kind="stable"):
+        if distance[place] <= NEAR:
+            topic = largest_first[place]
+            of = largest_first[nearest[place]]
+            found.append(Repeat(int(topic), int(of)))
+    return found
 
 
 # What happens to the topics of a model between looks: births, deaths, splits, mergers and renamings.
@@ -331,8 +372,10 @@ class TopicState:
         """``shares``: (K,) of the corpus."""
         self.leading = leading
         self.relevant = most_relevant(leading, shares)
-        owned = ownership(leading, shares)[:, :FIRST].mean(axis=1)
-        large = shares >= np.sort(shares)[-LARGEST:][0]
+        of_first_words = ownership(leading, shares)[:, :FIRST]
+        owned = of_first_words.mean(axis=1)
+        largest = np.sort(shares)[-LARGEST:]
+        large = shares >= largest.min()
         self.up: NDArray[np.bool_] = large & (shares > IN_USE) & (owned >= OWN)
         """(K,) whether a topic qualifies for birth."""
         self.down: NDArray[np.bool_] = (shares < IN_USE / 2) | (owned < OWN / 3)
@@ -348,17 +391,25 @@ def changes(looks: Sequence[TopicState], alive: Collection[int]) -> list[Change]
         return []
     first, *_, last = looks
     living = np.isin(np.arange(len(last.up)), list(alive))
-    up, down = (np.all(flags, axis=0) for flags in ([one.up for one in looks], [one.down for one in looks]))
+    up = np.all([look.up for look in looks], axis=0)
+    down = np.all([look.down for look in looks], axis=0)
     stay = living & ~down
     events = []
     for topic in np.flatnonzero(up & ~living).tolist():
         name = last.relevant[topic, :WORDS].tolist()
-        if all(fits(name, one.relevant[topic].tolist()) for one in looks):
-            parent = _kin(first, last, topic, stay)
-            events.append(Change("born", topic) if parent is None else Change("split", parent, topic))
+        if not all(fits(name, look.relevant[topic].tolist()) for look in looks):
+            continue
+        parent = _kin(first, last, topic, stay)
+        if parent is None:
+            events.append(Change("born", topic))
+        else:
+            events.append(Change("split", parent, topic))
     for topic in np.flatnonzero(living & down).tolist():
         heir = _kin(last, first, topic, stay)
-        events.append(Change("died", topic) if heir is None else Change("merged", topic, heir))
+        if heir is None:
+            events.append(Change("died", topic))
+        else:
+            events.append(Change("merged", topic, heir))
     return events
 
 

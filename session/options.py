@@ -7,7 +7,7 @@ these, together with the options by which each kind of source describes itself (
 from functools import partial
 from typing import Any, Final
 
-from wikitopics.model.options import HALF_LIFE
+from wikitopics.model.options import HALF_LIFE, KAPPA
 from wikitopics.option import Option as Option
 
 Options = tuple[Option[Any], ...]
@@ -44,7 +44,12 @@ SHARED = (
     Option(str, "alpha", "Prior on the proportions: a number, or 'learn'.", metavar="A"),
     Option(str, "eta", "Prior on the topics: a number, or 'learn'.", metavar="E"),
     Option(str, "batch_size", "Articles in a full minibatch.", metavar="S"),
-    Option(str, "kappa", "How fast old minibatches are forgotten, 0.5 to 1.", metavar="X"),
+    Option(
+        str,
+        KAPPA.name,
+        f"How fast old minibatches are forgotten, {KAPPA.least:g} to {KAPPA.most:g}.",
+        metavar="X",
+    ),
     Option(str, "tau0", "Larger values damp the first updates.", metavar="X"),
     Option(
         str,

@@ -201,6 +201,16 @@ class Option(Generic[T_co]):
             raise ValueError(f"{self.name} must be {self.takes()}, not {shown}")
         return number  # type: ignore[return-value]  # as in `check`
 
+    def value(self, given: object, usual: T_co | None = None) -> T_co:
+        """The value of an argument, as `convert` gives it; None gives ``usual``, or else the default.
+
+        Raises ValueError as `convert` does, and if there is neither a value nor a default.
+        """
+        value = self.convert(usual if given is None else given)
+        if value is None:
+            raise ValueError(f"{self.name} must be {self.takes()}")
+        return value  # type: ignore[return-value]  # as in `check`
+
     def resolved(self, value: object, local: Callable[[str], str]) -> object:
         """The value, with each file name in it transformed by ``local``. An address stays as it is."""
         if not self.path:

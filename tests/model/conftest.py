@@ -3,6 +3,7 @@ import os
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
 
 from wikitopics.model import Minibatch, kinds
 
@@ -15,12 +16,21 @@ def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):
     random = np.random.default_rng(seed)
     beta = np.full((n_topics, n_words), 0.1 / n_words)
     for k in range(n_topics):
-        beta[k, k * n_words // n_topics : (k + 1) * n_words // n_topics] += 0.9 * n_topics / n_words
+        first = k * n_words // n_topics
+        end = (k + 1) * n_words // n_topics
+        beta[k, first:end] += 0.9 * n_topics / n_words
     beta /= beta.sum(axis=1, keepdims=True)
-    theta = random.dirichlet(np.full(n_topics, alpha), n_documents)
-    words = np.array([random.multinomial(random.poisson(length) + 1, t @ beta) for t in theta])
-    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(words, axis=1))])
-    return Minibatch(indptr, np.nonzero(words)[1], words[words > 0]), beta
+    counts = np.zeros((n_documents, n_words), int)
+    for d, theta in enumerate(random.dirichlet(np.full(n_topics, alpha), n_documents)):
+        n_tokens = random.poisson(length) + 1
+        counts[d] = random.multinomial(n_tokens, theta @ beta)
+    return Minibatch.from_csr(csr_array(counts)), beta
+
+
+def planted_batch(n_documents, **more):
+    """The minibatch of `planted`."""
+    batch, _ = planted(n_documents, **more)
+    return batch
 
 
 def distances(topics, beta):
@@ -62,7 +72,7 @@ def kind(request):
 @pytest.fixture
 def documents():
     """24 short documents over 30 words, the sixth one empty."""
-    return emptied(planted(24, seed=3, n_words=30, length=15)[0], 5)
+    return emptied(planted_batch(24, seed=3, n_words=30, length=15), 5)
 
 
 @pytest.fixture

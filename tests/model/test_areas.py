@@ -29,8 +29,9 @@ NOWHERE = np.full((24, 2), np.nan)
 
 def planted(seed, groups=GROUPS):
     """Distances of topics that are close within groups."""
-    random = np.random.default_rng(seed)
-    far = np.where(groups[:, None] == groups, 1.0, 3.0) + random.random((len(groups),) * 2) / 2
+    U = len(groups)
+    noise = np.random.default_rng(seed).random((U, U)) / 2
+    far = np.where(groups[:, None] == groups, 1.0, 3.0) + noise
     far = (far + far.T) / 2
     np.fill_diagonal(far, 0)
     return far
@@ -43,8 +44,10 @@ def same(one, other):
 
 def test_topics_are_alike_if_their_words_differ_alike_from_the_corpus():
     random = np.random.default_rng(0)
-    common, own = random.dirichlet(np.ones(500)), random.dirichlet(np.full(500, 0.05), 4)[GROUPS]
-    rows = 0.7 * common + 0.2 * own + 0.1 * random.dirichlet(np.full(500, 0.05), 24)
+    of_all = random.dirichlet(np.ones(500))
+    of_groups = random.dirichlet(np.full(500, 0.05), 4)
+    of_topics = random.dirichlet(np.full(500, 0.05), 24)
+    rows = 0.7 * of_all + 0.2 * of_groups[GROUPS] + 0.1 * of_topics
     shares = np.full(24, 1 / 24)
     whole = word_similarity([rows.T], shares)
     assert np.diagonal(whole) == pytest.approx(1)
@@ -53,7 +56,8 @@ def test_topics_are_alike_if_their_words_differ_alike_from_the_corpus():
 
 
 def test_topics_are_alike_if_they_meet():
-    random, meetings = np.random.default_rng(1), Meetings.none(24)
+    random = np.random.default_rng(1)
+    meetings = Meetings.none(24)
     for _ in range(25):
         within = np.zeros((300, 24), np.float32)
         for theta, group in zip(within, random.integers(0, 4, 300), strict=True):
@@ -72,7 +76,8 @@ def test_old_meetings_fade_and_small_parts_are_none():
     for _ in range(10):
         meetings.add(np.tile(np.array([[1, 0]], np.float32), (1000, 1)))
     assert meetings.sums[0, 1] == pytest.approx(0.125)
-    assert meetings.documents == pytest.approx(1 + sum(1000 * 0.5 ** (n / 10) for n in range(10)), rel=1e-5)
+    later = sum(1000 * 0.5 ** (n / 10) for n in range(10))
+    assert meetings.documents == pytest.approx(1 + later, rel=1e-5)
 
 
 def test_groups_last_where_distances_hardly_tell():
@@ -81,7 +86,9 @@ def test_groups_last_where_distances_hardly_tell():
     np.fill_diagonal(far, 0)
     now = grouped(far, 6)
     noise = np.random.default_rng(3).normal(0, 0.02, far.shape)
-    later = far + (noise + noise.T) / 2 * (far > 0)
+    noise = (noise + noise.T) / 2
+    np.fill_diagonal(noise, 0)
+    later = far + noise
     kept = grouped(later, 6, now)
     agree = (kept[:, None] == kept) == (now[:, None] == now)
     assert agree.mean() > 0.95
@@ -95,7 +102,8 @@ def test_numbers_are_kept_by_who_has_most_of_the_topics():
     assert split.tolist() == [0, 0, 3, 1, 1, 1, 2, 2, 2], "a new area gets a number that none had"
     assert set(numbered(np.array([0, 0, 0, 1, 1, 1]), np.full(6, NONE)).tolist()) == {0, 1}
     full = np.arange(MOST_AREAS)
-    assert sorted(numbered(full[::-1].copy(), np.where(full < 9, full, NONE)).tolist()) == full.tolist()
+    found = numbered(full[::-1].copy(), np.where(full < 9, full, NONE))
+    assert sorted(found.tolist()) == full.tolist()
 
 
 def test_the_number_of_areas():
@@ -109,9 +117,11 @@ def test_each_area_is_a_branch_of_the_tree():
     assert [node.number for node in nodes] == list(range(24, 47))
     assert sorted(nodes[-1].topics) == list(range(24))
     heights = {node.number: node.height for node in nodes}
-    above = {child: node.number for node in nodes for child in node.children}
-    assert all(heights[above[number]] >= height for number, height in heights.items() if number in above)
-    assert 46 not in above
+    for node in nodes:
+        for child in node.children:
+            assert heights.get(child, 0.0) <= node.height
+    children = {child for node in nodes for child in node.children}
+    assert children == set(range(46)), "all but the root"
     expected = {frozenset(np.flatnonzero(group == GROUPS).tolist()) for group in range(4)}
     assert {frozenset(group) for group in cut(nodes, 24, 4)} == expected
     assert cut(nodes, 24, 1) == [nodes[-1].topics]
@@ -128,11 +138,14 @@ def test_the_map_keeps_groups_together_and_continues():
     assert (GROUPS[nearest] == GROUPS[:, None]).mean() > 0.95
     np.testing.assert_array_equal(places(far, GROUPS, NOWHERE), first)
     again = places(planted(5) * 1.02, GROUPS, first)
-    assert np.median(np.linalg.norm(again - first, axis=1)) < 0.05 * np.ptp(first, axis=0).max()
+    moved = np.linalg.norm(again - first, axis=1)
+    assert np.median(moved) < 0.05 * np.ptp(first, axis=0).max()
     newborn = first.copy()
     newborn[3] = np.nan
     found = places(far, GROUPS, newborn)
-    assert GROUPS[np.linalg.norm(found - found[3], axis=1).argsort()[1]] == GROUPS[3]
+    itself, nearest, *_ = np.linalg.norm(found - found[3], axis=1).argsort()
+    assert itself == 3
+    assert GROUPS[nearest] == GROUPS[3]
 
 
 def test_names_share_no_stem_and_hold():
@@ -160,5 +173,6 @@ def test_of_a_model_only_topics_in_use_have_an_area():
     assert areas.topics.tolist() == list(range(12))
     assert len(areas.members) == usual_number(12)
     assert sorted(itertools.chain(*areas.members.values())) == list(range(12))
-    assert all(areas.leader(area, model.topic_shares()) in own for area, own in areas.members.items())
+    for area, topics in areas.members.items():
+        assert areas.leader(area, model.topic_shares()) in topics
     assert Areas.of(model, None).of_topic.tolist() == areas.of_topic.tolist(), "nothing has met yet"

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from tests.model.conftest import distances, needs_jit, planted, read, reordered
+from tests.model.conftest import distances, needs_jit, planted, planted_batch, read, reordered
 from wikitopics.model import SCVB0, BatchHDP, Minibatch, OnlineLDA, document_completion, kinds
 
 
 def learnt(kind, n_topics, batch, size, passes=1, seed=0, **options):
-    return read(kinds.load(kind).create(n_topics, 40, batch.D, options, seed), batch, size, passes)
+    model = kinds.load(kind).create(n_topics, 40, batch.D, options, seed)
+    return read(model, batch, size, passes)
 
 
 @needs_jit
@@ -43,7 +44,8 @@ def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
     for use in (model.learn, model.infer):
         with pytest.raises(TypeError, match=r"Minibatch\.from_csr"):
             use(matrix)
-    assert model.top_words(1000)[0].shape == (5, 30), "all that there are"
+    ids, _ = model.top_words(1000)
+    assert ids.shape == (5, 30), "all that there are"
 
 
 def test_the_order_of_documents_does_not_matter(kind, documents):
@@ -64,9 +66,11 @@ def test_extreme_priors(kind, alpha, eta, warm_start):
     batch, _ = planted(100)
     model = kinds.load(kind).create(8, 40, 1e7, {"alpha": alpha, "eta": eta, "warm_start": warm_start})
     for start in (0, 10, 11, 50):
-        np.testing.assert_allclose(model.learn(batch[start : start + 50]).sum(axis=1), 1, rtol=1e-4)
+        theta = model.learn(batch[start : start + 50])
+        np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-4)
     assert np.isfinite(model.topics()).all()
-    assert np.isfinite([document_completion(model, batch), *model.own_metrics(batch).values()]).all()
+    metrics = [document_completion(model, batch), *model.own_metrics(batch).values()]
+    assert np.isfinite(metrics).all()
 
 
 @pytest.mark.parametrize(("K", "W"), [(1, 1), (1, 30), (17, 1)])
@@ -80,10 +84,11 @@ def test_one_topic_and_one_word(kind, K, W):
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
 def test_documents_without_words_teach_nothing(kind):
     model = kinds.load(kind).create(5, 40, 1000, {"warm_start": False, "alpha": 0.1})
-    before = model.topic_weights(), model.topics()
+    weights = model.topic_weights()
+    topics = model.topics()
     np.testing.assert_allclose(model.learn(Minibatch([0, 0, 0], [], [])), 0.2, rtol=1e-6)
-    np.testing.assert_array_equal(model.topic_weights(), before[0])
-    np.testing.assert_array_equal(model.topics(), before[1])
+    np.testing.assert_array_equal(model.topic_weights(), weights)
+    np.testing.assert_array_equal(model.topics(), topics)
     assert model.updates == 0
 
 
@@ -94,11 +99,14 @@ def test_float32_drifts_little_in_a_thousand_updates(kind):
     state = wide.state()
     narrow = kinds.load(kind).from_state({**state, "lambda_hat": state["lambda_hat"].astype(np.float32)})
     for t in range(1000):
-        for model in (wide, narrow):
-            model.learn(batch[t % 20 * 20 :][:20])
+        start = t % 20 * 20
+        minibatch = batch[start : start + 20]
+        wide.learn(minibatch)
+        narrow.learn(minibatch)
     # The totals carried along stay those of the rows.
     np.testing.assert_allclose(narrow.topic_weights(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-4)
-    assert 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1).max() < 5e-3
+    total_variation = 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1)
+    assert total_variation.max() < 5e-3
 
 
 # Document completion: what it refuses, whichever half of a document it falls into.
@@ -118,7 +126,8 @@ W = 30
 
 
 def trained(kind, **options):
-    return read(kinds.load(kind).create(5, W, 200, options), planted(200, n_words=W)[0], 120)
+    model = kinds.load(kind).create(5, W, 200, options)
+    return read(model, planted_batch(200, n_words=W), 120)
 
 
 def test_topics_are_read_as_derived(kind):
@@ -126,9 +135,12 @@ def test_topics_are_read_as_derived(kind):
     plain = trained(kind, decorrelation=0)
     np.testing.assert_array_equal(model.lambda_, plain.lambda_)
     n_kw = plain.lambda_.astype(float) - plain._topics.eta
-    n_w, N = n_kw.sum(axis=0), n_kw.sum()
+    n_w = n_kw.sum(axis=0)
+    N = n_kw.sum()
     apart = 0.5 * 200 / (200 + 1500)
-    expected = plain.topics() / (1 + apart * (n_w - n_kw) / N / np.sum((n_w / N) ** 2))
+    p = (n_w - n_kw) / N  # how often other topics use the word
+    c = np.sum((n_w / N) ** 2)
+    expected = plain.topics() / (1 + apart * p / c)
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.topics(), expected, rtol=2e-5)
     assert np.abs(model.topics() - plain.topics()).max() > 5e-4
@@ -136,7 +148,8 @@ def test_topics_are_read_as_derived(kind):
 
 def test_what_was_read_is_not_kept_beyond_the_next_step(kind):
     model = trained(kind)
-    before, (documents, _) = model.topics(), planted(60, n_words=W)
+    before = model.topics()
+    documents = planted_batch(60, n_words=W)
     model.learn(documents)
     again = kinds.load(kind).from_state(model.state())
     assert not np.array_equal(model.topics(), before)

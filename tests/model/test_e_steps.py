@@ -9,7 +9,8 @@ from wikitopics.model.minibatch import Threads
 from wikitopics.model.schedules import HDP_WARM
 
 ONE = Threads(1)
-K, W = 5, 40
+K = 5
+W = 40
 EVEN = np.ones(K)
 ALPHA = np.full(K, 0.2)
 
@@ -37,7 +38,8 @@ def hdp(topics, batch):
     words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
     corpus = corpus_of(rows, EVEN[1:], np.arange(K - 1, 0, -1.0), rows.dtype)
-    limits = HDPLimits(3, 1.0, 1e-2, 100, *(getattr(HDP_WARM, name) for name in HDPLimits._fields[4:]))
+    of_recipe = {name: value for name, value in vars(HDP_WARM).items() if name in HDPLimits._fields}
+    limits = HDPLimits(T=3, alpha=1.0, tolerance=1e-2, max_iterations=100, **of_recipe)
     tables = shortlists(words, corpus, K, limits, ONE)
     return tables.theta, sum_statistics(batch, tables, W, ONE)
 
@@ -48,19 +50,22 @@ def e_step(request):
 
 
 def made():
-    return Lambda.of(np.random.default_rng(5).gamma(1.0, 3.0, (W, K)).astype(np.float32), 0.05)
+    lambda_hat = np.random.default_rng(5).gamma(1.0, 3.0, (W, K))
+    return Lambda.of(lambda_hat.astype(np.float32), 0.05)
 
 
 def test_an_e_step_changes_nothing_and_statistics_sum_to_the_words(e_step):
     batch, _ = planted(50)
-    topics, same = made(), made()
+    topics = made()
+    same = made()
     counts = batch.counts.copy()
-    (theta, statistics), second = e_step(topics, batch), e_step(topics, batch)
+    theta, statistics = e_step(topics, batch)
+    theta_again, statistics_again = e_step(topics, batch)
     np.testing.assert_array_equal(topics.hat, same.hat)
     assert (topics.scale, topics.eta) == (same.scale, same.eta)
     np.testing.assert_array_equal(batch.counts, counts)
-    np.testing.assert_array_equal(theta, second[0])
-    np.testing.assert_array_equal(statistics.sums, second[1].sums)
+    np.testing.assert_array_equal(theta, theta_again)
+    np.testing.assert_array_equal(statistics.sums, statistics_again.sums)
     np.testing.assert_allclose(statistics.mass.sum(), batch.n_tokens, rtol=1e-5)
     np.testing.assert_allclose(statistics.sums[:, :K].sum(axis=0), statistics.mass, rtol=1e-4)
     of_words = np.bincount(batch.word_ids, batch.counts, W)[statistics.ids]
@@ -70,10 +75,14 @@ def test_an_e_step_changes_nothing_and_statistics_sum_to_the_words(e_step):
 def test_those_of_parts_make_the_step_of_the_whole(e_step):
     """Each E-step sees the topics as they were before the step."""
     batch, _ = planted(60)
-    before, whole, parts = made(), made(), made()
-    whole.step(0.3, 0.1, 10.0, e_step(before, batch)[1], ONE)
+    before = made()
+    whole = made()
+    parts = made()
+    _, statistics = e_step(before, batch)
+    whole.step(0.3, 0.1, 10.0, statistics, ONE)
     parts.decay(0.3, 0.1)
     for part in (batch[:25], batch[25:40], batch[40:]):
-        parts.add(0.3 * 10.0, e_step(before, part)[1], ONE)
+        _, statistics = e_step(before, part)
+        parts.add(0.3 * 10.0, statistics, ONE)
     np.testing.assert_allclose(parts.lambda_(), whole.lambda_(), rtol=1e-4)
     np.testing.assert_allclose(parts.totals(), whole.totals(), rtol=1e-6)

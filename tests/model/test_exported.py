@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from tests.model.conftest import planted, read
+from tests.model.conftest import planted_batch, read
 from wikitopics.model import Minibatch, OnlineLDA, OnlineModel, StateError, exported, kinds
 from wikitopics.model.exported import ExportError
 
@@ -14,7 +14,7 @@ WORDS = [f"word{w}" for w in range(40)]
 
 
 def trained(kind):
-    return read(kinds.load(kind).create(5, 40, 300), planted(300)[0], 50)
+    return read(kinds.load(kind).create(5, 40, 300), planted_batch(300), 50)
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_infers_as_the_model_exported(kind, tmp_path):
     np.savez(tmp_path / "m.npz", allow_pickle=False, **exported.arrays_of(model, WORDS))
     found = exported.read(tmp_path / "m.npz")
     again = found.model()
-    batch = Minibatch.concatenate([planted(60, seed=1)[0], Minibatch([0, 0], [], [])])
+    batch = Minibatch.concatenate([planted_batch(60, seed=1), Minibatch([0, 0], [], [])])
     np.testing.assert_allclose(again.infer(batch), model.infer(batch), atol=1e-4)
     np.testing.assert_allclose(again.topics(), model.topics(), rtol=1e-5)
     np.testing.assert_allclose(again.topic_weights(), model.topic_weights(), rtol=1e-5)
@@ -36,14 +36,18 @@ def test_infers_as_the_model_exported(kind, tmp_path):
 
 def test_words_that_no_topic_has_are_inferred_all_the_same(arrays, tmp_path):
     arrays["topic_word"] = np.eye(5, 40)
+    batch = Minibatch([0, 1, 3], [39, 0, 20], [2, 1, 1])
     for kind in kinds.names():
-        np.savez(tmp_path / "m.npz", **arrays | {"kind": np.array(kind)})
-        theta = exported.read(tmp_path / "m.npz").model().infer(Minibatch([0, 1, 3], [39, 0, 20], [2, 1, 1]))
+        arrays["kind"] = np.array(kind)
+        np.savez(tmp_path / "m.npz", **arrays)
+        model = exported.read(tmp_path / "m.npz").model()
+        theta = model.infer(batch)
         np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
         assert theta[1].argmax() == 0
 
 
-ONES, EYE = np.ones(5), np.eye(5, 40)
+ONES = np.ones(5)
+EYE = np.eye(5, 40)
 BAD = {
     "topic_word": [EYE * 2, EYE / 2, EYE * np.nan, ONES, np.ones((5, 0)), EYE.astype(int)],
     "alpha": [0 * ONES, -ONES, ONES * np.inf, ONES[:4], np.array(["a"] * 5)],
@@ -58,7 +62,8 @@ BAD = {
     ("name", "number"), [(name, i) for name, bad in BAD.items() for i in range(len(bad))]
 )
 def test_each_array_is_checked(arrays, tmp_path, name, number):
-    np.savez(tmp_path / "m.npz", **arrays | {name: BAD[name][number]})
+    arrays[name] = BAD[name][number]
+    np.savez(tmp_path / "m.npz", **arrays)
     said = rf"m\.npz .*: {name} must|m\.npz .*: Object arrays|nothing.* is not a kind of model"
     with pytest.raises(ValueError, match=said) as caught:
         exported.read(tmp_path / "m.npz").model()
@@ -80,10 +85,11 @@ def test_what_is_no_export_is_refused_in_one_line(arrays, tmp_path, monkeypatch)
     for content in (b"", b"some text", whole[:-100], whole[:1000], whole.replace(b"NUMPY", b"PYNUM")):
         refused(content)
     for header in (b"{'descr': '<f8', 'shape': (3,", b"{1: 2, 'descr': 3}", b"{'descr': ()}", b"[]"):
+        odd = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header
+        contents = {**dict.fromkeys(arrays, b"hello"), "alpha": odd}
         with zipfile.ZipFile(path, "w") as archive:
-            for name in arrays:
-                odd = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header
-                archive.writestr(f"{name}.npy", odd if name == "alpha" else b"hello")
+            for name, content in contents.items():
+                archive.writestr(f"{name}.npy", content)
         refused(path.read_bytes())
     np.savez(path, **trained("lda").state())
     refused(path.read_bytes(), "topic_word is missing")

@@ -16,7 +16,8 @@ def made(kind, **options):
 
 def old_words_weigh(model):
     """How much of the topics is words that come first in the vocabulary."""
-    return float(model.topic_shares() @ model.topics()[:, :20].sum(axis=1))
+    of_topics = model.topics()[:, :20].sum(axis=1)
+    return float(model.topic_shares() @ of_topics)
 
 
 @pytest.mark.usefixtures("not_short")
@@ -37,8 +38,10 @@ def test_what_was_learnt_weighs_half_after_a_half_life(kind, size, options, leas
 
 
 def test_without_one_nothing_changes(kind):
-    plain, never = made(kind), made(kind, half_life=1e12)
-    for batch in (planted_documents(300)[:100], planted_documents(300)[100:]):
+    plain = made(kind)
+    never = made(kind, half_life=1e12)
+    documents = planted_documents(300)
+    for batch in (documents[:100], documents[100:]):
         plain.learn(batch)
         never.learn(batch)
     np.testing.assert_array_equal(plain.topics(), never.topics())
@@ -48,7 +51,8 @@ def test_without_one_nothing_changes(kind):
 # Topics whose subjects have left the stream are born again, and only these.
 
 
-K, HALF_LIFE = 4, 200
+K = 4
+HALF_LIFE = 200
 
 
 def learnt(kind, batches):
@@ -61,7 +65,8 @@ def learnt(kind, batches):
 def stream(turned_after, documents=1600, size=50):
     """Planted topics over 40 words, then the same over 40 others."""
     batch = planted_documents(documents)
-    words = batch.word_ids + 40 * (batch.documents() >= turned_after)
+    words = batch.word_ids.copy()
+    words[batch.documents() >= turned_after] += 40
     shifted = Minibatch(batch.indptr, words, batch.counts)
     return [shifted[start : start + size] for start in range(0, documents, size)]
 
@@ -70,30 +75,36 @@ def stream(turned_after, documents=1600, size=50):
 def test_topics_follow_a_stream_that_turns(kind):
     model = learnt(kind, stream(turned_after=1200))
     assert model.state()["rebirth_documents"] < 400, "expected a turn to be noted"
-    new = np.sort(model.topics()[:, 40:].sum(axis=1))
-    assert new[1] > 0.9, "expected all but one to be of the new words alone"
+    of_new_words = model.topics()[:, 40:].sum(axis=1)
+    _, *others = np.sort(of_new_words)
+    assert min(others) > 0.9, "expected all but one to be of the new words alone"
 
 
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
 def test_nothing_is_born_while_subjects_stay(kind):
-    assert learnt(kind, stream(turned_after=1600)).state()["rebirth_documents"] == 1600
+    model = learnt(kind, stream(turned_after=1600))
+    assert model.state()["rebirth_documents"] == 1600
 
 
-def used(rebirth, topics, shares, times=20):
+def born(rebirth, topics, shares, times=20):
+    """The topics born again in steps that use the topics by these shares."""
     batch = planted_documents(50)
     random = np.random.default_rng(0)
-    return [tuple(rebirth.step(topics, np.array(shares) * 5000, batch, random)) for _ in range(times)]
+    mass = np.array(shares) * 5000
+    found = set()
+    for _ in range(times):
+        found.update(rebirth.step(topics, mass, batch, random).tolist())
+    return found
 
 
 def test_one_subject_that_leaves_costs_one_topic():
     topics = Lambda.of(np.ones((40, 10)) * 100, 0.1)
     rebirth = Rebirth.of(10, 100)
-    assert not any(used(rebirth, topics, [0.1] * 10))
-    born = used(rebirth, topics, [0.01, *[0.11] * 9])
-    assert {k for one in born for k in one} == {0}
+    assert born(rebirth, topics, [0.1] * 10) == set()
+    assert born(rebirth, topics, [0.01, *[0.11] * 9]) == {0}
 
 
 def test_nothing_is_born_of_nothing():
     topics = Lambda.of(np.ones((40, 10)) * 100, 0.1)
-    assert not any(used(Rebirth.of(10, 100), topics, [0.0] * 10))
+    assert born(Rebirth.of(10, 100), topics, [0.0] * 10) == set()
     assert Rebirth.of(10, None) is None

@@ -4,12 +4,13 @@ import os
 
 import numpy as np
 import pytest
+import scipy.sparse
 import scipy.special
 
 from tests.commands import ROOT, python
 from tests.model.conftest import needs_jit
 from wikitopics.model.kernels import digamma, exp_digamma_first, log_first, of_one_topic
-from wikitopics.model.minibatch import Entries
+from wikitopics.model.minibatch import Entries, Minibatch
 
 # Compiled kernels are kept for the next start, where they can be, and are the same then.
 
@@ -31,7 +32,8 @@ for kind in kinds.names():
 @pytest.mark.long
 @needs_jit
 def test_compiled_now_and_loaded_from_the_cache_are_the_same_kernels(tmp_path):
-    first, second = (python(SCRIPT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    first = python(SCRIPT, NUMBA_CACHE_DIR=str(tmp_path))
+    second = python(SCRIPT, NUMBA_CACHE_DIR=str(tmp_path))
     assert first.count("\n") == 3
     assert first == second
     assert list(tmp_path.rglob("*.nbc"))
@@ -94,14 +96,17 @@ def test_log(dtype, atol):
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-12)])
 def test_the_one_topic_of_a_document_is_the_oracles(dtype, tolerance):
-    random, K, W = np.random.default_rng(0), 5, 12
-    counts = random.poisson(0.6, (4, W))
+    D, W, K = 4, 12, 5
+    random = np.random.default_rng(0)
+    counts = random.poisson(0.6, (D, W))
     counts[2] = 0
-    log_rows, log_prior = random.normal(size=(W, K)).astype(dtype), random.normal(size=K).astype(dtype)
-    indptr = np.append(0, (counts > 0).sum(axis=1).cumsum())
-    R, sums = np.empty((4, K), dtype), np.zeros((W, K), dtype)
-    entries = indptr, np.nonzero(counts)[1].astype(np.int32), counts[counts > 0].astype(np.int32)
-    of_one_topic(Entries(*entries), log_rows, log_prior, 0.7, R, sums)
+    log_rows = random.normal(size=(W, K)).astype(dtype)
+    log_prior = random.normal(size=K).astype(dtype)
+    batch = Minibatch.from_csr(scipy.sparse.csr_array(counts))
+    R = np.empty((D, K), dtype)
+    sums = np.zeros((W, K), dtype)
+    entries = Entries(batch.indptr, batch.word_ids, batch.counts)  # every word has a row
+    of_one_topic(entries, log_rows, log_prior, 0.7, R, sums)
     expected = np.exp(0.7 * (counts @ log_rows + log_prior).astype(float))
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(R, expected, rtol=tolerance)

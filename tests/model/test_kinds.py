@@ -5,7 +5,8 @@ import pytest
 from tests import packages
 from wikitopics.model import KindError, OnlineLDA, kinds
 
-UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
+FILES = packages.files(packages.section("A model of your own"))
+UNIGRAMS = FILES["wikitopics_unigrams.py"]
 
 
 def odd_options(options):

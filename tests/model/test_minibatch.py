@@ -12,13 +12,20 @@ from wikitopics.model.minibatch import Threads
 
 def test_words_of_a_document_are_sorted_and_merged_and_weights_not_whole_are_float32():
     batch = Minibatch([0, 4, 4, 6], [5, 2, 5, 7, 3, 1], [1, 2, 3, 0, 1, 1])
-    assert (batch.D, batch.indptr.tolist(), batch.word_ids.tolist()) == (3, [0, 2, 2, 4], [2, 5, 1, 3])
-    assert (batch.counts.tolist(), batch.n_tokens) == ([2, 4, 1, 1], 8)
-    assert (batch.lengths().tolist(), batch.documents().tolist()) == ([6, 0, 2], [0, 0, 2, 2])
+    assert batch.D == 3
+    assert batch.indptr.tolist() == [0, 2, 2, 4]
+    assert batch.word_ids.tolist() == [2, 5, 1, 3]
+    assert batch.counts.tolist() == [2, 4, 1, 1]
+    assert batch.n_tokens == 8
+    assert batch.lengths().tolist() == [6, 0, 2]
+    assert batch.documents().tolist() == [0, 0, 2, 2]
     batch = Minibatch([0, 3, 3, 5], [5, 2, 5, 7, 3], [0.25, 2.0, 0.5, 1e-12, 1.5])
-    assert (batch.counts.dtype, batch.word_ids.tolist()) == (np.float32, [2, 5, 3])
-    assert (batch.counts.tolist(), batch.lengths().tolist()) == ([2.0, 0.75, 1.5], [2.75, 0.0, 1.5])
-    assert (batch.n_tokens, batch[2:].n_tokens) == (4.25, 1.5)
+    assert batch.counts.dtype == np.float32
+    assert batch.word_ids.tolist() == [2, 5, 3]
+    assert batch.counts.tolist() == [2.0, 0.75, 1.5]
+    assert batch.lengths().tolist() == [2.75, 0.0, 1.5]
+    assert batch.n_tokens == 4.25
+    assert batch[2:].n_tokens == 1.5
 
 
 @pytest.mark.parametrize(
@@ -27,7 +34,9 @@ def test_words_of_a_document_are_sorted_and_merged_and_weights_not_whole_are_flo
 )
 def test_takes_any_whole_numbers(dtype):
     batch = Minibatch(np.array([0, 2], dtype), np.array([0, 1], dtype), np.array([3, 4], dtype))
-    assert (batch.indptr.dtype, batch.word_ids.dtype, batch.counts.dtype) == (np.int64, np.int32, np.int32)
+    assert batch.indptr.dtype == np.int64
+    assert batch.word_ids.dtype == np.int32
+    assert batch.counts.dtype == np.int32
     assert batch.counts.tolist() == [3, 4]
     assert all(array.dtype.isnative for array in (batch.indptr, batch.word_ids, batch.counts))
 
@@ -52,11 +61,15 @@ def test_weights_of_any_width_and_byte_order_are_float32(dtype):
         (([0, 2], [0, 2**31], [1, 1]), "exceed"),
         (([0, 2], [0, 1], [1, -1]), "counts must not be negative"),
         (([0, 2], [0, 0.5], [1, 1]), "word_ids must be whole"),
-        *((([0, 2], [0, 1], counts), "finite") for counts in ([1, np.nan], [0.5, np.inf])),
+        (([0, 2], [0, 1], [1, np.nan]), "finite"),
+        (([0, 2], [0, 1], [0.5, np.inf]), "finite"),
         (([0, 2], [0, 1], [0.5, -0.5]), "counts must not be negative"),
-        *((([0, 2], [0, 1], counts), "exceed") for counts in ([0.5, 1e300], [1, 2**31])),
+        (([0, 2], [0, 1], [0.5, 1e300]), "exceed"),
+        (([0, 2], [0, 1], [1, 2**31]), "exceed"),
         (([0, 2], [0, 0], [2**30, 2**30]), "exceed"),
-        *((([0, 2], [0, 1], counts), "whole") for counts in (["a", "b"], [True, False], [1, np.inf])),
+        (([0, 2], [0, 1], ["a", "b"]), "whole"),
+        (([0, 2], [0, 1], [True, False]), "whole"),
+        (([0, 2], [0, 1], [1, np.inf]), "whole"),
         (([[0, 2]], [0, 1], [1, 1]), "dimension"),
         (([0, 2], np.array([0, 2**64 - 1], np.uint64), [1, 1]), "64 bits"),
     ],
@@ -69,18 +82,24 @@ def test_refuses_what_is_no_minibatch(arrays, message):
 def test_documents_of_a_slice_and_of_several_minibatches_together():
     batch = Minibatch([0, 2, 2, 3, 5], [0, 1, 4, 2, 3], [1, 2, 3, 4, 5])
     part = batch[1:3]
-    found = part.indptr.tolist(), part.word_ids.tolist(), part.counts.tolist()
-    assert (part.D, *found) == (2, [0, 0, 1], [4], [3])
-    assert (batch[3:2].D, batch[10:].D, batch[-1:].counts.tolist()) == (0, 0, [4, 5])
+    assert part.D == 2
+    assert part.indptr.tolist() == [0, 0, 1]
+    assert part.word_ids.tolist() == [4]
+    assert part.counts.tolist() == [3]
+    assert batch[3:2].D == 0
+    assert batch[10:].D == 0
+    assert batch[-1:].counts.tolist() == [4, 5]
     with pytest.raises(ValueError, match="steps of one"):
         batch[::2]
     with pytest.raises(TypeError):
         batch[0]
     batch = Minibatch([0], [], [])
-    assert (batch.D, batch.n_tokens) == (0, 0)
+    assert batch.D == 0
+    assert batch.n_tokens == 0
     parts = [Minibatch([0, 2], [1, 3], [1, 2]), Minibatch([0], [], []), Minibatch([0, 0, 1], [0], [0.5])]
     batch = Minibatch.concatenate(parts)
-    assert (batch.indptr.tolist(), batch.word_ids.tolist()) == ([0, 2, 2, 3], [1, 3, 0])
+    assert batch.indptr.tolist() == [0, 2, 2, 3]
+    assert batch.word_ids.tolist() == [1, 3, 0]
     assert batch.counts.tolist() == [1.0, 2.0, 0.5]
     assert Minibatch.concatenate(parts[:2]).counts.dtype == np.int32
 
@@ -98,14 +117,22 @@ def test_rows_of_a_csr_matrix_and_word_ids_are_checked():
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_blocks_come_back_in_order_whatever_the_number_of_threads(threads):
-    assert Threads(threads).map(lambda a, b: (a, b), 10, 4) == [(0, 4), (4, 8), (8, 10)]
-    assert Threads(threads).map(lambda a, b: (a, b), 0, 4) == []
+    def block(start, stop):
+        return start, stop
+
+    assert Threads(threads).map(block, 10, 4) == [(0, 4), (4, 8), (8, 10)]
+    assert Threads(threads).map(block, 0, 4) == []
 
 
 def test_blocks_run_side_by_side_and_an_error_in_one_reaches_the_caller():
     meet = threading.Barrier(2, timeout=600)
-    Threads(2).map(lambda a, b: meet.wait(), 2, 1)
+    Threads(2).map(lambda start, stop: meet.wait(), 2, 1)
+
+    def failing(start, stop):
+        if start == 1:
+            raise ZeroDivisionError
+
     with pytest.raises(ZeroDivisionError):
-        Threads(2).map(lambda a, b: 1 / (1 - a), 2, 1)
+        Threads(2).map(failing, 2, 1)
     with pytest.raises(ValueError, match="threads"):
         Threads(0)

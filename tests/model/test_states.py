@@ -3,19 +3,22 @@
 import numpy as np
 import pytest
 
-from tests.model.conftest import planted
+from tests.model.conftest import planted, planted_batch
 from wikitopics.model import Minibatch, StateError, kinds
 
 W = 40
 
-SAVED_WITH = {"lda": [{}, {"alpha": "learn", "eta": "learn", "warm_start": False}]}
-SAVED_WITH |= {"scvb0": [{}, {"n_tokens": 9000.0, "warm_start": False}]}
-SAVED_WITH |= {"hdp": [{}, {"warm_start": False}, {"n_documents": 5000}]}
+SAVED_WITH = {
+    "lda": [{}, {"alpha": "learn", "eta": "learn", "warm_start": False}],
+    "scvb0": [{}, {"n_tokens": 9000.0, "warm_start": False}],
+    "hdp": [{}, {"warm_start": False}, {"n_documents": 5000}],
+}
 WRONG = [None, "text", [], {}, [[1.0]], np.nan, np.inf, -1.0, -1, 1e300, 2**70, 10**400, True, b"x"]
 
 
 def made(kind, n_documents=300, **options):
-    return kinds.load(kind).create(12 if kind == "hdp" else 6, W, n_documents, options, seed=3)
+    n_topics = 12 if kind == "hdp" else 6
+    return kinds.load(kind).create(n_topics, W, n_documents, options, seed=3)
 
 
 @pytest.fixture(params=[(kind, options) for kind in kinds.names() for options in SAVED_WITH[kind]], ids=str)
@@ -59,18 +62,26 @@ def damaged(array):
 def test_every_entry_is_missed_and_of_another_type_or_shape_refused(trained):
     model, batch = trained
     state = model.state()
-    turned = {key: np.asfortranarray(v) if isinstance(v, np.ndarray) else v for key, v in state.items()}
-    np.testing.assert_array_equal(type(model).from_state(turned).infer(batch), model.infer(batch))
+    turned = dict(state)
     for key, value in state.items():
-        rest = {name: each for name, each in state.items() if name != key}
-        assert key in ("n_tokens", "words_read") or not goes_on(type(model), rest, batch), key
+        if isinstance(value, np.ndarray):
+            turned[key] = np.asfortranarray(value)
+    np.testing.assert_array_equal(type(model).from_state(turned).infer(batch), model.infer(batch))
+    with_defaults = {option.name for option in model.options if isinstance(option.default, float)}
+    may_be_missing = {"n_tokens", "words_read", *with_defaults}
+    for key, value in state.items():
+        rest = model.state()
+        del rest[key]
+        assert goes_on(type(model), rest, batch) == (key in may_be_missing), key
         for wrong in WRONG:
             goes = goes_on(type(model), {**model.state(), key: wrong}, batch)
             if isinstance(value, str | np.ndarray):
                 assert not goes, (key, wrong)
             elif type(wrong) is not type(value) and not isinstance(wrong, int | float):
-                assert not goes or key in ("n_tokens", "words_read"), (key, wrong)
-        for wrong in damaged(value) if isinstance(value, np.ndarray) else ():
+                assert not goes or key in may_be_missing, (key, wrong)
+        if not isinstance(value, np.ndarray):
+            continue
+        for wrong in damaged(value):
             goes = goes_on(type(model), {**model.state(), key: wrong}, batch)
             # Counts have a narrow type by chance, and without seeds there is nothing to damage.
             assert not goes or key.startswith(("first_", "seed_")), (key, wrong.dtype, wrong.shape)
@@ -80,7 +91,7 @@ def test_words_out_of_range_and_a_generator_that_would_repeat_itself():
     state = made("hdp").state()
     first = {"first_indptr": np.array([0, 1]), "first_counts": np.array([1])}
     last = {**state, **first, "first_word_ids": np.array([W - 1])}
-    assert goes_on(kinds.load("hdp"), last, planted(5, n_words=W)[0])
+    assert goes_on(kinds.load("hdp"), last, planted_batch(5, n_words=W))
     for word in (W, 2**31 - 1, 2**40, -1):
         with pytest.raises(ValueError, match=r"word"):
             kinds.load("hdp").from_state({**state, **first, "first_word_ids": np.array([word])})
@@ -99,22 +110,23 @@ def test_a_first_step_of_1_on_documents_without_words_leaves_a_state(kind):
 
 @pytest.mark.parametrize(("kind", "version"), [("lda", 3), ("scvb0", 2), ("hdp", 5)])
 def test_a_state_of_before_the_first_release_is_refused_and_a_newer_one_is_said_to_be_one(kind, version):
-    load = kinds.load(kind)
+    model = kinds.load(kind).create(3, 40, 500)
     for other, says in ((version, r"before 1\.0\.0"), (99, "version 99")):
         with pytest.raises(StateError, match=says):
-            load.from_state({**load.create(3, 40, 500).state(), "version": other})
+            type(model).from_state({**model.state(), "version": other})
 
 
 @pytest.mark.parametrize("adaptive", [True, False])
 def test_scvb0_of_the_first_release_goes_on_with_todays_steps(adaptive):
-    load = kinds.load("scvb0")
-    model = load.create(3, 40, 500, {} if adaptive else {"tau0": 1.0, "kappa": 0.7})
+    scvb0 = kinds.load("scvb0")
+    options = {} if adaptive else {"tau0": 1.0, "kappa": 0.7}
+    model = scvb0.create(3, 40, 500, options)
     batch = Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
     model.learn(batch)
     now = model.state()
     then = {key: value for key, value in now.items() if "horizon" not in key and key != "own_steps"}
     then |= {"version": 3, "adaptive": adaptive, "recipe_first_alpha": 0.5, "adaptive_steps": 1}
-    again = load.from_state(then)
+    again = scvb0.from_state(then)
     np.testing.assert_array_equal(again.lambda_, model.lambda_)
     assert again.decorrelation == 0, "its words stay what they were"
     again.learn(batch)
@@ -124,9 +136,10 @@ def test_scvb0_of_the_first_release_goes_on_with_todays_steps(adaptive):
 
 
 def test_lda_of_the_first_release_goes_on_with_todays_numbers():
-    load = kinds.load("lda")
-    model, batch = load.create(3, 40, 500), Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
+    lda = kinds.load("lda")
+    model = lda.create(3, 40, 500)
+    batch = Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9])
     model.learn(batch)
-    again = load.from_state({**model.state(), "version": 4, "recipe_first_alpha": 0.45})
+    again = lda.from_state({**model.state(), "version": 4, "recipe_first_alpha": 0.45})
     np.testing.assert_array_equal(again.learn(batch), model.learn(batch))
     assert again.recipe == model.recipe

@@ -1,5 +1,6 @@
 """Topics as they are shown: coherence, places, names, drift, what happens to them, and repeats."""
 
+import itertools
 import math
 
 import numpy as np
@@ -33,7 +34,7 @@ from wikitopics.model.topics import (
 IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)
 PROBABILITIES = np.array([[0.5, 0.3, 0.1], [0.4, 0.3, 0.2], [0.5, 0.2, 0.2]], np.float32)
 SHARES = np.array([0.5, 0.3, 0.2])
-LEADING = IDS, PROBABILITIES
+LEADING = (IDS, PROBABILITIES)
 
 
 def test_a_word_is_owned_by_the_topics_that_lead_with_it():
@@ -51,8 +52,9 @@ def test_relevance_goes_from_lift_to_probability():
 
 
 def test_a_topic_without_words_has_no_number_that_is_none():
-    nothing = IDS, np.zeros((3, 3), np.float32)
-    assert all(np.all(relevance(nothing, SHARES, weight) == -np.inf) for weight in (0.0, 0.5, 1.0))
+    nothing = (IDS, np.zeros((3, 3), np.float32))
+    for weight in (0.0, 0.5, 1.0):
+        assert np.all(relevance(nothing, SHARES, weight) == -np.inf)
     np.testing.assert_array_equal(most_relevant(nothing, SHARES), IDS)
 
 
@@ -81,7 +83,7 @@ def test_a_name_holds_while_its_words_lead():
 
 def test_a_topic_owns_its_words_when_no_other_has_them() -> None:
     ids = np.array([[0, 1], [0, 1], [2, 3]])
-    leading = ids, np.array([[0.5, 0.2], [0.5, 0.2], [0.4, 0.1]])
+    leading = (ids, np.array([[0.5, 0.2], [0.5, 0.2], [0.4, 0.1]]))
     assert np.allclose(distinctness(leading, np.array([0.3, 0.1, 0.6])), [0.75, 0.25, 1])
 
 
@@ -89,8 +91,9 @@ def test_a_topic_owns_its_words_when_no_other_has_them() -> None:
 
 
 def leading(*topics):
-    ids = np.array([[word for word, _ in topic] for topic in topics], np.int32)
-    return ids, np.array([[p for _, p in topic] for topic in topics], np.float32)
+    """Of topics given as pairs of a word's id and its probability."""
+    pairs = np.array(topics)
+    return pairs[:, :, 0].astype(np.int32), pairs[:, :, 1].astype(np.float32)
 
 
 def test_the_share_that_has_gone_to_other_words():
@@ -103,11 +106,10 @@ def test_the_share_that_has_gone_to_other_words():
 def test_it_is_the_total_variation_distance_where_all_words_lead():
     topics = np.random.default_rng(0).dirichlet(np.ones(9), (2, 4))
     orders = np.argsort(-topics, axis=2)
-    before, after = (
-        (order.astype(np.int32), np.take_along_axis(each, order, 1).astype(np.float32))
-        for each, order in zip(topics, orders, strict=True)
-    )
-    distance = 0.5 * np.abs(topics[0] - topics[1]).sum(axis=1)
+    sorted_topics = np.take_along_axis(topics, orders, axis=2)
+    before, after = zip(orders.astype(np.int32), sorted_topics.astype(np.float32), strict=True)
+    topics_before, topics_after = topics
+    distance = 0.5 * np.abs(topics_before - topics_after).sum(axis=1)
     assert drift(before, after) == pytest.approx(distance, abs=1e-6)
 
 
@@ -126,7 +128,9 @@ def topics(*firsts):
 
 
 def look(*firsts, shares=None):
-    return TopicState(topics(*firsts), np.array(shares or [1 / len(firsts)] * len(firsts), np.float32))
+    if shares is None:
+        shares = np.full(len(firsts), 1 / len(firsts))
+    return TopicState(topics(*firsts), np.array(shares, np.float32))
 
 
 SAME = look(0, 50, 200, 300)
@@ -139,8 +143,11 @@ def test_nothing_is_told_before_there_were_enough_looks_or_while_all_topics_say_
 
 
 def test_a_topic_is_born_once_it_has_kept_words_of_its_own():
-    vague, own, other = look(0, 0, 0, 0), look(0, 0, 100, 0), look(0, 0, 400, 0)
-    assert changes([vague, own, own], {0, 1, 3}) == changes([other, own, own], {0, 1, 3}) == []
+    vague = look(0, 0, 0, 0)
+    own = look(0, 0, 100, 0)
+    other = look(0, 0, 400, 0)
+    assert changes([vague, own, own], {0, 1, 3}) == []
+    assert changes([other, own, own], {0, 1, 3}) == []
     assert changes([own, own, own], {0, 1, 3}) == [Change("born", 2)]
 
 
@@ -158,7 +165,8 @@ def test_only_the_largest_topics_are_born_however_many_there_are():
 
 def test_a_topic_splits():
     # At the first look topic 1 leads with what topic 2 is about to take.
-    before, after = look(0, 50, 53, 300), look(0, 100, 53, 300)
+    before = look(0, 50, 53, 300)
+    after = look(0, 100, 53, 300)
     shared = look(0, 53, 53, 300, shares=[0.25, 0.1, 0.4, 0.25])
     assert changes([shared, after, after], {0, 1, 3}) == [Change("split", 1, 2)]
     assert changes([before, before, before], {0, 1, 2, 3}) == []
@@ -175,7 +183,8 @@ def test_a_topic_dies_or_merges_when_it_stays_away():
 
 @pytest.mark.parametrize("alive", [{0, 1}, {0, 1, 2}])
 def test_between_birth_and_death_there_is_room(alive):
-    assert changes([look(0, 50, 200, 300, shares=[0.4, 0.5993, 0.0007, 0.0])] * LOOKS, alive) == []
+    between = look(0, 50, 200, 300, shares=[0.4, 0.5993, 0.0007, 0.0])
+    assert changes([between] * LOOKS, alive) == []
 
 
 def test_who_is_alive():
@@ -215,32 +224,35 @@ def test_distances_are_symmetric_and_bounded():
 
 def naive(topics, documents, n):
     """Straight from the definition, with sets."""
-    sets = [set(d) for d in documents if d]
-    result = []
+    sets = [set(words) for words in documents if words]
+
+    def share(*words):
+        """Of the documents that contain all these words."""
+        return sum(words_of_document.issuperset(words) for words_of_document in sets) / len(sets)
+
+    def of_pair(one, other):
+        both = share(one, other)
+        if both == 0:
+            return -1.0
+        if both == 1:
+            return 1.0
+        return math.log(both / (share(one) * share(other))) / -math.log(both)
+
+    coherence = []
     for topic in topics:
-        words = sorted(range(len(topic)), key=lambda w: (-topic[w], w))[:n]
-        values = []
-        for i, a in enumerate(words):
-            for b in words[i + 1 :]:
-                p1, p2 = (sum(w in s for s in sets) / len(sets) for w in (a, b))
-                both = sum(a in s and b in s for s in sets) / len(sets)
-                if both == 0:
-                    values.append(-1.0)
-                elif both == 1:
-                    values.append(1.0)
-                else:
-                    values.append(math.log(both / (p1 * p2)) / -math.log(both))
-        result.append(sum(values) / len(values))
-    return result
+        leading = np.argsort(-topic, kind="stable")[:n].tolist()
+        pairs = [of_pair(one, other) for one, other in itertools.combinations(leading, 2)]
+        coherence.append(sum(pairs) / len(pairs))
+    return coherence
 
 
 def test_is_the_definition():
     random = np.random.default_rng(0)
     documents = [sorted(random.choice(12, random.integers(0, 8), replace=False)) for _ in range(60)]
     topics = random.dirichlet(np.ones(12), 5)
+    batch = batch_of(documents, times=2)
     for n in (2, 4, 10, 50):
-        expected = naive(topics, documents, n)
-        np.testing.assert_allclose(npmi(topics, batch_of(documents, times=2), n), expected, rtol=1e-6)
+        np.testing.assert_allclose(npmi(topics, batch, n), naive(topics, documents, n), rtol=1e-6)
 
 
 def test_extremes():
@@ -263,7 +275,8 @@ def test_refuses_words_that_the_topics_lack():
 def test_equal_words_go_by_their_number():
     np.testing.assert_array_equal(top_words(np.array([[0.2, 0.3, 0.3, 0.2]]), 3), [[1, 2, 0]])
     topics = Lambda.of(np.array([[2.0, 1], [1, 1], [2, 3], [2, 1]]), 0.1)
-    assert topics.top_words(3, apart=0)[0].tolist() == [[0, 2, 3], [2, 0, 1]]
+    ids, _ = topics.top_words(3, apart=0)
+    assert ids.tolist() == [[0, 2, 3], [2, 0, 1]]
 
 
 # Places from distances.

@@ -403,12 +403,35 @@ def test_a_models_error_leaves_a_session_whole(
 def test_a_state_of_an_older_package_is_not_called_damaged(
     documented, broken, cli, corpus, one_line, monkeypatch
 ):
-    older = broken({'        Entry("eta", least=0, most=1e6),\n': "", 'kind = "': 'eta = 0.1\n    kind = "'})
+    older = documented("A model of your own")
     older.install(monkeypatch)
     cli.ok(*RACE, *corpus.options(), *SMALL, "--articles", 64)
     older.uninstall(monkeypatch)
+    newer = broken(
+        {
+            'kind = "': 'more = 1.0\n    kind = "',
+            "    entries = (\n": '    entries = (\n        Entry("more"),\n',
+        }
+    )
+    newer.install(monkeypatch)
+    missing = "model unigrams: the state's more is missing"
+    one_line(cli("train"), 1, missing, "a new `version` and `upgraded`")
+
+
+def test_a_session_from_before_an_option_of_its_model_goes_on(documented, broken, cli, corpus, monkeypatch):
+    without_eta = {
+        "        Entry.of_option(ETA),\n": "",
+        "options = (ETA, DECAY)": "options = (DECAY,)",
+        'kind = "': 'eta = 0.1\n    kind = "',
+    }
+    older = broken(without_eta)
+    older.install(monkeypatch)
+    cli.ok(*RACE, *corpus.options(), *SMALL, "--articles", 64)
+    assert "eta" not in wt.open().model("unigrams").state()
+    older.uninstall(monkeypatch)
     documented("A model of your own").install(monkeypatch)
-    one_line(cli("train"), 1, "model unigrams: the state's eta is missing", "a new `version` and `upgraded`")
+    cli.ok("train", "--articles", 128)
+    assert wt.open().model("unigrams").eta == 0.1
 
 
 def test_a_model_that_is_broken_is_one_line(install, cli, one_line):

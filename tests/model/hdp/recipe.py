@@ -22,8 +22,10 @@ def recipe(
 
     balance: (K,) factors on the topics. Returns phi, zeta, and the document's proportions (K,).
     """
-    Elog_beta = Elog_beta + np.log(balance * np.ones(len(Elog_beta)))[:, None]
-    Elog_sigma, sigma = Elog_sticks(sticks), expected_sticks(sticks)
+    factors = balance * np.ones(len(Elog_beta))
+    Elog_beta = Elog_beta + np.log(factors)[:, None]
+    Elog_sigma = Elog_sticks(sticks)
+    sigma = expected_sticks(sticks)
     if len(counts) == 0:
         return np.zeros((0, 0)), np.zeros((0, len(sigma))), sigma
     beta = np.exp(Elog_beta - Elog_beta.max(axis=0))
@@ -32,24 +34,29 @@ def recipe(
         responsibility = weights[:, None] * beta / (weights @ beta)
         expected = responsibility @ counts
         weights = expected + alpha * sigma
-    shortlist = [k for k in np.argsort(-expected, kind="stable") if expected[k] > 4][:16]
-    shortlist = shortlist or [int(np.argmax(expected))]
+    largest_first = np.argsort(-expected, kind="stable")
+    shortlist = [k for k in largest_first if expected[k] > 4][:16]
+    if not shortlist:
+        shortlist = [int(np.argmax(expected))]
     words = expected[shortlist[:T]]
     zeta = np.eye(len(shortlist))[: len(words)]
-    Elog_beta, Elog_sigma = Elog_beta[shortlist], Elog_sigma[shortlist]
+    Elog_beta = Elog_beta[shortlist]
+    Elog_sigma = Elog_sigma[shortlist]
 
     def assign(words: Array, zeta: Array) -> Array:
         """Line 9 with sticks in the order of the tables' words."""
         order = np.argsort(-words, kind="stable")
         padded = np.append(words[order], np.zeros(T - len(words)))
         Elog_pi = np.empty(len(words))
-        Elog_pi[order] = Elog_sticks(document_gamma(padded, alpha))[: len(words)]
+        Elog_pi_in_order = Elog_sticks(document_gamma(padded, alpha))
+        Elog_pi[order] = Elog_pi_in_order[: len(words)]
         return normalised(Elog_pi + (zeta @ Elog_beta).T)
 
     for round_ in range(3):
         for _ in range(20):
             phi = assign(words, zeta)
-            last, words = words, counts @ phi
+            last = words
+            words = counts @ phi
             if np.abs(words - last).sum() <= tolerance * counts.sum():
                 break
         if round_ == 2:
@@ -68,7 +75,8 @@ def recipe(
             break
     phi = assign(words, zeta)
     order = np.argsort(-words, kind="stable")
-    everywhere = np.zeros((len(order), len(sigma)))
-    everywhere[:, shortlist] = zeta[order]
-    theta = (counts @ phi[:, order] @ everywhere + alpha * sigma) / (counts.sum() + alpha)
-    return phi[:, order], everywhere, theta
+    phi = phi[:, order]
+    zeta_of_all = np.zeros((len(order), len(sigma)))
+    zeta_of_all[:, shortlist] = zeta[order]
+    theta = (counts @ phi @ zeta_of_all + alpha * sigma) / (counts.sum() + alpha)
+    return phi, zeta_of_all, theta

@@ -48,8 +48,12 @@ def test_a_state_is_checked():
     batch, _ = planted(20)
     state = BatchHDP(40, max_topics=5).fit(batch, max_sweeps=2).state()
     assert BatchHDP.from_state(state).infer(batch).shape == (20, 5)
-    for key, wrong in (("a", state["a"][1:]), ("bounds", None), ("lambda_hat", state["lambda_hat"][:, 1:])):
-        with pytest.raises(ValueError, match="shape" if key == "lambda_hat" else key):
+    for key, wrong, says in (
+        ("a", state["a"][1:], "a must have the shape"),
+        ("bounds", None, "bounds is missing"),
+        ("lambda_hat", state["lambda_hat"][:, 1:], "shape"),
+    ):
+        with pytest.raises(ValueError, match=says):
             BatchHDP.from_state({**state, key: wrong})
 
 
@@ -57,9 +61,11 @@ def test_corpus_bound_is_a_divergence_term_by_term(documents):
     model = BatchHDP(30, max_topics=5, eta=0.3, omega=2.5).fit(documents, max_sweeps=3)
     expected = topics_elbo(model.lambda_, 0.3)
     for a, b in zip(model.a, model.b, strict=True):
-        Elog_v, Elog_not_v = psi(a) - psi(a + b), psi(b) - psi(a + b)
+        Elog_v = psi(a) - psi(a + b)
+        Elog_not_v = psi(b) - psi(a + b)
         expected += np.log(2.5) + 1.5 * Elog_not_v
-        expected -= gammaln(a + b) - gammaln(a) - gammaln(b) + (a - 1) * Elog_v + (b - 1) * Elog_not_v
+        expected -= gammaln(a + b) - gammaln(a) - gammaln(b)
+        expected -= (a - 1) * Elog_v + (b - 1) * Elog_not_v
     assert model.corpus_bound() == pytest.approx(expected, rel=1e-10)
 
 
@@ -84,12 +90,14 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
         of_documents = bounds(words, corpus, moved.alpha, local, moved._workers)
         return of_documents.sum() + moved.corpus_bound()
 
-    here = elbo()
+    highest = elbo()
     word = words.ids[3]
+    step = 1e-3
     for name, place in (("a", 0), ("b", 1), ("lambda_hat", (word, 0)), ("lambda_hat", (word, 2))):
-        step = 1e-3
-        above, below = elbo(name, place, step), elbo(name, place, -step)
-        slope, curvature = (above - below) / (2 * step), (2 * here - above - below) / step**2
+        after = elbo(name, place, step)
+        before = elbo(name, place, -step)
+        slope = (after - before) / (2 * step)
+        curvature = (2 * highest - after - before) / step**2
         assert curvature > 1e-4
         assert abs(slope) < 1e-4 * curvature + 1e-6
 

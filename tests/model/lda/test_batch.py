@@ -44,7 +44,8 @@ def test_ends_when_the_elbo_hardly_grows():
 
 def test_threads_do_not_change_the_result():
     batch, _ = planted(200, n_words=1500)  # several blocks, of documents and of words
-    one, two = (BatchLDA(4, 1500, seed=1, threads=t, max_sweeps=4).fit(batch) for t in (1, 2))
+    one = BatchLDA(4, 1500, seed=1, threads=1, max_sweeps=4).fit(batch)
+    two = BatchLDA(4, 1500, seed=1, threads=2, max_sweeps=4).fit(batch)
     np.testing.assert_array_equal(one.lambda_, two.lambda_)
 
 
@@ -63,15 +64,16 @@ def test_refuses_what_it_cannot_do():
         BatchLDA(2, 3).fit(Minibatch([0, 1], [3], [1]))
     with pytest.raises(ValueError, match="no words"):
         BatchLDA(2, 3).fit(Minibatch([0, 0], [], []))
-    for wrong in (
-        {"n_topics": 0},
-        {"alpha": 0.0},
-        {"alpha": "learn"},
-        {"eta": -1.0},
-        {"initialization": "zero"},
+    for name, wrong in (
+        ("n_topics", 0),
+        ("alpha", 0.0),
+        ("alpha", "learn"),
+        ("eta", -1.0),
+        ("initialization", "zero"),
     ):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            BatchLDA(**{"n_topics": 2, "n_words": 3, **wrong})
+        settings = {"n_topics": 2, "n_words": 3, name: wrong}
+        with pytest.raises(ValueError, match=name):
+            BatchLDA(**settings)
 
 
 @pytest.mark.parametrize(

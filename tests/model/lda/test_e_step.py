@@ -26,9 +26,10 @@ from wikitopics.model.options import LARGEST_PRIOR
 def log_evidence(documents, K, W, alpha, eta):
     """log p(words), every assignment of topics to words enumerated; theta and beta integrated out."""
 
-    def polya(counts, prior):
-        total = gammaln(prior * len(counts)) - gammaln(prior * len(counts) + sum(counts))
-        return total + sum(gammaln(prior + c) - gammaln(prior) for c in counts)
+    def log_polya(counts, prior):
+        total = prior * len(counts)
+        constant = gammaln(total) - gammaln(total + sum(counts))
+        return constant + sum(gammaln(prior + count) - gammaln(prior) for count in counts)
 
     tokens = [(d, w) for d, words in enumerate(documents) for w in words]
     terms = []
@@ -38,7 +39,9 @@ def log_evidence(documents, K, W, alpha, eta):
         for (d, w), k in zip(tokens, z, strict=True):
             in_document[d, k] += 1
             in_topic[k, w] += 1
-        terms.append(sum(polya(row, alpha) for row in in_document) + sum(polya(row, eta) for row in in_topic))
+        of_documents = sum(log_polya(row, alpha) for row in in_document)
+        of_topics = sum(log_polya(row, eta) for row in in_topic)
+        terms.append(of_documents + of_topics)
     return np.logaddexp.reduce(terms)
 
 
@@ -71,7 +74,8 @@ def bounds_of(documents, topics, alpha, limits):
 
 
 def some_topics():
-    return Lambda.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
+    lambda_hat = np.random.default_rng(5).gamma(1.0, 3.0, (30, 5))
+    return Lambda.of(lambda_hat, 0.05)
 
 
 def test_slopes_vanish_where_a_document_converged(documents):
@@ -100,7 +104,8 @@ def test_slopes_vanish_where_a_document_converged(documents):
 
 
 def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
-    alpha, eta = np.full(5, 0.3), 0.2
+    alpha = np.full(5, 0.3)
+    eta = 0.2
     topics = some_topics()
     _, found = e_step(*seen_by(documents, topics), alpha, TO_THE_END, ONE)
     statistics = np.zeros((5, 30))
@@ -115,7 +120,8 @@ def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
     for k, w in [(0, 0), (1, 7), (4, 29), (2, 15)]:
         h = np.zeros_like(lambda_)
         h[k, w] = 1e-4 * lambda_[k, w]
-        assert (elbo(lambda_ + h) - elbo(lambda_ - h)) / 2e-4 == pytest.approx(0, abs=1e-4)
+        slope = (elbo(lambda_ + h) - elbo(lambda_ - h)) / 2e-4
+        assert slope == pytest.approx(0, abs=1e-4)
 
 
 def test_sum_Elog_theta_is_that_of_gamma(documents):
@@ -135,17 +141,21 @@ def test_topics_elbo_and_sums_are_the_oracles():
 @needs_jit
 def test_learnt_alpha_and_eta_raise_the_bound():
     batch, _ = planted(400, n_topics=4, alpha=0.3)
-    bounds = {}
-    for learn in (False, True):
-        m = OnlineLDA(4, 40, 400, warm_start=False, dtype="float64", seed=2, tau0=4.0, kappa=0.7,
-                      alpha="learn" if learn else 0.25, eta="learn" if learn else 0.1)  # fmt: skip
-        read(m, batch, 50, passes=20)
-        _, of_documents = bounds_of(batch, m._topics, m.alpha, LDALimits(1e-8, 500, 0.0))
-        bounds[learn] = of_documents.sum() + m._topics.elbo(m.eta)
-        if learn:
-            assert m.alpha.mean() == pytest.approx(0.3, rel=0.35)
-            assert len(set(m.alpha)) == 4
-    assert bounds[True] > bounds[False]
+
+    def trained(alpha, eta):
+        steps = {"tau0": 4.0, "kappa": 0.7, "warm_start": False}
+        model = OnlineLDA(4, 40, 400, alpha=alpha, eta=eta, dtype="float64", seed=2, **steps)
+        return read(model, batch, 50, passes=20)
+
+    def bound_of(model):
+        _, of_documents = bounds_of(batch, model._topics, model.alpha, LDALimits(1e-8, 500, 0.0))
+        return of_documents.sum() + model._topics.elbo(model.eta)
+
+    fixed = trained(0.25, 0.1)
+    learnt = trained("learn", "learn")
+    assert learnt.alpha.mean() == pytest.approx(0.3, rel=0.35)
+    assert len(set(learnt.alpha)) == 4
+    assert bound_of(learnt) > bound_of(fixed)
 
 
 def bound(alpha, mean_Elog):
@@ -154,15 +164,19 @@ def bound(alpha, mean_Elog):
 
 
 def test_the_step_solves_the_newton_equation():
-    alpha, mean_Elog, h = np.array([0.3, 0.8, 1.5]), np.array([-2.0, -1.5, -0.9]), 1e-4
-    eye = h * np.eye(3)
-    gradient = np.array([(bound(alpha + e, mean_Elog) - bound(alpha - e, mean_Elog)) / (2 * h) for e in eye])
+    alpha = np.array([0.3, 0.8, 1.5])
+    mean_Elog = np.array([-2.0, -1.5, -0.9])
+    h = 1e-4
+    steps = h * np.eye(3)
 
-    def second(e, f):
-        steps = itertools.product((1, -1), repeat=2)
-        return sum(s * t * bound(alpha + s * e + t * f, mean_Elog) for s, t in steps) / (4 * h * h)
+    def slope(along, at):
+        return (bound(at + along, mean_Elog) - bound(at - along, mean_Elog)) / (2 * h)
 
-    hessian = np.array([[second(e, f) for e in eye] for f in eye])
+    def curvature(one, other):
+        return (slope(one, alpha + other) - slope(one, alpha - other)) / (2 * h)
+
+    gradient = np.array([slope(step, alpha) for step in steps])
+    hessian = np.array([[curvature(one, other) for one in steps] for other in steps])
     expected = np.linalg.solve(hessian, gradient)
     np.testing.assert_allclose(alpha_step(alpha, 7, 7 * mean_Elog), expected, rtol=1e-4)
 

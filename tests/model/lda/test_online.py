@@ -14,7 +14,9 @@ SETTINGS = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "seed": 1}
 
 
 def make(**options):
-    return OnlineLDA(**SETTINGS | {"tau0": 1.0, "kappa": 0.7, "warm_start": False} | options)
+    paper = {"tau0": 1.0, "kappa": 0.7, "warm_start": False}
+    settings = {**SETTINGS, **paper, **options}
+    return OnlineLDA(**settings)
 
 
 @pytest.mark.parametrize("initialization", ["gamma", "exponential"])
@@ -34,17 +36,23 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     """[F13] eq. 5 to 9 for the documents, [H10]'s M-step for the topics, both straight from the papers."""
     model = make(warm_start=True, tau0=None, kappa=None, dtype="float64")
     model.learn(documents[:10])
-    lambda_, eta, seen = model.lambda_.T, model.state()["eta_lambda"], documents[:10].n_tokens / 100
+    lambda_ = model.lambda_.T
+    eta = model.state()["eta_lambda"]
     mass = (lambda_ - eta).sum(axis=0)
     batch = documents[10:]
-    amount, in_all = batch.n_tokens / 100, 1000 * documents.n_tokens / 100 / documents.D
+    # Schedules count documents of 100 words.
+    seen = documents[:10].n_tokens / 100
+    amount = batch.n_tokens / 100
+    in_all = 1000 * documents.n_tokens / 100 / documents.D
     middle = seen + amount / 2
     first = 1.3 / np.sqrt(5) * in_all / 1000
     alpha = np.full(5, first * (0.005 / first) ** (middle / (0.3 * in_all)))
-    factors = (mass / mass.mean()) ** (-0.4 * (1 - middle / (2 / 3 * in_all)))
+    power = 0.4 * (1 - middle / (2 / 3 * in_all))
+    factors = (mass / mass.mean()) ** -power
     N_theta, statistics = scvb0.local_step(batch, lambda_ - eta, mass, alpha, eta, (1, 1, 0.7), 3, factors)
     theta = model.learn(batch)
-    rho = 1 - np.exp(-amount / (max(0.3 * in_all, 450) + 0.75 * seen))
+    horizon = max(0.3 * in_all, 450) + 0.75 * seen
+    rho = 1 - np.exp(-amount / horizon)
     assert model.rho == pytest.approx(rho)
     prior = model.eta * 1e5 / 1000 * (1 + 300 / 1000)
     expected = (1 - rho) * lambda_ + rho * (prior + 1e6 / batch.D * statistics)
@@ -66,16 +74,18 @@ def test_few_words_for_each_topic_are_not_halved(documents, words, learnt):
 
 def test_schedules_count_words():
     """A document of 400 words teaches as much as four of 100."""
-    word_ids, once = np.tile(np.arange(20), 4), np.full(80, 5)
-    long = Minibatch([0, 20], word_ids[:20], once[:20] * 4)
-    short = Minibatch([0, 20, 40, 60, 80], word_ids, once)
-    models = []
-    for batch, n_documents in ((long, 1_000_000), (short, 4_000_000)):
+    long = Minibatch([0, 20], np.arange(20), np.full(20, 20))
+    short = Minibatch([0, 20, 40, 60, 80], np.tile(np.arange(20), 4), np.full(80, 5))
+
+    def learnt(batch, n_documents):
         model = make(n_documents=n_documents, warm_start=True, tau0=None, kappa=None)
         model.learn(batch)
-        models.append(model)
-    assert models[0].rho == models[1].rho
-    assert models[0].state()["amount_seen"] == models[1].state()["amount_seen"] == 4
+        return model
+
+    of_long = learnt(long, 1_000_000)
+    of_short = learnt(short, 4_000_000)
+    assert of_long.rho == of_short.rho
+    assert of_long.state()["amount_seen"] == of_short.state()["amount_seen"] == 4
 
 
 def test_bound_perplexity_is_the_oracles(documents):
@@ -88,7 +98,8 @@ def test_bound_perplexity_is_the_oracles(documents):
         if len(ids):
             gamma, phi = e_step_document(ids, counts, Elog_beta, model.alpha, 3e-3, 100)
             elbo += document_elbo(ids, counts, gamma, phi, Elog_beta, model.alpha)
-    assert model.bound_perplexity(documents) == pytest.approx(np.exp(-elbo / documents.n_tokens), rel=1e-10)
+    expected = np.exp(-elbo / documents.n_tokens)
+    assert model.bound_perplexity(documents) == pytest.approx(expected, rel=1e-10)
 
 
 def test_who_gives_both_tau0_and_kappa_gets_the_papers_algorithm(documents):
@@ -118,7 +129,8 @@ def test_planted_topics_are_found():
             stop = start + max(64, start // 4)
             m.learn(batch[start:stop])
             start = stop
-        found.append((distances(m.topics(), beta) < 0.3).sum())
+        near = distances(m.topics(), beta) < 0.3
+        found.append(near.sum())
     # One pass from small minibatches may merge two topics now and then, no more.
     assert min(found) >= 4
     assert found.count(6) >= 6
@@ -130,7 +142,7 @@ def test_a_few_documents_are_better_than_none(n_documents):
     frequency = 1 / np.arange(10, W + 10)
     words = np.random.default_rng(0).choice(W, (n_documents + 100, 80), p=frequency / frequency.sum())
     batch = Minibatch(np.arange(len(words) + 1) * 80, words.ravel(), np.ones(words.size, int))
-    m = read(OnlineLDA(3, W, n_documents), batch[:n_documents], 64)
+    m = read(OnlineLDA(3, W, n_documents), batch[:n_documents], size=64)
     assert document_completion(m, batch[n_documents:]) > -np.log(W)
 
 
@@ -147,7 +159,8 @@ def test_words_that_no_topic_likes():
 
 def test_the_first_words_weigh_the_same_after_documents_without_words():
     batch, _ = planted(60)
-    at_once, later = OnlineLDA(4, 40, 1000), OnlineLDA(4, 40, 1000)
+    at_once = OnlineLDA(4, 40, 1000)
+    later = OnlineLDA(4, 40, 1000)
     later.learn(Minibatch([0, 0], [], []))
     for m in (at_once, later):
         m.learn(batch)

@@ -28,8 +28,9 @@ LocalStep = Callable[[Array, Array, Array], tuple[Array, ...]]
 def Elog_sticks(sticks: Array) -> Array:
     """E[log sigma_i] for Beta parameters (T-1, 2), [SVI13] figure 8; the last of T takes the rest."""
     T = len(sticks) + 1
-    Elog_v = np.append(psi(sticks[:, 0]) - psi(sticks.sum(axis=1)), 0.0)
-    Elog_not_v = psi(sticks[:, 1]) - psi(sticks.sum(axis=1))
+    psi_sum = psi(sticks.sum(axis=1))
+    Elog_v = np.append(psi(sticks[:, 0]) - psi_sum, 0.0)
+    Elog_not_v = psi(sticks[:, 1]) - psi_sum
     return np.array([Elog_v[i] + sum(Elog_not_v[:i]) for i in range(T)])
 
 
@@ -49,7 +50,11 @@ def normalised(log_weights: Array) -> Array:
 def document_gamma(words: Array, alpha: float) -> Array:
     """[SVI13] fig. 9 line 8 from the words of each table (T,): (T-1, 2)."""
     T = len(words)
-    return np.array([[1 + words[i], alpha + sum(words[i + 1 :])] for i in range(T - 1)]).reshape(-1, 2)
+    gamma = np.zeros((T - 1, 2))
+    for i in range(T - 1):
+        gamma[i, 0] = 1 + words[i]
+        gamma[i, 1] = alpha + sum(words[i + 1 :])
+    return gamma
 
 
 def figure_9(
@@ -74,20 +79,23 @@ def document_bound(
 ) -> float:
     """[W11] L_j without the corpus terms, every term as written, gamma at its optimum given phi."""
     words = counts @ phi
-    gamma = document_gamma(np.append(words, np.zeros(T - len(words))), alpha)[: len(words)]
-    Elog_pi = Elog_sticks(np.array(gamma))
+    of_all_tables = np.append(words, np.zeros(T - len(words)))
+    gamma = document_gamma(of_all_tables, alpha)[: len(words)]
+    Elog_pi = Elog_sticks(gamma)
     bound = 0.0
     for j in range(len(counts)):
         for i in range(len(zeta)):
             if phi[j, i] > 0:
                 Elog_w = sum(zeta[i, k] * Elog_beta[k, j] for k in np.flatnonzero(zeta[i]))
                 bound += counts[j] * phi[j, i] * (Elog_w + Elog_pi[i] - np.log(phi[j, i]))
-    for row in zeta:
-        bound += sum(z * (Elog_sigma[k] - np.log(z)) for k, z in enumerate(row) if z > 0)
-    for g1, g2 in gamma:
-        Elog_v, Elog_not_v = psi(g1) - psi(g1 + g2), psi(g2) - psi(g1 + g2)
+    for zeta_i in zeta:
+        for k in np.flatnonzero(zeta_i):
+            bound += zeta_i[k] * (Elog_sigma[k] - np.log(zeta_i[k]))
+    for gamma1, gamma2 in gamma:
+        Elog_v = psi(gamma1) - psi(gamma1 + gamma2)
+        Elog_not_v = psi(gamma2) - psi(gamma1 + gamma2)
         bound += np.log(alpha) + (alpha - 1) * Elog_not_v
-        bound -= (g1 - 1) * Elog_v + (g2 - 1) * Elog_not_v - betaln(g1, g2)
+        bound -= (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v - betaln(gamma1, gamma2)
     return float(bound)
 
 
@@ -107,17 +115,19 @@ def learn(
     """
     K = len(lambda_)
     Elog_beta = Elog_dirichlet(lambda_)
-    statistics, chosen = np.zeros_like(lambda_), np.zeros(K)
+    statistics = np.zeros_like(lambda_)
+    chosen = np.zeros(K)
     for d in range(batch.D):
         ids, counts = words_of(batch, d)
-        phi, zeta = local_step(counts, Elog_beta[:, ids], sticks)[:2]
+        phi, zeta, *_ = local_step(counts, Elog_beta[:, ids], sticks)
         for i in range(len(zeta)):
             chosen += zeta[i]
             for j, w in enumerate(ids):
                 statistics[:, w] += zeta[i] * counts[j] * phi[j, i]
     scale = D / batch.D
     a_hat = 1 + scale * chosen[:-1]
-    b_hat = omega + scale * np.array([chosen[k + 1 :].sum() for k in range(K - 1)])
+    later = np.array([chosen[k + 1 :].sum() for k in range(K - 1)])
+    b_hat = omega + scale * later
     sticks_hat = np.stack([a_hat, b_hat], axis=1)
     lambda_hat = eta + scale * statistics
     return (1 - rho) * lambda_ + rho * lambda_hat, (1 - rho) * sticks + rho * sticks_hat

@@ -49,13 +49,14 @@ def e_step_document(
 
     Ends when sum_k |change of gamma_k| is at most `tolerance` times the document's words.
     """
-    here = Elog_beta[:, ids]
-    gamma = alpha + counts @ phi_of(np.ones(len(alpha)), here)
+    of_words = Elog_beta[:, ids]
+    gamma = alpha + counts @ phi_of(np.ones(len(alpha)), of_words)
     for _ in range(max_iterations):
-        last, gamma = gamma, alpha + counts @ phi_of(gamma, here)
+        last = gamma
+        gamma = alpha + counts @ phi_of(last, of_words)
         if np.abs(gamma - last).sum() <= tolerance * counts.sum():
             break
-    return gamma, phi_of(gamma, here)
+    return gamma, phi_of(gamma, of_words)
 
 
 def e_step(
@@ -85,7 +86,8 @@ def document_elbo(ids: Ids, counts: Array, gamma: Array, phi: Array, Elog_beta: 
     Elog_theta = Elog_dirichlet(gamma)
     with np.errstate(divide="ignore", invalid="ignore"):
         phi_log_phi = np.where(phi > 0, phi * np.log(phi), 0.0)
-    elbo = np.sum(counts[:, None] * (phi * (Elog_theta + Elog_beta[:, ids].T) - phi_log_phi))
+    Elog_words = Elog_theta + Elog_beta[:, ids].T
+    elbo = np.sum(counts[:, None] * (phi * Elog_words - phi_log_phi))
     elbo += gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ Elog_theta
     elbo -= gammaln(gamma.sum()) - gammaln(gamma).sum() + (gamma - 1) @ Elog_theta
     return float(elbo)

@@ -77,4 +77,6 @@ def learn(
     """One minibatch of algorithm 2 (eq. 7, 8): N_theta, and the new N_phi and N_Z."""
     N_theta, statistics = local_step(batch, N_phi, N_Z, alpha, eta, steps, burn_in + 1, factors)
     estimate = C / batch.counts.sum() * statistics
-    return N_theta, (1 - step) * N_phi + step * estimate, (1 - step) * N_Z + step * estimate.sum(axis=0)
+    new_N_phi = (1 - step) * N_phi + step * estimate
+    new_N_Z = (1 - step) * N_Z + step * estimate.sum(axis=0)
+    return N_theta, new_N_phi, new_N_Z
