@@ -336,8 +336,8 @@ def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
     eighths: list[str] = []
     total = 0.0
     for ink, fraction in parts:
-        total += fraction
-        end = min(round(total * 8 * width), 8 * width)
+        total += fraction if fraction > 0 else 0.0
+        end = round(min(total, 1.0) * 8 * width)
         eighths += [ink] * (end - len(eighths))
     eighths += [""] * (8 * width - len(eighths))
     return [_cell(eighths[start : start + 8]) for start in range(0, 8 * width, 8)]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.tui.text import measured, short
+from wikitopics.tui.text import VAST, measured, short
 
 Floats = NDArray[np.float64]
 
@@ -52,14 +52,18 @@ class Axis:
         return self.low + position * (self.high - self.low)
 
 
+DECADES = 250
+"""An axis holds values up to ten to this power: ranges, margins and labels beyond would be no floats."""
+
+
 def own_space(values: Floats, log: bool) -> Floats:
-    """Values in the axis's own space; values that a log axis cannot hold become NaN."""
+    """Values in the axis's own space; values that the axis cannot hold become NaN."""
+    values = np.asarray(values, dtype=np.float64)
     if not log:
-        return np.asarray(values, dtype=np.float64)
+        return np.where(np.abs(values) < 10.0**DECADES, values, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        out = np.log10(np.asarray(values, dtype=np.float64))
-    out[~(np.abs(out) < 290)] = np.nan  # beyond this, no float could serve as a label
-    return out
+        out = np.log10(values)
+    return np.where(np.abs(out) < DECADES, out, np.nan)
 
 
 def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
@@ -146,6 +150,8 @@ def ago(seconds: float) -> str:
 
 def duration(seconds: float) -> str:
     """Axis labels of time: 40 -> "40s", 5400 -> "1h30", 129600 -> "1d12h"."""
+    if not abs(seconds) < VAST:
+        return short(seconds) + "s"
     for limit, unit, part, of_part in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, ""), (60, "m", 1, "")):
         if seconds >= limit:
             whole, rest = divmod(round(seconds / part), limit // part)
@@ -157,7 +163,7 @@ def plain(value: float) -> str:
     """Axis labels of values: whole numbers up to 9,999 in full, otherwise shortened."""
     if value == 0:
         return "0"
-    if abs(value) >= 10_000:
+    if not abs(value) < 10_000:
         return short(value)
     return f"{value:,.0f}" if value == round(value) else measured(value).rstrip("0").rstrip(".")
 
@@ -226,7 +232,7 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
     # Each column's range extends to where the line crosses its two edges, so that lines look continuous.
     x_left, x_right = own_space(x_left, axis.log), own_space(x_right, axis.log)
     y_left, y_right = own_space(y_left, log_y), own_space(y_right, log_y)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         at_edge = y_left + (own_edges - x_left) / (x_right - x_left) * (y_right - y_left)
     for edge in (at_edge[:, :-1], at_edge[:, 1:]):
         np.fmin(low, edge, out=low)
