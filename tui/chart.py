@@ -18,12 +18,23 @@ from wikitopics.session.metrics import SCORES, Metric
 from wikitopics.session.records import Curve
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import SERIES, Line, Lines
-from wikitopics.tui.plot import Drawing, Frame, Plot, Series, duration, plain, plot, runs, sample
+from wikitopics.tui.plot import (
+    Drawing,
+    Frame,
+    Plot,
+    Series,
+    duration,
+    plain,
+    plot,
+    runs,
+    sample,
+    ticks_below,
+    words_in,
+)
 from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural, short, squeezed, visible
 
 # The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
 
-EARLIER = "⋯ earlier"
 HALF = 0.6
 """A measurement up to this fraction of x counts as at half of x, since few are at exactly half."""
 TALL = 9
@@ -150,12 +161,7 @@ class Picture(Lines):
     def _cells(self, chart: Plot) -> list[Line]:
         """The plotting area, row by row: lines hide words, which hide the crosshair and, last, the marks."""
         codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
-        (height, width), lines = codes.shape, len(self.drawing.series)
-
-        def write(row: int, column: int, text: str) -> None:
-            for at, sign in enumerate(text[: width - column], column):
-                if sign != " " and not chart.codes[row, at]:
-                    codes[row, at], owners[row, at] = ord(sign), lines
+        width, lines = codes.shape[1], len(self.drawing.series)
 
         upright = [(chart.column(x), "┊", lines) for x in self.drawing.marks]
         if self.cross is not None:
@@ -164,12 +170,18 @@ class Picture(Lines):
             if 0 <= column < width:
                 blank = chart.codes[:, column] == 0
                 codes[blank, column], owners[blank, column] = ord(sign), owner
-        if (row := chart.row(self.drawing.best)) is not None:
-            write(row, 0, f" best {self.drawing.value(self.drawing.best)}" + " ·" * width)
-        if chart.cut is not None:
-            start, rows = max(chart.cut.column - len(EARLIER), 0), range(height)
-            free = (r for r in rows[:: 1 if chart.cut.above else -1] if not chart.codes[r, start:][:9].any())
-            write(next(free, 0), start, EARLIER)
+        best_row = chart.row(self.drawing.best)
+        if best_row is not None:
+            dotted = np.arange(width) % 2 == 1
+            dotted &= chart.codes[best_row] == 0
+            codes[best_row, dotted], owners[best_row, dotted] = ord("·"), lines
+        for row, column, text in words_in(chart, f"best {self.drawing.value(self.drawing.best)}", best_row):
+            around, cells = (
+                slice(max(column - 1, 0), column + len(text) + 1),
+                slice(column, column + len(text)),
+            )
+            codes[row, around] = 0
+            codes[row, cells], owners[row, cells] = [ord(sign) for sign in text], lines
         inks = [*map(self._ink, self.drawing.series), "faint", "accent", ""]  # the last is for no series, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
@@ -197,12 +209,9 @@ class Picture(Lines):
     def _bottom(self, chart: Plot, whole: int) -> list[Line]:
         width = chart.codes.shape[1]
         rule = ["─"] * width
-        text = [" "] * (width + self.left + 1)
-        for column, label in chart.x_ticks:
+        for column, _ in chart.x_ticks:
             rule[column] = "┬"
-            start = min(max(self.left + 1 + column - len(label) // 2, 0), len(text) - len(label))
-            text[start : start + len(label)] = label
-        labels: Line = [("".join(text).rstrip(), "muted")]
+        labels: Line = [(ticks_below(chart.x_ticks, self.left + 1, width), "muted")]
         name = f"  {self.drawing.x_name}"
         if whole - len(labels[0][0]) >= len(name):
             labels.append((name, "faint"))

@@ -513,6 +513,56 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     )
 
 
+class Words(NamedTuple):
+    """Words in the plotting area."""
+
+    row: int
+    column: int
+    text: str
+
+
+EARLIER = "⋯ earlier"
+
+
+def words_in(chart: Plot, best: str, best_row: int | None) -> list[Words]:
+    """The words for which there is room: each is whole, and covers neither a line nor other words.
+
+    ``best``: the words for the best value, for its row.
+    """
+    placed: list[Words] = []
+    height, width = chart.codes.shape
+    free = chart.codes == 0
+
+    def place(text: str, rows: Sequence[int], columns: Sequence[int]) -> None:
+        """Place this at the first of the places that is free, with a blank on both sides."""
+        for row in rows:
+            for column in columns:
+                around = slice(max(column - 1, 0), column + len(text) + 1)
+                if column + len(text) <= width and free[row, around].all():
+                    placed.append(Words(row, column, text))
+                    free[row, around] = False
+                    return
+
+    if chart.cut is not None:
+        rows = range(height) if chart.cut.above else range(height - 1, -1, -1)
+        place(EARLIER, rows, [max(chart.cut.column - len(EARLIER), 0)])
+    if best_row is not None:
+        place(best, [best_row], range(1, max(width - len(best), 1)))
+    return placed
+
+
+def ticks_below(ticks: Sequence[tuple[int, str]], left: int, width: int) -> str:
+    """The labels of the x axis in one line, each below its column of ``width`` after the ``left`` cells of
+    the y axis; a label without room beside the one before it is left out."""
+    line, end = "", -1
+    for column, label in ticks:
+        start = min(max(left + column - len(label) // 2, 0), left + width - len(label))
+        if start > end:
+            line = line.ljust(start) + label
+            end = len(line)
+    return line
+
+
 def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
     if frame.window is not None:
         return Axis(frame.window[0], frame.window[1], frame.log_x)

@@ -38,7 +38,7 @@ def test_every_chart_takes_every_number(one):
                 assert all(len(label) < 24 for _, label in (*drawn.x_ticks, *drawn.y_ticks))
 
 
-LARGE = (1.7e308, 1e-320, 1e290, 3.0)
+LARGE, LATE = (1.7e308, 1e-320, 1e290, 3.0), (4e10, 1e-320, 0.0, 3.0)
 
 
 def strange(part, path):
@@ -46,29 +46,55 @@ def strange(part, path):
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         db.create_function("extreme", 1, lambda i: EXTREMES[int(i) % 6])
         db.create_function("large", 1, lambda i: LARGE[int(i) % 4])
+        db.create_function("late", 1, lambda i: LATE[int(i) % 4])
         if part == "metrics":
             db.execute("UPDATE metrics SET value = extreme(articles / 16) WHERE metric != 'log_likelihood'")
             sample = db.execute("SELECT model, articles, tokens, seconds FROM metrics LIMIT 1").fetchone()
             rows = ((*sample, f"metric {i}\x1b[31m", EXTREMES[i % 3]) for i in range(3_000))
             db.executemany("INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)", rows)
         if part == "times":
-            for table, column in (("metrics", "seconds"), ("flow", "at"), ("events", "at"), ("runs", "started_at")):
-                db.execute(f"UPDATE {table} SET {column} = large(rowid)")
+            for table, column in (
+                ("metrics", "seconds"),
+                ("flow", "at"),
+                ("events", "at"),
+                ("runs", "started_at"),
+            ):
+                db.execute(f"UPDATE {table} SET {column} = late(rowid)")
         if part == "rates":
             for column in ("crawl_rate", "train_rate"):
                 db.execute(f"UPDATE flow SET {column} = large(rowid)")
         if part == "progress":
-            db.execute("UPDATE progress SET elapsed_seconds = 1.7e308, lap = 1e-320, committed_at = 1.7e308")
+            db.execute("UPDATE progress SET elapsed_seconds = 1.7e308, lap = 1e-320, committed_at = 4e10")
             db.execute("UPDATE progress SET bytes_read = 1 << 62, tokens = 1 << 62")
 
 
-CHART_KEYS = "x y left plus plus right Y v a v minus 0 o b W z z".split()
+CHART_KEYS = (
+    "x",
+    "y",
+    "left",
+    "plus",
+    "plus",
+    "right",
+    "Y",
+    "v",
+    "a",
+    "v",
+    "minus",
+    "0",
+    "o",
+    "b",
+    "W",
+    "z",
+    "z",
+)
 
 
 @pytest.mark.parametrize("part", ["metrics", "times", "rates", "progress"])
 async def test_every_view_of_a_strange_session(shown, tmp_path, monkeypatch, part):
     monkeypatch.chdir(tmp_path)
-    activity = {"crawl_rate": 1.7e308, "train_rate": 1e-320, "latency_seconds": 1.7e308} if part == "rates" else {}
+    activity = (
+        {"crawl_rate": 1.7e308, "train_rate": 1e-320, "latency_seconds": 1.7e308} if part == "rates" else {}
+    )
     recipe = canned.Recipe(activity=activity)
     path = canned.build(tmp_path / "odd.db", recipe)
     with canned.live(path, recipe):

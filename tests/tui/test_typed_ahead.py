@@ -17,10 +17,18 @@ from wikitopics.tui.terminal import keymap
 from wikitopics.tui.views.dashboard import Dashboard
 
 PLACES = [place for place in keymap() if place not in ("bar", "stay", "always")]
-EVERY_KEY = sorted({key for place in PLACES for one in keymap()[place].values() for key in one["keys"].split(",")})
+EVERY_KEY = sorted(
+    {key for place in PLACES for one in keymap()[place].values() for key in one["keys"].split(",")}
+)
 """All keys of the screen, under Textual's names."""
 ENDS = ("q", "ctrl+c", "ctrl+q")
-STEPS = [(Main, "compose"), (Main, "on_mount"), (Main, "open_view"), (Dashboard, "compose"), (Dashboard, "on_mount")]
+STEPS = [
+    (Main, "compose"),
+    (Main, "on_mount"),
+    (Main, "open_view"),
+    (Dashboard, "compose"),
+    (Dashboard, "on_mount"),
+]
 """What happens until the first view can be seen, in order."""
 
 
@@ -51,7 +59,12 @@ async def test_every_key_typed_ahead(open_app, live, tmp_path, monkeypatch, owne
     monkeypatch.chdir(tmp_path)
     keys = [key for key in (*EVERY_KEY, "ctrl+p", "enter") if key not in (*ENDS, "ctrl+z")]
     assert len(keys) > 40
-    begun = at_step(monkeypatch, owner, step, lambda app: type_keys(app, *sum(([k, "escape"] for k in keys), [])))
+    begun = at_step(
+        monkeypatch,
+        owner,
+        step,
+        lambda app: type_keys(app, *(one for key in keys for one in (key, "escape"))),
+    )
     app = open_app(live)
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()

@@ -213,7 +213,7 @@ def test_whoever_has_the_token_gets_in_past_hundreds_of_idle_connections(crowded
 
 @pytest.mark.interop
 def test_a_connection_is_closed_that_sends_no_whole_request_in_time(crowded):
-    process, address, port = crowded
+    _, address, port = crowded
     slow, idle = connected(port), connected(port)
     with slow, idle, contextlib.suppress(ConnectionError):
         for letter in b"GET / HTTP/1.1\r\n" + b"X-A: b\r\n" * 100:

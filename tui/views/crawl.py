@@ -25,7 +25,7 @@ from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.plot import Drawing, Series, ago
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import LAST_SECOND, bar, count, folded, limited, local_time, plural, short, spark
+from wikitopics.tui.text import bar, count, folded, limited, local_time, plural, short, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
