@@ -79,7 +79,7 @@ def age(seconds: float) -> str:
         return f"{seconds / 60:.0f} min"
     if seconds < 172_800:
         return f"{seconds / 3_600:.1f} h"
-    return f"{seconds / 86_400:.0f} d" if seconds < 1e15 else f"{seconds / 86_400:.0e} d"
+    return f"{seconds / 86_400:.0f} d"
 
 
 def measured(value: float) -> str:

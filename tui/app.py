@@ -27,7 +27,7 @@ from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, win
 from wikitopics.tui.export import Export
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
+from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Commands, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
 from wikitopics.tui.terminal import (
@@ -75,7 +75,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     TITLE = "wikitopics"
     COMPONENT_CLASSES = INKS
-    COMMANDS = App.COMMANDS | {Finds}
+    COMMANDS = {Commands, Finds}  # noqa: RUF012 - Textual's own convention
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *(

@@ -25,7 +25,7 @@ from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.plot import Drawing, Series, ago
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import bar, count, folded, limited, local_time, plural, short, spark
+from wikitopics.tui.text import bar, count, folded, limited, plural, short, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
@@ -85,7 +85,7 @@ def nothing_left(status: Status) -> str:
 def wait_text(status: Status, now: float) -> Part:
     """What the trainer waits for and until when, or what sets the pace."""
     if status.state == "stalled":
-        since = local_time("%H:%M:%S", now - (status.heartbeat_age_seconds or 0.0))
+        since = time.strftime("%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0)))
         state = "suspended (as by Ctrl+Z)" if status.suspended else "no sign of life"
         return f"{state} since {since}: these are its last numbers", "bad"
     if status.state == "stopping":
@@ -320,14 +320,13 @@ def rates(look: SessionView) -> Drawing:
         label_x=ago if alive else lambda value: _time_of_day(zero + value),
         time_x=True,
         value=per_second,
-        tell_x=lambda value: local_time("%H:%M:%S", zero + value),
+        tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(zero + value)),
         faded=not alive,
     )
 
 
 def _time_of_day(at: float) -> str:
-    at = float(np.rint(at))
-    return local_time("%H:%M" if at % 60 == 0 else "%H:%M:%S", at)
+    return time.strftime("%H:%M" if round(at) % 60 == 0 else "%H:%M:%S", time.localtime(round(at)))
 
 
 def facts(look: SessionView) -> list[Fact]:

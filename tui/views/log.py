@@ -1,5 +1,6 @@
 """Log: the events of this session; and the story that the dashboard tells of it."""
 
+import time
 from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
@@ -10,7 +11,7 @@ from wikitopics.tui.follow import LOG_LINES, SessionView
 from wikitopics.tui.inks import Line, Marks, name
 from wikitopics.tui.lists import Folded
 from wikitopics.tui.terminal import bindings, table
-from wikitopics.tui.text import age, count, folded, local_time, plural, visible
+from wikitopics.tui.text import age, count, folded, plural, visible
 from wikitopics.tui.views.view import View
 
 # What has happened: the session's log, and what became of topics; and facts about it, one per line.
@@ -40,7 +41,7 @@ class EventList(Folded[Event]):
         """The time, the level if it matters, and the message."""
         stamp, ink = " %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", INK[item.level]
         level = f"{item.level:<8}" if item.level != "info" else ""
-        head = [(local_time(stamp, item.at), "muted"), (level, ink)]
+        head = [(time.strftime(stamp, time.localtime(item.at)), "muted"), (level, ink)]
         return _hanging(head, visible(item.message), ink, width, LEAST)
 
 
