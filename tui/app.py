@@ -11,7 +11,7 @@ from typing import Literal
 
 from rich.text import Text
 from textual import events
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 

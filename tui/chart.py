@@ -73,8 +73,12 @@ class Picture(Lines):
 
     def _end_labels(self) -> list[tuple[float, Line]]:
         """The last value of each line, and the label at its right end."""
-        patterns, labels = self.patterns(), []
+        patterns = self.patterns()
+        labels: list[tuple[float, Line]] = []
         for series, pattern in zip(self.drawing.series, patterns, strict=True):
+            if series.band:
+                labels.append((float("nan"), []))
+                continue
             line = sample(pattern, ascii_only=self.ascii_only) + " "
             labels.append(self._end_label(series, line if self.named and any(patterns) else ""))
         return labels
@@ -171,11 +175,13 @@ class Picture(Lines):
                 blank = chart.codes[:, column] == 0
                 codes[blank, column], owners[blank, column] = ord(sign), owner
         best_row = chart.row(self.drawing.best)
+        placed = words_in(chart, f"best {self.drawing.value(self.drawing.best)}", best_row)
         if best_row is not None:
-            dotted = np.arange(width) % 2 == 1
+            after = next((words.column + len(words.text) for words in placed if words.row == best_row), 0)
+            dotted = (np.arange(width) - after) % 2 == 1
             dotted &= chart.codes[best_row] == 0
             codes[best_row, dotted], owners[best_row, dotted] = ord("·"), lines
-        for row, column, text in words_in(chart, f"best {self.drawing.value(self.drawing.best)}", best_row):
+        for row, column, text in placed:
             around, cells = (
                 slice(max(column - 1, 0), column + len(text) + 1),
                 slice(column, column + len(text)),
@@ -186,7 +192,7 @@ class Picture(Lines):
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
     def _ink(self, series: Series) -> str:
-        return "faint" if self.drawing.faded else f"series{series.number % SERIES}"
+        return "faint" if self.drawing.faded or series.band else f"series{series.number % SERIES}"
 
     def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
         """The label in each row, if any: in the row where its line ends, moved if labels would collide."""
@@ -327,7 +333,7 @@ class Chart(Picture, can_focus=True):
             return ""
         values = []
         for s in self.drawing.series:
-            if (known := np.isfinite(s.y)).any():
+            if not s.band and (known := np.isfinite(s.y)).any():
                 nearest = np.abs(s.x[known] - self.cross).argmin()
                 value = self.drawing.value(float(s.y[known][nearest]))
                 values.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)

@@ -251,8 +251,8 @@ COMMAND, TOPIC, TITLE = 0.3, 0.2, 0.1
 
 
 def fitness(query: str, text: str) -> float:
-    """How well the text matches what was typed, for the order of hits: 4 for the same words, 3 for whole words
-    in it, 2 for the start of a word, 1 for letters in a row, 0 otherwise."""
+    """How well the text matches what was typed, for the order of hits: 4 for the same words, 3 for whole
+    words in it, 2 for the start of a word, 1 for letters in a row, 0 otherwise."""
     sought = query.strip()
     return 4.0 if sought.casefold() == text.casefold() else float(MISMATCH - nearness(sought, text))
 

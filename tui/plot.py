@@ -382,6 +382,8 @@ class Series:
     y: Floats
     number: int = 0
     """Its place among all series, shown or not, so that a model keeps its colour when others are hidden."""
+    band: bool = False
+    """Whether it is a faint band from the least to the most, behind the lines and without a label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,8 +420,8 @@ class Drawing:
 
     @cached_property
     def all_x(self) -> Floats:
-        """Every measured x, once."""
-        xs = [s.x[np.isfinite(s.y)] for s in self.series]
+        """Every measured x of the lines, once."""
+        xs = [s.x[np.isfinite(s.y)] for s in self.series if not s.band]
         same = len(xs) > 1 and all(np.array_equal(xs[0], other) for other in xs[1:])
         return np.unique(np.concatenate(xs[:1] if same else xs)) if xs else np.empty(0)
 
@@ -492,14 +494,18 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     lit = dots(covered, y_axis, height * down)
     for line, pattern in zip(lit, frame.patterns, strict=False) if not frame.ascii_only else ():
         line[:] = dashed(line, pattern)
+    _thin_out(lit, [one.band for one in series], down, across)
     of_each = cells(lit, down, across)
     together = np.bitwise_or.reduce(of_each, axis=0)
     owners = np.full((height, width), -1, dtype=np.int8)
     for index, one in enumerate(of_each):
         owners[one > 0] = index
     codes = (ASCII if frame.ascii_only else BRAILLE)[together]
+    for index, one in enumerate(series if frame.ascii_only else ()):
+        if one.band:
+            codes[owners == index] = ord(":")
     for index, pattern in enumerate(frame.patterns if frame.ascii_only else ()):
-        if sign := SIGNS[pattern % len(SIGNS)]:
+        if (sign := SIGNS[pattern % len(SIGNS)]) and not series[index].band:
             codes[owners == index] = ord(sign)
     return Plot(
         codes=codes,
@@ -508,7 +514,10 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
         y_axis=y_axis,
         x_ticks=_x_labels(x_axis, width, drawing),
         y_ticks=_y_labels(y_axis, height, drawing),
-        ends=_end_rows(covered, y_axis, height),
+        ends=tuple(
+            None if one.band else row
+            for one, row in zip(series, _end_rows(covered, y_axis, height), strict=True)
+        ),
         cut=cut and cut._replace(column=cut.column // across),
     )
 
@@ -572,6 +581,19 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
         if first < one.x.size:
             ends.append(one.x[[first, -1]])
     return fitted(own_space(np.concatenate(ends), frame.log_x) if ends else np.empty(0), frame.log_x)
+
+
+def _thin_out(lit: NDArray[np.bool_], bands: Sequence[bool], down: int, across: int) -> None:
+    """Leave every second dot of the bands, and none in the cells of a line."""
+    if not any(bands):
+        return
+    chosen = np.array(bands)
+    height, width = lit.shape[1:]
+    lines = lit[~chosen].any(axis=0).reshape(height // down, down, width // across, across).any(axis=(1, 3))
+    free = ~np.repeat(np.repeat(lines, down, axis=0), across, axis=1)
+    if across > 1:
+        free &= (np.arange(height)[:, None] + np.arange(width)) % 2 == 0
+    lit[chosen] &= free
 
 
 def _row(position: float, height: int) -> int:
