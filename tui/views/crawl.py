@@ -294,7 +294,9 @@ class Crawl(View):
 
     def home(self) -> Widget:
         chart = self.query_one(Chart)
-        return chart if chart.display else self.query_one(Facts)
+        return (
+            chart if self.has_class("-wide") else self.query_one(Facts)
+        )  # below one another, the facts scroll
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "chart" and self.is_mounted:
