@@ -23,6 +23,11 @@ def obeys(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty() and term not in PLAIN
 
 
+def is_dumb() -> bool:
+    """Whether the terminal says that it obeys no sequence at all, as those inside editors do."""
+    return os.environ.get("TERM") == "dumb"
+
+
 def links(stream: TextIO | None) -> bool:
     """Whether text on the stream may be a link; asking for no colour means asking for plain text."""
     return obeys(stream) and not os.environ.get("NO_COLOR")

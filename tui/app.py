@@ -11,7 +11,7 @@ from typing import Literal
 
 from rich.text import Text
 from textual import events
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
@@ -27,7 +27,7 @@ from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, win
 from wikitopics.tui.export import Export
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
+from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Commands, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
 from wikitopics.tui.terminal import (
@@ -75,7 +75,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     TITLE = "wikitopics"
     COMPONENT_CLASSES = INKS
-    COMMANDS = App.COMMANDS | {Finds}
+    COMMANDS = {Commands, Finds}  # noqa: RUF012 - Textual's own convention
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *(
@@ -106,6 +106,8 @@ class Wikitopics(TerminalApp[Ending]):
         self._notify_by = notify_by
         self._demo_over = False
         """Whether a demo started here is over and the user has not yet been asked what to do next."""
+        self._typed_ahead: list[events.Key] = []
+        """The keys typed before there was a view, in order."""
 
     @property
     def path(self) -> Path:
@@ -220,7 +222,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     # What views ask for ---------------------------------------------------------------------------
 
-    def view_ready(self) -> None:
+    async def view_ready(self) -> None:
         """Draw a view that has just been made."""
         if not gc.get_freeze_count():
             # Objects made before the first frame live until the app ends. To search them for garbage again
@@ -229,6 +231,25 @@ class Wikitopics(TerminalApp[Ending]):
         self.show()
         self.show_status()
         self.main.settle()
+        typed, self._typed_ahead = self._typed_ahead, []
+        for key in typed:
+            await self.on_event(events.Key(key.key, key.character))  # Textual handles each event once
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle an event. A key that is typed before there is a view waits for it; one that closes the
+        screen does not wait."""
+        if isinstance(event, events.Key) and not event.is_forwarded and self._is_opening:
+            active = self.screen.active_bindings.get(event.key)
+            if active is None or active.binding.action != "leave":
+                self._typed_ahead.append(event)
+                return
+        await super().on_event(event)
+
+    @property
+    def _is_opening(self) -> bool:
+        """Whether there is no view yet, or keys still wait for it."""
+        main = self.screen_stack[0]
+        return isinstance(main, Main) and (bool(self._typed_ahead) or not main.ready)
 
     async def open_topic(self, topic: int) -> None:
         """Show everything about this topic of the model in use."""
@@ -255,6 +276,8 @@ class Wikitopics(TerminalApp[Ending]):
             return self.watched.replay is not None and self.screen is self.main and not self.main.finding
         if not isinstance(self.screen_stack[0], Main):
             return True
+        if not self.main.ready:
+            return action == "leave"
         view = self.main.view
         match action:
             case "in_view":

@@ -18,12 +18,23 @@ from wikitopics.session.metrics import SCORES, Metric
 from wikitopics.session.records import Curve
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import SERIES, Line, Lines
-from wikitopics.tui.plot import Drawing, Frame, Plot, Series, duration, plain, plot, runs, sample
+from wikitopics.tui.plot import (
+    Drawing,
+    Frame,
+    Plot,
+    Series,
+    duration,
+    plain,
+    plot,
+    runs,
+    sample,
+    ticks_below,
+    words_in,
+)
 from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural, short, squeezed, visible
 
 # The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
 
-EARLIER = "⋯ earlier"
 HALF = 0.6
 """A measurement up to this fraction of x counts as at half of x, since few are at exactly half."""
 TALL = 9
@@ -62,8 +73,12 @@ class Picture(Lines):
 
     def _end_labels(self) -> list[tuple[float, Line]]:
         """The last value of each line, and the label at its right end."""
-        patterns, labels = self.patterns(), []
+        patterns = self.patterns()
+        labels: list[tuple[float, Line]] = []
         for series, pattern in zip(self.drawing.series, patterns, strict=True):
+            if series.band:
+                labels.append((float("nan"), []))
+                continue
             line = sample(pattern, ascii_only=self.ascii_only) + " "
             labels.append(self._end_label(series, line if self.named and any(patterns) else ""))
         return labels
@@ -150,12 +165,7 @@ class Picture(Lines):
     def _cells(self, chart: Plot) -> list[Line]:
         """The plotting area, row by row: lines hide words, which hide the crosshair and, last, the marks."""
         codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
-        (height, width), lines = codes.shape, len(self.drawing.series)
-
-        def write(row: int, column: int, text: str) -> None:
-            for at, sign in enumerate(text[: width - column], column):
-                if sign != " " and not chart.codes[row, at]:
-                    codes[row, at], owners[row, at] = ord(sign), lines
+        width, lines = codes.shape[1], len(self.drawing.series)
 
         upright = [(chart.column(x), "┊", lines) for x in self.drawing.marks]
         if self.cross is not None:
@@ -164,17 +174,25 @@ class Picture(Lines):
             if 0 <= column < width:
                 blank = chart.codes[:, column] == 0
                 codes[blank, column], owners[blank, column] = ord(sign), owner
-        if (row := chart.row(self.drawing.best)) is not None:
-            write(row, 0, f" best {self.drawing.value(self.drawing.best)}" + " ·" * width)
-        if chart.cut is not None:
-            start, rows = max(chart.cut.column - len(EARLIER), 0), range(height)
-            free = (r for r in rows[:: 1 if chart.cut.above else -1] if not chart.codes[r, start:][:9].any())
-            write(next(free, 0), start, EARLIER)
+        best_row = chart.row(self.drawing.best)
+        placed = words_in(chart, f"best {self.drawing.value(self.drawing.best)}", best_row)
+        if best_row is not None:
+            after = next((words.column + len(words.text) for words in placed if words.row == best_row), 0)
+            dotted = (np.arange(width) - after) % 2 == 1
+            dotted &= chart.codes[best_row] == 0
+            codes[best_row, dotted], owners[best_row, dotted] = ord("·"), lines
+        for row, column, text in placed:
+            around, cells = (
+                slice(max(column - 1, 0), column + len(text) + 1),
+                slice(column, column + len(text)),
+            )
+            codes[row, around] = 0
+            codes[row, cells], owners[row, cells] = [ord(sign) for sign in text], lines
         inks = [*map(self._ink, self.drawing.series), "faint", "accent", ""]  # the last is for no series, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
     def _ink(self, series: Series) -> str:
-        return "faint" if self.drawing.faded else f"series{series.number % SERIES}"
+        return "faint" if self.drawing.faded or series.band else f"series{series.number % SERIES}"
 
     def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
         """The label in each row, if any: in the row where its line ends, moved if labels would collide."""
@@ -197,12 +215,9 @@ class Picture(Lines):
     def _bottom(self, chart: Plot, whole: int) -> list[Line]:
         width = chart.codes.shape[1]
         rule = ["─"] * width
-        text = [" "] * (width + self.left + 1)
-        for column, label in chart.x_ticks:
+        for column, _ in chart.x_ticks:
             rule[column] = "┬"
-            start = min(max(self.left + 1 + column - len(label) // 2, 0), len(text) - len(label))
-            text[start : start + len(label)] = label
-        labels: Line = [("".join(text).rstrip(), "muted")]
+        labels: Line = [(ticks_below(chart.x_ticks, self.left + 1, width), "muted")]
         name = f"  {self.drawing.x_name}"
         if whole - len(labels[0][0]) >= len(name):
             labels.append((name, "faint"))
@@ -318,7 +333,7 @@ class Chart(Picture, can_focus=True):
             return ""
         values = []
         for s in self.drawing.series:
-            if (known := np.isfinite(s.y)).any():
+            if not s.band and (known := np.isfinite(s.y)).any():
                 nearest = np.abs(s.x[known] - self.cross).argmin()
                 value = self.drawing.value(float(s.y[known][nearest]))
                 values.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)

@@ -165,8 +165,16 @@ class SessionView:
         (at,) = times([articles], self.course(), self.runs).tolist()
         return at if isfinite(at) else None
 
-    def back_at(self, articles: int, topics: ModelTopics, events: tuple[Event, ...]) -> "SessionView":
-        """What was learnt, as it was after this many articles, given the topics and the log of that time."""
+    def back_at(
+        self,
+        articles: int,
+        topics: ModelTopics,
+        events: tuple[Event, ...],
+        recent: tuple[ArticleRow, ...],
+        leading: Mapping[str, Leading],
+    ) -> "SessionView":
+        """What was learnt, as it was after this many articles, given the topics, the log and the newest
+        articles of that time."""
         curves = {key: curve.up_to(articles) for key, curve in self.curves.items()}
         return replace(
             self,
@@ -174,10 +182,15 @@ class SessionView:
             curves=curves,
             topics=topics,
             changes=tuple(one for one in self.changes if one.articles <= articles),
-            recent=(),
+            recent=recent,
+            leading=leading,
             events=events,
             runs=tuple(run for run in self.runs if run.first_article <= articles),
         )
+
+    def seen_by_now(self, article: ArticleRow) -> bool:
+        """Whether the article had been read at the moment shown; True if that is not known."""
+        return self.as_of is None or not self.recent or article.seq <= self.recent[0].seq
 
     def changes_of(self, models: Sequence[str]) -> list[TopicEvent]:
         """The topic events of these models, newest snapshot first."""
@@ -329,6 +342,8 @@ class Follower(Readers):
         """The newest snapshot, the order of words, the names given to topics, and those hidden."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
+        self._trained_as: dict[int, int | None] = {}
+        """The article that was the last one trained at each moment of a replay, by its number (`seq`)."""
 
     async def look(
         self, metrics: Iterable[str], as_of: int | None = None, *, relevant: bool = True
@@ -345,7 +360,11 @@ class Follower(Readers):
                 return look
             topics, moment = _topics(reader, look.models, as_of, relevant), look.moment(as_of)
             events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
-            return look.back_at(as_of, topics, events)
+            if as_of not in self._trained_as:
+                self._trained_as[as_of] = reader.trained_as(as_of)
+            last = self._trained_as[as_of]
+            recent = () if last is None else tuple(reader.recent_articles(up_to=last))
+            return look.back_at(as_of, topics, events, recent, _leading(reader, look.models, recent))
 
         return await self.read(self._path, read)
 
@@ -355,6 +374,7 @@ class Follower(Readers):
         except NoSession:
             self._look = self._version = None
             self._learnt = self._measured = self._snapshot = None
+            self._trained_as.clear()
             raise
 
     def _read(self, reader: SessionReader, metrics: tuple[str, ...], relevant: bool) -> SessionView:

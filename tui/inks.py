@@ -26,6 +26,7 @@ from textual.widget import Widget
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.tui.follow import SessionView
+from wikitopics.tui.terminal import READABLE, contrast
 from wikitopics.tui.text import EIGHTHS, visible
 
 SERIES = 4
@@ -39,8 +40,6 @@ INKS = {
 # The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" as the background
 # of its land, "glow3" for a topic of it that has just been read.
 
-READABLE = 3.0
-"""The minimum contrast of a dot or a bold word with its background [WCAG 2]."""
 TINT, GLOW = 0.15, 0.5
 """How much of an area's colour is mixed into the background."""
 
@@ -90,7 +89,7 @@ def _area_colour(area: int, grounds: tuple[str, ...], dark: bool, full: bool) ->
     end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey, the colour of text, would dull the hue
     several = (Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(21))
     readable = (
-        one for one in several if min(_contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
+        one for one in several if min(contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
     )
     return next(readable, end).rich_color
 
@@ -108,17 +107,6 @@ def _area_ground(kind: str, area: int, ground: str, dark: bool) -> Style:
 def _as_shown(colour: Color, full: bool) -> Color:
     """The nearest colour that a terminal with 24-bit or with 256 colours has."""
     return colour if full else Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
-
-
-def _contrast(one: Color, other: Color) -> float:
-    def luminance(colour: Color) -> float:
-        parts = [
-            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
-        ]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-    dark, bright = sorted((luminance(one), luminance(other)))
-    return (bright + 0.05) / (dark + 0.05)
 
 
 class Clickable(str):
@@ -336,8 +324,8 @@ def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
     eighths: list[str] = []
     total = 0.0
     for ink, fraction in parts:
-        total += fraction
-        end = min(round(total * 8 * width), 8 * width)
+        total += fraction if fraction > 0 else 0.0
+        end = round(min(total, 1.0) * 8 * width)
         eighths += [ink] * (end - len(eighths))
     eighths += [""] * (8 * width - len(eighths))
     return [_cell(eighths[start : start + 8]) for start in range(0, 8 * width, 8)]

@@ -100,7 +100,9 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self.rows = rows
         self._fit()
         if self.held and selected is not None:
-            self._follow(self.key(selected))
+            is_listed = self._follow(self.key(selected))
+            if self.stays_on_top and not is_listed:
+                self.release()
         if self.cursor >= len(rows):
             self.set_reactive(RowList.cursor, max(0, len(rows) - 1))
         self.refresh()
@@ -115,14 +117,18 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self.set_reactive(RowList.cursor, 0)
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
-    def _follow(self, key: object) -> None:
-        """Put the cursor on the row with this key; a row that was in sight stays in sight."""
-        index = next((i for i, row in enumerate(self.rows) if self.key(row) == key), self.cursor)
+    def _follow(self, key: object) -> bool:
+        """Put the cursor on the row with this key, and return whether there is one; a row that was in sight
+        stays in sight."""
+        index = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
+        if index is None:
+            return False
         by, was_in_sight = index - self.cursor, self._in_sight(self.cursor)
         self.set_reactive(RowList.cursor, index)
         if was_in_sight and not self._in_sight(index):
             # Scroll by as much as the row has moved, so that it keeps its place on the screen.
             self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
+        return True
 
     def _in_sight(self, row: int) -> bool:
         return 0 <= row - self.scroll_offset.y < self.scrollable_content_region.height - self.headed

@@ -17,6 +17,7 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.markup import escape
 from textual.screen import Screen
+from textual.system_commands import SystemCommandsProvider
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -27,7 +28,7 @@ from wikitopics.tui.inks import DOTS, Lines
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import bindings, is_refused, keymap
-from wikitopics.tui.text import ASCII_BARS, BARS, nearness, plural, share, visible
+from wikitopics.tui.text import ASCII_BARS, BARS, MISMATCH, nearness, plural, share, visible
 from wikitopics.tui.topics import FOLDS, NEWCOMER, PINNED, matching
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.ask import AskView
@@ -245,6 +246,35 @@ def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
 
 
 REPORT = "Write the report: one page, opened in the browser"
+COMMAND, TOPIC, TITLE = 0.3, 0.2, 0.1
+"""What kind of hit comes first where the words match equally well."""
+
+
+def fitness(query: str, text: str) -> float:
+    """How well the text matches what was typed, for the order of hits: 4 for the same words, 3 for whole
+    words in it, 2 for the start of a word, 1 for letters in a row, 0 otherwise."""
+    sought = query.strip()
+    return 4.0 if sought.casefold() == text.casefold() else float(MISMATCH - nearness(sought, text))
+
+
+def is_scattered(query: str, text: str) -> bool:
+    """Whether all letters of what was typed are in the text in this order, blanks left aside."""
+    letters = iter(text.casefold())
+    return all(letter in letters for letter in query.casefold() if not letter.isspace())
+
+
+class Commands(SystemCommandsProvider):
+    """The commands for the palette, those first that contain what was typed as it stands."""
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, words, act, _ in self.app.get_system_commands(self.screen):
+            does, _, key = title.rpartition(" · ")
+            fit = max(fitness(query, does or title), 4.0 * (query.strip() == key))
+            if fit > 0:
+                yield Hit(fit + COMMAND, matcher.highlight(title), act, title, words)
+            elif is_scattered(query, title):
+                yield Hit(COMMAND, Content(title), act, title, words)
 
 
 class Finds(Provider):
@@ -263,7 +293,8 @@ class Finds(Provider):
         model = app.choice.model_of(look)
         for rank, row in enumerate(matching(look.topics_of(model), query)[:TOPICS]):
             words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
-            yield self._hit(0.9 - rank / 100, row.label, words, partial(app.open_topic, row.topic))
+            fit = max(fitness(query, row.name), fitness(query, f"#{row.topic}"), 1.0)  # one of its words fits
+            yield self._hit(fit + TOPIC - rank / 100, row.label, words, partial(app.open_topic, row.topic))
         title = query.strip()
         if len(title) < LEAST:
             return
@@ -272,9 +303,9 @@ class Finds(Provider):
         except SessionError:
             return  # the status line says why the session cannot be read
         for article in articles:
-            near = nearness(query, article.title)
+            fit = fitness(query, article.title)
             words = f"{look.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
-            yield self._hit(0.5 - near / 10, article.title, words, partial(app.action_ask, article))
+            yield self._hit(fit + TITLE, article.title, words, partial(app.action_ask, article))
 
     def _hit(self, score: float, text: str, words: str, act: Callable[[], Awaitable[None]]) -> Hit:
         text, words = visible(text), visible(words)
@@ -300,7 +331,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         (NEWCOMER, "a word that has joined its top ten since then"),
         (PINNED, "pinned to the top"),
         (FOLDS[ascii_only], "an area, folded or unfolded"),
-        (shades[1::2], "Emergence: darker where more of the text is the topic's own"),
+        (shades[1::2], "Emergence: fuller where more of the text is the topic's own"),
         (shades[0], "Emergence: not born yet, or gone"),
         (sizes, "atlas: a larger sign for a larger share"),
         *([] if ascii_only else [("█▌", "the topics of an article, in the colours of their areas")]),

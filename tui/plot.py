@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.tui.text import measured, short
+from wikitopics.tui.text import VAST, measured, short
 
 Floats = NDArray[np.float64]
 
@@ -52,14 +52,18 @@ class Axis:
         return self.low + position * (self.high - self.low)
 
 
+DECADES = 250
+"""An axis holds values up to ten to this power: ranges, margins and labels beyond would be no floats."""
+
+
 def own_space(values: Floats, log: bool) -> Floats:
-    """Values in the axis's own space; values that a log axis cannot hold become NaN."""
+    """Values in the axis's own space; values that the axis cannot hold become NaN."""
+    values = np.asarray(values, dtype=np.float64)
     if not log:
-        return np.asarray(values, dtype=np.float64)
+        return np.where(np.abs(values) < 10.0**DECADES, values, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        out = np.log10(np.asarray(values, dtype=np.float64))
-    out[~(np.abs(out) < 290)] = np.nan  # beyond this, no float could serve as a label
-    return out
+        out = np.log10(values)
+    return np.where(np.abs(out) < DECADES, out, np.nan)
 
 
 def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
@@ -146,6 +150,8 @@ def ago(seconds: float) -> str:
 
 def duration(seconds: float) -> str:
     """Axis labels of time: 40 -> "40s", 5400 -> "1h30", 129600 -> "1d12h"."""
+    if not abs(seconds) < VAST:
+        return short(seconds) + "s"
     for limit, unit, part, of_part in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, ""), (60, "m", 1, "")):
         if seconds >= limit:
             whole, rest = divmod(round(seconds / part), limit // part)
@@ -157,7 +163,7 @@ def plain(value: float) -> str:
     """Axis labels of values: whole numbers up to 9,999 in full, otherwise shortened."""
     if value == 0:
         return "0"
-    if abs(value) >= 10_000:
+    if not abs(value) < 10_000:
         return short(value)
     return f"{value:,.0f}" if value == round(value) else measured(value).rstrip("0").rstrip(".")
 
@@ -226,7 +232,7 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
     # Each column's range extends to where the line crosses its two edges, so that lines look continuous.
     x_left, x_right = own_space(x_left, axis.log), own_space(x_right, axis.log)
     y_left, y_right = own_space(y_left, log_y), own_space(y_right, log_y)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         at_edge = y_left + (own_edges - x_left) / (x_right - x_left) * (y_right - y_left)
     for edge in (at_edge[:, :-1], at_edge[:, 1:]):
         np.fmin(low, edge, out=low)
@@ -376,6 +382,8 @@ class Series:
     y: Floats
     number: int = 0
     """Its place among all series, shown or not, so that a model keeps its colour when others are hidden."""
+    band: bool = False
+    """Whether it is a faint band from the least to the most, behind the lines and without a label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -412,8 +420,8 @@ class Drawing:
 
     @cached_property
     def all_x(self) -> Floats:
-        """Every measured x, once."""
-        xs = [s.x[np.isfinite(s.y)] for s in self.series]
+        """Every measured x of the lines, once."""
+        xs = [s.x[np.isfinite(s.y)] for s in self.series if not s.band]
         same = len(xs) > 1 and all(np.array_equal(xs[0], other) for other in xs[1:])
         return np.unique(np.concatenate(xs[:1] if same else xs)) if xs else np.empty(0)
 
@@ -486,14 +494,18 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     lit = dots(covered, y_axis, height * down)
     for line, pattern in zip(lit, frame.patterns, strict=False) if not frame.ascii_only else ():
         line[:] = dashed(line, pattern)
+    _thin_out(lit, [one.band for one in series], down, across)
     of_each = cells(lit, down, across)
     together = np.bitwise_or.reduce(of_each, axis=0)
     owners = np.full((height, width), -1, dtype=np.int8)
     for index, one in enumerate(of_each):
         owners[one > 0] = index
     codes = (ASCII if frame.ascii_only else BRAILLE)[together]
+    for index, one in enumerate(series if frame.ascii_only else ()):
+        if one.band:
+            codes[owners == index] = ord(":")
     for index, pattern in enumerate(frame.patterns if frame.ascii_only else ()):
-        if sign := SIGNS[pattern % len(SIGNS)]:
+        if (sign := SIGNS[pattern % len(SIGNS)]) and not series[index].band:
             codes[owners == index] = ord(sign)
     return Plot(
         codes=codes,
@@ -502,9 +514,62 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
         y_axis=y_axis,
         x_ticks=_x_labels(x_axis, width, drawing),
         y_ticks=_y_labels(y_axis, height, drawing),
-        ends=_end_rows(covered, y_axis, height),
+        ends=tuple(
+            None if one.band else row
+            for one, row in zip(series, _end_rows(covered, y_axis, height), strict=True)
+        ),
         cut=cut and cut._replace(column=cut.column // across),
     )
+
+
+class Words(NamedTuple):
+    """Words in the plotting area."""
+
+    row: int
+    column: int
+    text: str
+
+
+EARLIER = "⋯ earlier"
+
+
+def words_in(chart: Plot, best: str, best_row: int | None) -> list[Words]:
+    """The words for which there is room: each is whole, and covers neither a line nor other words.
+
+    ``best``: the words for the best value, for its row.
+    """
+    placed: list[Words] = []
+    height, width = chart.codes.shape
+    free = chart.codes == 0
+
+    def place(text: str, rows: Sequence[int], columns: Sequence[int]) -> None:
+        """Place this at the first of the places that is free, with a blank on both sides."""
+        for row in rows:
+            for column in columns:
+                around = slice(max(column - 1, 0), column + len(text) + 1)
+                if column + len(text) <= width and free[row, around].all():
+                    placed.append(Words(row, column, text))
+                    free[row, around] = False
+                    return
+
+    if chart.cut is not None:
+        rows = range(height) if chart.cut.above else range(height - 1, -1, -1)
+        place(EARLIER, rows, [max(chart.cut.column - len(EARLIER), 0)])
+    if best_row is not None:
+        place(best, [best_row], range(1, max(width - len(best), 1)))
+    return placed
+
+
+def ticks_below(ticks: Sequence[tuple[int, str]], left: int, width: int) -> str:
+    """The labels of the x axis in one line, each below its column of ``width`` after the ``left`` cells of
+    the y axis; a label without room beside the one before it is left out."""
+    line, end = "", -1
+    for column, label in ticks:
+        start = min(max(left + column - len(label) // 2, 0), left + width - len(label))
+        if start > end:
+            line = line.ljust(start) + label
+            end = len(line)
+    return line
 
 
 def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
@@ -516,6 +581,19 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
         if first < one.x.size:
             ends.append(one.x[[first, -1]])
     return fitted(own_space(np.concatenate(ends), frame.log_x) if ends else np.empty(0), frame.log_x)
+
+
+def _thin_out(lit: NDArray[np.bool_], bands: Sequence[bool], down: int, across: int) -> None:
+    """Leave every second dot of the bands, and none in the cells of a line."""
+    if not any(bands):
+        return
+    chosen = np.array(bands)
+    height, width = lit.shape[1:]
+    lines = lit[~chosen].any(axis=0).reshape(height // down, down, width // across, across).any(axis=(1, 3))
+    free = ~np.repeat(np.repeat(lines, down, axis=0), across, axis=1)
+    if across > 1:
+        free &= (np.arange(height)[:, None] + np.arange(width)) % 2 == 0
+    lit[chosen] &= free
 
 
 def _row(position: float, height: int) -> int:

@@ -64,14 +64,42 @@ def house(colours: str | None) -> tuple[Theme, Theme]:
     return (DARK_16, LIGHT_16) if colours == "standard" else (DARK, LIGHT)
 
 
+READABLE = 3.0
+"""The minimum contrast of a sign or a bold word with its background [WCAG 2]."""
+GROUNDS = {"frame", "focus", "cursor", "bar"}
+"""The inks that nothing is written in."""
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast of two colours, from 1 to 21 [WCAG 2]."""
+
+    def luminance(colour: Color) -> float:
+        parts = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+        ]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    dark, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
 def inks(theme: Theme) -> dict[str, str]:
-    """Our inks mixed from the colours of another theme."""
+    """Our inks mixed from the colours of another theme; those that are written in, readable."""
     if theme.ansi:
         ansi = {ink: name for ink, (*_, name, _, _) in _INKS.items()}
         return ansi if theme.dark else ansi | {"cursor": "ansi_bright_cyan"}
     colours = theme.to_color_system().generate()
-    blend = Color.parse(colours["background"]).blend
-    return {ink: blend(Color.parse(colours[name]), part).hex for ink, (*_, name, part) in _INKS.items()}
+    ground, text = Color.parse(colours["background"]), Color.parse(colours["foreground"])
+
+    def mixed(ink: str, colour: Color) -> str:
+        steps = (colour.blend(text, part / 10) for part in range(11))
+        readable = (one for one in steps if ink in GROUNDS or contrast(one, ground) >= READABLE)
+        return next(readable, text).hex
+
+    return {
+        ink: mixed(ink, ground.blend(Color.parse(colours[name]), part))
+        for ink, (*_, name, part) in _INKS.items()
+    }
 
 
 # The keys, and the actions that they may run.

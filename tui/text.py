@@ -23,9 +23,13 @@ def in_ascii(text: str) -> str:
     return text if text.isascii() else "".join(map(base, unicodedata.normalize("NFC", text)))
 
 
+VAST = 1e15
+"""From this size on, a number is written with an exponent: its digits would fill the line."""
+
+
 def count(number: float) -> str:
-    """12480 -> "12,480"."""
-    return f"{number:,.0f}"
+    """12480 -> "12,480", 1.7e308 -> "1.7e+308"."""
+    return f"{number:,.0f}" if abs(number) < VAST else f"{float(number):.4g}"
 
 
 def limited(limit: int | None, number: int) -> str:
@@ -37,6 +41,8 @@ def limited(limit: int | None, number: int) -> str:
 def short(number: float) -> str:
     """About four characters: 9210 -> "9.2k", 1500000 -> "1.5M"."""
     size = abs(number)
+    if not size < VAST:
+        return f"{float(number):.0e}"
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= limit:
             scaled = number / limit
@@ -48,13 +54,18 @@ def short(number: float) -> str:
 
 def share(fraction: float) -> str:
     """0.0613 -> "6.1%"."""
-    percent = 100 * fraction
+    percent = 100 * _part(fraction)
     return f"{percent:.1f}%" if percent < 99.95 else "100%"
 
 
 def weight(proportion: float) -> str:
     """A topic's share of an article: 0.413 -> "41%"."""
-    return f"{100 * proportion:.0f}%"
+    return f"{100 * _part(proportion):.0f}%"
+
+
+def _part(fraction: float) -> float:
+    """The fraction, from 0 to 1 whatever a damaged session says; 0 for NaN."""
+    return min(fraction, 1.0) if fraction > 0 else 0.0
 
 
 def clock(seconds: float) -> str:
@@ -118,6 +129,8 @@ def folded(text: str, width: int) -> list[str]:
     return lines
 
 
+TINY = 1e-100
+
 BARS = "▁▂▃▄▅▆▇█"
 ASCII_BARS = ".:-=+*#"
 
@@ -130,6 +143,9 @@ def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, leas
     less than a quarter of that share, is a flat line. A missing value (NaN) is a space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
+    size = max((abs(value) for value in data if isfinite(value)), default=0.0)
+    if size and not TINY < size < 1 / TINY:  # differences and quotients would leave the range of floats
+        data = [value / size for value in data]
     finite = [value for value in data if isfinite(value)]
     if width < 1 or not finite:
         return " " * min(len(data), max(width, 0))
@@ -160,7 +176,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 def bar(fraction: float, width: int, *, ascii_only: bool = False) -> str:
     """A horizontal bar of at most ``width`` cells, in eighths of a cell."""
-    fraction = min(max(fraction, 0.0), 1.0)
+    fraction = _part(fraction)
     if ascii_only:
         return "#" * round(fraction * width)
     eighths = round(fraction * width * 8)

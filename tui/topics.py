@@ -128,8 +128,8 @@ NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8
 NOISE = 0.25
 """A share that has moved by less than a quarter of itself is drawn as steady."""
-CHANGE = 9
-"""Width of the change of a share, in cells."""
+CHANGE, POINTS = 9, " pt"
+"""Width of the change of a share, in cells, and its unit, which a narrow list leaves out."""
 CHANGE_SHOWN = 0.0005
 """A change of share below this (0.05 points) is not shown."""
 ROOMY = 60
@@ -244,9 +244,9 @@ class TopicList(RowList[Row]):
             sign = "▾" if order == self._order else " "
             return sorting((words + sign).ljust(cells), order), "header"
 
-        change, cells = "change", CHANGE
+        change, cells = "change", CHANGE - 2
         if width >= ROOMY:  # the change stands above the trend, too: both cover this part of the stream
-            cells += TREND + 2
+            cells = CHANGE + TREND + 2
             first = next(iter(self._topics), None)
             if first is not None and first.since != first.articles:
                 change = f"since {count(first.since)}"
@@ -263,7 +263,7 @@ class TopicList(RowList[Row]):
             topic, trend = row.topic, row.trend
             sign = (PINNED if topic in self._pinned else "") + str(topic)
         out: Line = [(f"{sign:>4} ", "muted"), *self._marks.dot(topic)]
-        out += [(f"{share(row.share):>{6 - self._marks.coloured}}  ", "strong"), self._change(row)]
+        out += [(f"{share(row.share):>{6 - self._marks.coloured}}  ", "strong"), self._change(row, width)]
         if width >= ROOMY:
             bars = spark(trend, TREND, ascii_only=self.ascii_only, least=NOISE)
             out.append((f"{bars:<{TREND}}  ", self._marks.ink(topic)))
@@ -278,12 +278,13 @@ class TopicList(RowList[Row]):
         words = words_of(row, room - cell_len(called) - 2, beside=row.name, sought=self._sought)
         return [*out, (called + "  ", ""), *words]
 
-    def _change(self, row: Row) -> Part:
+    def _change(self, row: Row, width: int) -> Part:
+        unit, cells = (POINTS, CHANGE) if width >= ROOMY else ("", CHANGE - 2)
         unknown = isinstance(row, TopicRow) and row.since == row.articles
         if unknown or abs(row.change) < CHANGE_SHOWN:
-            return " " * CHANGE, ""
+            return " " * cells, ""
         points = f"{100 * row.change:+.2f}"[:5]
-        return f"{points} pt".ljust(CHANGE), "good" if row.change > 0 else "muted"
+        return f"{points}{unit}".ljust(cells), "good" if row.change > 0 else "muted"
 
 
 def hits_in(row: TopicRow, sought: str) -> list[str]:

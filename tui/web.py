@@ -8,13 +8,16 @@ import json
 import logging
 import os
 import re
+import resource
 import secrets
 import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from aiohttp import web
 from textual_serve.app_service import AppService
@@ -36,6 +39,13 @@ HEARTBEAT = 15
 """Seconds between two checks that a browser still answers: its connection may hang."""
 END_SECONDS = 0.5
 """Seconds that browsers have to notice that the server ends."""
+REQUEST_SECONDS = 10.0
+"""Seconds that a connection may take to send a whole request, the first one or the next."""
+STRANGERS = (8, 128)
+"""The minimum and maximum number of connections that have not sent the token yet."""
+FILES_OF_VIEWERS = 40
+"""Open files of the server itself and of `MOST` viewers, for each of which it has a connection and two
+pipes."""
 
 _LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 """How a browser may name this computer. Any other name, even if it leads here, is another site's."""
@@ -105,6 +115,7 @@ class Screens(Server):  # type: ignore[misc]
         self.token = secrets.token_urlsafe(32)
         self._name = html.escape(visible(session_name(path)))
         self._viewers = set[Viewer]()
+        self.door = Door(strangers_allowed())
 
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard])
@@ -122,7 +133,10 @@ class Screens(Server):  # type: ignore[misc]
         known = hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
         origin = request.headers.get("Origin", f"http://{request.host}")
         if not (known and _LOOPBACK.fullmatch(request.host) and origin == f"http://{request.host}"):
-            raise web.HTTPForbidden(text="403: open the address that `wikitopics watch --web` printed")
+            refusal = web.HTTPForbidden(text="403: open the address that `wikitopics watch --web` printed")
+            refusal.force_close()
+            raise refusal
+        self.door.let_in(request.protocol)
         return await handler(request)
 
     async def handle_index(self, request: web.Request) -> web.Response:
@@ -164,6 +178,47 @@ class Screens(Server):  # type: ignore[misc]
         await asyncio.gather(*(service.stop() for service in self._viewers))
 
 
+class Door:
+    """The connections that have not shown the token yet. A new one closes the oldest of too many, so that
+    no number of idle connections keeps out whoever has the token."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._waiting: list[web.RequestHandler] = []
+        """The oldest first; one that is closed has no transport any more."""
+
+    def open(self, server: Callable[[], web.RequestHandler]) -> asyncio.Protocol:
+        """Handle a new connection to the server."""
+        self._waiting = [one for one in self._waiting if one.transport is not None]
+        while len(self._waiting) >= self._most:
+            self._waiting.pop(0).force_close()
+        connection = server()
+        self._waiting.append(connection)
+        return connection
+
+    def let_in(self, connection: web.RequestHandler) -> None:
+        """Count this connection no more: it has sent the token."""
+        if connection in self._waiting:
+            self._waiting.remove(connection)
+
+
+def strangers_allowed() -> int:
+    """The number of connections without the token for which there are open files, beside those of
+    viewers."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    least, most = STRANGERS
+    if files == resource.RLIM_INFINITY:
+        return most
+    return min(max((files - FILES_OF_VIEWERS) // 2, least), most)
+
+
+def _say_nothing(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Pass over failures of connections, such as one that no open file is left for: asyncio would print a
+    traceback for each, and tries again by itself."""
+    if not isinstance(context.get("exception"), OSError):
+        loop.default_exception_handler(context)
+
+
 async def _protect(request: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(_HEADERS)
 
@@ -181,12 +236,23 @@ def serve(path: Path, port: int, signals: Signals, announce: Callable[[int, str]
         log, screens, end = logging.getLogger("textual-serve"), Screens(path), asyncio.Event()
         log.disabled = True  # anybody's malformed requests would fill the terminal
         app = await screens._make_app()
-        runner = web.AppRunner(app, access_log=None, logger=log, shutdown_timeout=END_SECONDS)
+        runner = web.AppRunner(
+            app,
+            access_log=None,
+            logger=log,
+            shutdown_timeout=END_SECONDS,
+            keepalive_timeout=REQUEST_SECONDS,
+            lingering_time=END_SECONDS,
+        )
         await runner.setup()
-        await web.SockSite(runner, listening).start()
+        assert runner.server is not None
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_say_nothing)
+        server = await loop.create_server(partial(screens.door.open, runner.server), sock=listening)
         announce(listening.getsockname()[1], screens.token)
         signals.tell(lambda _: end.set())
         await end.wait()
+        server.close()
         await runner.cleanup()
 
     with listening:

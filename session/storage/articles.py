@@ -221,6 +221,13 @@ class ArticleReader(OpenedSession):
         where, bound = ("WHERE seq <= ?", [up_to]) if up_to is not None else ("", [])
         return self._articles(f"{where} ORDER BY seq DESC LIMIT ?", [*bound, limit])
 
+    def trained_as(self, number: int) -> int | None:
+        """The `seq` of the article that was trained as the ``number``-th; None if not all are kept."""
+        if self.settings().as_json().get("keep_articles", "all") != "all":
+            return None
+        row = f"SELECT seq FROM articles WHERE role = {ROLES.index('trained')} ORDER BY seq LIMIT 1 OFFSET ?"
+        return next((seq for (seq,) in self._rows(row, [number - 1])), None) if number > 0 else None
+
     def find_articles(self, sought: str, limit: int = 50) -> list[ArticleRow]:
         """Articles with ``sought`` in the title, newest first."""
         return self._articles(f"WHERE {_TITLED} ORDER BY seq DESC LIMIT ?2", [f"%{_escaped(sought)}%", limit])

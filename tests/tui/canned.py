@@ -246,7 +246,7 @@ def row(topics_in_use: int, updates: int, rho: float) -> dict[str, object]:
 
 
 def rates(i: int) -> tuple[float, float, int]:
-    crawl, train = 150 + 25 * np.sin(i / 9) + i % 7 * 3, 9_200 + 900 * np.sin(i / 5 + 1)
+    crawl, train = 150 + 25 * np.sin(i / 9) + i % 7 * 3, 148 + 9 * np.sin(i / 5 + 1)
     return crawl, train, int(340 + 200 * np.sin(i / 13))
 
 

@@ -34,6 +34,7 @@ async def test_a_text_is_asked_about_while_it_is_typed(shown, trained, corpus):
         assert typed in await seeing.press(pilot, "i", shows="2 of 3 words known")
         await pilot.press("escape")
         assert isinstance(app.main.view, TopicView)
+        await seeing.press(pilot, "i", *corpus.words[2], shows="1 of 1 words known")
 
 
 async def test_what_is_pasted_is_bounded_and_obeyed_by_no_terminal(shown, trained):

@@ -133,7 +133,7 @@ async def test_views_and_dialogs_in_plain_ascii(shown, live):
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
         assert "since 6,144" in seeing.text(app)
-        await seeing.press(pilot, "7", "E", shows="darker: more text")
+        await seeing.press(pilot, "7", "E", shows="fuller: more text")
         assert not strange(app)
         for keys in ("e", "ctrl+p", "question_mark", "6 n"):
             await pilot.press(*keys.split())

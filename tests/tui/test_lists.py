@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 from textual import events
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 from textual.widgets import Input
 
 from tests.tui import canned, seeing
@@ -16,6 +16,7 @@ from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.main import fitness, is_scattered
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness
 from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordered
@@ -391,3 +392,35 @@ async def test_the_palette_finds_topics_and_titles(shown, live):
         await seeing.until_true(lambda: app.screen is app.main)
         await seeing.in_front(pilot, CommandPalette, "ctrl+p")
         await seeing.press(pilot, *"galax", shows="planet, galaxy, sun")
+
+
+@pytest.mark.parametrize(
+    "typed", ["log", "the", "ma", "save", "#12", "7", "Change the theme: dark, light and others"]
+)
+async def test_the_palette_puts_what_was_typed_as_it_stands_first(shown, live, typed):
+    """Whole words first, then beginnings, then letters in a row; scattered letters last."""
+    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
+        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
+        app.screen.query_one(Input).value = typed
+        found = app.screen.query_one(CommandList)
+        await seeing.until_true(
+            lambda: found.option_count and typed.casefold() in str(found.options[0].prompt).casefold()
+        )
+        await pilot.pause(0.5)
+        texts = [str(option.hit.text) for option in found.options]
+        scores = [option.hit.score for option in found.options]
+        assert scores == sorted(scores, reverse=True)
+        contiguous = [typed.casefold() in str(option.prompt).casefold() for option in found.options]
+        assert contiguous == sorted(contiguous, reverse=True), texts
+        assert contiguous[0]
+
+
+def test_letters_in_a_row_outdo_scattered_ones():
+    assert fitness("Save", "save") > fitness("save", "Save the session") > fitness("sav", "Save the session")
+    assert (
+        fitness("sav", "Save the session")
+        > fitness("ave", "Save the session")
+        > fitness("svs", "Save the session")
+    )
+    assert is_scattered("svs", "Save the session")
+    assert not is_scattered("sss!", "Save the session")

@@ -84,6 +84,9 @@ def test_under_a_theme_that_is_not_ours_the_inks_suit_it(theme):
     for ground in (made["background"], mixed["bar"], mixed["cursor"]):
         for ink in (made["foreground"], mixed["text-muted-own"]):
             assert contrast(rgb(ink, ColorSystem.TRUECOLOR), rgb(ground, ColorSystem.TRUECOLOR)) >= 2.5
+    ground = rgb(made["background"], ColorSystem.TRUECOLOR)
+    for ink in ("faint", "spark", "accent-own", "series-0", "series-1", "series-2", "series-3"):
+        assert contrast(rgb(mixed[ink], ColorSystem.TRUECOLOR), ground) >= 2.95, ink
 
 
 def test_sixteen_colours_have_a_pair_of_their_own():

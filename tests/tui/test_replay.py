@@ -1,8 +1,9 @@
 """A replay: the session as it was, snapshot after snapshot."""
 
 from tests.session.rows import sql
-from tests.tui import seeing
+from tests.tui import canned, seeing
 from wikitopics.tui.follow import Replay
+from wikitopics.tui.views.articles import Reading
 from wikitopics.tui.views.log import Story
 
 
@@ -67,9 +68,44 @@ async def test_log_and_flow_are_those_of_then(shown, live):
         await pilot.press("r", "space", *["left"] * 20, *["right"] * 5)
         seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")
         assert "wait" not in seen
-        assert "a replay shows no rates" in seen
+        assert "512 of 12,480 articles learnt" in seen
+        assert "of running time" in seen
         seen = await seeing.press(pilot, "5", shows="Log · ")
         assert "training began at article 0" in seen
         assert "saved at" not in seen
         await seeing.press(pilot, "4", shows="Crawl · now")
         await seeing.press(pilot, "escape", "5", shows="saved at 12,288")
+
+
+async def test_articles_are_those_of_then_and_no_box_is_empty(shown, live):
+    """The trained articles have the numbers from 6 on, after five that are held out."""
+    began = "Read by then"
+    async with shown(live, size=(200, 60), words="lda 1,3") as (app, pilot):
+        await pilot.press("r", "space", *["left"] * 20)
+        await seeing.until(pilot, "REPLAY  16 of 12,480 articles")
+        seen = await seeing.until(pilot, "List of things (15)")
+        assert began in seen
+        assert [article.seq for article in app.latest.recent][:2] == [21, 20]
+        assert all(article.topics for article in app.latest.recent if article.role == "trained")
+        for panel in app.main.focus_chain:
+            assert isinstance(panel, Story) or getattr(panel, "rows", True), panel
+        await seeing.press(pilot, "3", shows="Articles read, newest first · by then")
+        assert "List of things (16)" not in seeing.text(app)
+        await seeing.press(pilot, *["right"] * 2, shows="List of things (63)")
+        await seeing.press(pilot, "escape", "1", shows="Now reading")
+
+
+async def test_now_reading_is_at_the_newest_again_once_it_is_left(shown, growing):
+    async with shown(growing, size=(120, 40), words="lda 1,3") as (app, pilot):
+        reading = app.main.view.query_one(Reading)
+        reading.focus()
+        await pilot.press("end")
+        assert reading.scroll_offset.y > 0
+        await pilot.press("tab")
+        await seeing.until_true(lambda: reading.scroll_offset.y == 0)
+        reading.focus()
+        await pilot.press("end")
+        canned.grow(growing, canned.Recipe(), 512, tuple(f"New {i}" for i in range(120)))
+        app.watched.look_again()
+        await seeing.until(pilot, "New 119")
+        assert not reading.held

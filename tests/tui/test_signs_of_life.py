@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tests.session.rows import sql
@@ -271,3 +272,28 @@ def test_several_passes_are_told_of_wherever_readings_count(trained):
     assert finished(status) == "finished: every document has been read 3 times"
     assert finished(once) == "finished: every document has been read once"
     assert finished(replace(once, source="api")) == "finished: every article has been read once"
+
+
+def test_the_rates_of_an_hour_are_means_before_a_band(tmp_path):
+    """However much they jump, there are few points; a pause of the trainer stays a gap."""
+    with look_in(tmp_path / "s.db", "running") as look:
+        activity = replace(look.status.activity, allowed_per_minute=200, batch_pages=50, crawl_rate=140.0)
+        status = replace(look.status, activity=activity)
+        noise = np.random.default_rng(0).uniform(0, 280, 1_500)
+        times = look.at - 3_600 + 2 * np.arange(1_500) + np.where(np.arange(1_500) > 700, 600, 0)
+        rows = zip(times.tolist(), noise.tolist(), strict=True)
+        flow = tuple(Flow(at, rate, 120.0, 0) for at, rate in rows)
+        drawing = rates(replace(look, status=status, flow=flow))
+    band, crawl, learnt, allowed = drawing.series
+    assert (band.band, crawl.name, learnt.name, allowed.name) == (True, "crawl", "learnt", "allowed")
+    assert len(crawl.x) == len(learnt.x) <= 60
+    known = crawl.y[np.isfinite(crawl.y)]
+    assert (known > 90).all()
+    assert (known < 200).all()
+    assert set(learnt.y[np.isfinite(learnt.y)].tolist()) == {120.0}
+    assert np.isnan(crawl.y).sum() >= 5, "the pause"
+    assert set(allowed.y.tolist()) == {200 * 50 / 60}
+    few = rates(replace(look, status=status, flow=flow[-20:]))
+    assert [series.name for series in few.series] == ["crawl", "learnt", "allowed"]
+    far = replace(status, activity=replace(activity, allowed_per_minute=60_000))
+    assert len(rates(replace(look, status=far, flow=flow)).series) == 3, "it would flatten the others"

@@ -206,6 +206,24 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, opened, b
     assert b"Traceback" not in terminal.written
 
 
+def test_a_watcher_that_comes_before_the_trainer_waits_for_it(tmp_path, opened):
+    path = tmp_path / "night.db"
+    terminal = opened(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
+    terminal.wait_for(b"night.db yet: waiting")
+    canned.build(tmp_path / "made.db", canned.Recipe(state="stopped")).rename(path)
+    terminal.wait_for(b"STOPPED")
+    terminal.type(b"q")
+    assert terminal.end() == 0
+
+
+def test_a_watcher_does_not_wait_for_ever(tmp_path, opened):
+    code = "from wikitopics.cli import main, train; train.BEGIN_SECONDS = 0.2; "
+    terminal = opened(code + f"main(['watch', '--session', {str(tmp_path / 'nigth.db')!r}])")
+    assert terminal.end() == 1
+    assert b"there is no session" in terminal.written
+    assert b"Traceback" not in terminal.written
+
+
 def test_the_contact_screen_gives_the_terminal_back(opened):
     terminal = opened("from wikitopics.tui.questions import ask; print('ANSWER', ask())")
     terminal.wait_for(b"Your contact")

@@ -5,7 +5,9 @@ import contextlib
 import http.client
 import itertools
 import signal
+import socket
 import sys
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,7 +19,7 @@ from tests import waiting
 from tests.tui import seeing
 from tests.tui.test_every_view import KEYS, is_open
 from wikitopics.session.sources import WEB
-from wikitopics.tui import viewer
+from wikitopics.tui import viewer, web
 from wikitopics.tui.views.view import View
 
 ENDS = {"q", "ctrl+c", "ctrl+q"}
@@ -164,6 +166,105 @@ async def test_no_process_outlives_its_browser_or_the_server(served, home, numbe
     assert "Traceback" not in (told := process.stderr.read())
     assert told.count("\n") == 2
     assert contents(home) == before
+
+
+@pytest.fixture
+def crowded(trained, spawn):
+    """A server that may open 64 files and waits half a second for a request: process, address and port."""
+    limits = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); "
+    limits += "from wikitopics.tui import web; web.REQUEST_SECONDS = 0.5; "
+    program = limits + "from wikitopics.cli import main; main()"
+    process = spawn("watch", "--web", "--session", trained, program=("-c", program), cwd=trained.parent)
+    address = process.stdout.readline().strip()
+    yield process, address, urlsplit(address).port
+    process.kill()
+    process.communicate()
+
+
+def connected(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=60)
+
+
+def is_closed(connection):
+    """Whether the server closes the connection, without an answer or after one."""
+    with contextlib.suppress(ConnectionError):
+        while connection.recv(4096):
+            pass
+    return True
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("sends", [b"", b"GET / HT", b"GET /x/ws HTTP/1.1\r\nHost: 127.0.0.1\r\n"])
+def test_whoever_has_the_token_gets_in_past_hundreds_of_idle_connections(crowded, sends):
+    process, address, port = crowded
+    page = urlsplit(address).path
+    with contextlib.ExitStack() as held:
+        for number in range(300):
+            one = held.enter_context(connected(port))
+            with contextlib.suppress(ConnectionError):
+                one.sendall(sends)
+            if number % 100 == 99:
+                assert get(address, page)[0] == 200
+        assert get(address, page)[0] == 200
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0
+    assert process.stderr.read().count("\n") == 2, "what it says when it begins, and nothing else"
+
+
+@pytest.mark.interop
+def test_a_connection_is_closed_that_sends_no_whole_request_in_time(crowded):
+    _, address, port = crowded
+    slow, idle = connected(port), connected(port)
+    with slow, idle, contextlib.suppress(ConnectionError):
+        for letter in b"GET / HTTP/1.1\r\n" + b"X-A: b\r\n" * 100:
+            slow.sendall(bytes([letter]))
+            time.sleep(0.05)
+        raise AssertionError("headers came byte by byte without end")
+    idle = connected(port)
+    with idle:
+        assert is_closed(idle)
+    used = connected(port)
+    with used:  # the next request may not come later than the first
+        used.sendall(f"GET {urlsplit(address).path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        assert used.recv(12) == b"HTTP/1.1 200"
+        assert is_closed(used)
+    stranger = connected(port)
+    with stranger:  # without the token, there is no next request, and no body is waited for
+        stranger.sendall(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n\r\n")
+        assert stranger.recv(12) == b"HTTP/1.1 403"
+        assert is_closed(stranger)
+    assert get(address, urlsplit(address).path)[0] == 200
+
+
+@pytest.mark.interop
+async def test_browsers_beside_a_crowd(crowded):
+    """As many as are allowed open their screens while strangers hold what they can."""
+    process, address, port = crowded
+    with contextlib.ExitStack() as held:
+        async with aiohttp.ClientSession() as client:
+            browsers = []
+            for _ in range(2):
+                for _ in range(40):
+                    held.enter_context(connected(port))
+                browsers.append(await client.ws_connect(f"{address}ws?width=100&height=30"))
+                await seen(browsers[-1], b"FINISHED")
+            for each in browsers:
+                await each.close()
+    await waiting.until_true(lambda: not viewers(process))
+
+
+def test_the_oldest_of_too_many_strangers_goes():
+    class Connection:
+        transport: object = "open"
+
+        def force_close(self):
+            self.transport = None
+
+    door = web.Door(3)
+    made = [door.open(Connection) for _ in range(3)]
+    door.let_in(made[0])
+    made += [door.open(Connection) for _ in range(3)]
+    assert [one.transport for one in made] == ["open", None, None, "open", "open", "open"]
 
 
 RECORD = """

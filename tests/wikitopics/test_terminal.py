@@ -34,6 +34,23 @@ def on_terminal(*arguments):
         return terminal.written
 
 
+SCREENS = [["watch"], ["demo"], []]
+
+
+@pytest.mark.parametrize(
+    "arguments", [*SCREENS, ["--help"], ["topics"], ["status"], ["articles", "--topic", 0]]
+)
+def test_a_dumb_terminal_gets_no_escapes(trained, arguments):
+    """The commands that would open the screen say so in one line."""
+    code = "import os, sys; os.environ['TERM'] = 'dumb'; from wikitopics.cli import main; "
+    with closing(Terminal(code + f"main({list(map(str, arguments))!r})")) as terminal:
+        opens = arguments in SCREENS
+        assert terminal.end() == (2 if opens else 0)
+        assert b"\x1b" not in terminal.written
+        assert opens == (b"(TERM=dumb) cannot show the screen: `wikitopics " in terminal.written)
+        assert not opens or terminal.written.count(b"\n") == 1
+
+
 @pytest.fixture
 def titled(trained):
     """A session with a title that few encodings have."""

@@ -257,6 +257,19 @@ def report(articles, state="running", **activity):
     return Report(state, progress, measured, TrainerActivity(elapsed_seconds=61.0, **activity))
 
 
+@pytest.mark.parametrize("kind", [ProgressLines, JsonLines])
+def test_compiling_is_told_once_and_only_while_it_happens(kind):
+    told = []
+    lines = kind(told.append)
+    lines(report(0))
+    assert not [line for line in told if "compiling" in line]
+    for _ in range(3):
+        lines(report(0, compiling=True))
+    lines(report(64))
+    (line,) = (line for line in told if "compiling" in line)
+    assert "only once after installation" in line
+
+
 def test_a_burst_of_reports_is_one_line_and_the_last_is_of_the_end():
     told = []
     lines = ProgressLines(told.append)

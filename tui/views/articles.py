@@ -137,7 +137,7 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
         """Draw the articles of this look as ``model`` sees them."""
         self._look, self._model, self._marks = look, model, marks_of(self, look, model)
         if look.as_of is not None:
-            self.empty = f"a replay shows topics, not {look.noun}"
+            self.empty = f"the {look.noun} of that time are not kept"
         else:
             self.empty = coming(look) if look.status.lively else f"no {look.noun[:-1]} has been read"
         firsts = (True,) if self.width >= ROOMY else (True, False)
@@ -147,6 +147,10 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
         super().on_resize(event)
         if self._look is not None:
             self.show_look(self._look, self._model)
+
+    def on_blur(self) -> None:
+        """Show the newest again: an article that somebody had chosen goes down the list and out of it."""
+        self.release()
 
     def key(self, row: tuple[ArticleRow, bool]) -> object:
         return row[0].seq, row[1]
@@ -243,9 +247,11 @@ class Articles(View):
         # others away; None if the list begins with the newest.
         first = None
         reads_on = bool(listed.held or listed.scroll_offset.y)
-        if listed.rows and reads_on and listed.of == (look.status.session, "", None):
+        if look.as_of is not None:
+            first = look.recent[0].seq if look.recent else None
+        elif listed.rows and reads_on and listed.of == (look.status.session, "", None):
             first = listed.rows[0].seq
-        values = look.recent, model, self.sought, first, look.topics, self.choice.ascii_only
+        values = look.recent, look.as_of, model, self.sought, first, look.topics, self.choice.ascii_only
         self.fill("articles", values, partial(self._fill, look, model, first))
 
     async def _fill(self, look: SessionView, model: str, first: int | None) -> None:
@@ -253,15 +259,18 @@ class Articles(View):
         topic = int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
         if topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
+            rows = [row for row in rows if look.seen_by_now(row)]
             title = f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
         elif sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
-            rows.sort(key=lambda row: nearness(sought, row.title))
+            rows = sorted(filter(look.seen_by_now, rows), key=lambda row: nearness(sought, row.title))
             title = f"{plural(len(rows), look.noun[:-1])} with “{visible(sought)}” in the title"
         else:
             rows = await self.ask(lambda reader: reader.recent_articles(MANY, first))
             title = f"{look.noun.capitalize()} read, newest first"
-            if first is not None and look.recent and (newer := look.recent[0].seq - first):
+            if look.as_of is not None:
+                title += " · by then" if look.recent else look.of_now()
+            elif first is not None and look.recent and (newer := look.recent[0].seq - first):
                 title += f"; Home shows {count(newer)} newer"
         topics = await leading(self, model, rows)
         listed = self.query_one(ArticleList)

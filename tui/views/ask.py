@@ -80,6 +80,8 @@ class AskView(View):
         elif article is None and None in self.trail:
             self.trail = self.trail[: self.trail.index(None)]
         self.trail = (*self.trail, article)
+        if article is None:
+            self._field.select_all()  # what is typed takes the place of the last text
         self._turn()
 
     def action_back(self) -> None:

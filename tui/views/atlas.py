@@ -99,7 +99,7 @@ class TopicAtlas(Lines, can_focus=True):
             self.end_births()
         self._look, self._model, self._sought = look, model, view.sought
         self._view = view
-        self._light(look.recent if look.as_of is None else ())
+        self._light(look.recent)
         found, rows, size = look.atlases.get(model), look.topics_of(model), self._room
         if found is None or min(size) < 1:
             self.redraw()

@@ -23,9 +23,9 @@ from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Part, name
-from wikitopics.tui.plot import Drawing, Series, ago
+from wikitopics.tui.plot import Drawing, Floats, Series, ago
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import bar, count, folded, limited, plural, short, spark
+from wikitopics.tui.text import bar, clock, count, folded, limited, plural, short, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
@@ -39,6 +39,12 @@ COURSE_WORDS = 28
 """Cells kept free beside bars for the minimum, the maximum and the time."""
 GAP = 30.0
 """If no rate was measured for this many seconds, no trainer was running."""
+MEASURED_IN_PART, FEWEST_PARTS, MOST_PARTS = 4, 20, 40
+"""Of the chart of rates: measurements whose mean is a point, and the number of points."""
+NOT_FAR = 2.0
+"""The allowed rate is drawn unless it is more than this many times the highest one."""
+LOW = 22
+"""With fewer lines than this, there is no room for the chart of rates below the facts."""
 NEAR = 0.9
 """From this share of the allowed requests on, the allowance is what sets the pace."""
 
@@ -229,7 +235,7 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     With only two lines, the same without the gauge's bar, the most important first.
     """
     if look.as_of is not None:
-        return [[(" a replay shows no rates", "muted")]]
+        return packed(_by_then(look), width, height)
     total, stands = look.settings.get("documents"), standing(look)
     whole = " read"
     if isinstance(total, int) and look.status.passes == 1 and not look.status.activity.article_limit:
@@ -244,6 +250,23 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     lines = [line for facts in parts for line in packed(facts, width)]
     last: list[Line] = [[(" " + piece, ink)] for text, ink in stands for piece in folded(text, width - 2)]
     return [*lines[: max(height - len(last), 0)], *last]
+
+
+def _by_then(look: SessionView) -> list[Line]:
+    """What is known of the flow at the moment of a replay."""
+    assert look.as_of is not None
+    facts: list[Line] = [
+        [(count(look.as_of), "strong"), (f" of {look.some(look.status.articles)} learnt", "muted")]
+    ]
+    course, moment = look.course(), look.moment(look.as_of)
+    if course is not None:
+        seconds = float(np.interp(look.as_of, course.articles, course.seconds))
+        facts.append([(f"after {clock(seconds)} of running time", "muted")])
+        if seconds > 0:
+            facts.append([(per_second(look.as_of / seconds), "strong"), (" on average until then", "muted")])
+    if moment is not None:
+        facts.append([(time.strftime("on %Y-%m-%d at %H:%M:%S", time.localtime(moment)), "muted")])
+    return facts
 
 
 class Crawl(View):
@@ -265,9 +288,15 @@ class Crawl(View):
         self.query_one(EventList).empty = " none"
         name(self.query_one(EventList), "Last errors")
 
+    def fit(self, width: int, height: int) -> None:
+        super().fit(width, height)
+        self.set_class(height < LOW, "-low")
+
     def home(self) -> Widget:
         chart = self.query_one(Chart)
-        return chart if chart.display else self.query_one(Facts)
+        return (
+            chart if self.has_class("-wide") else self.query_one(Facts)
+        )  # below one another, the facts scroll
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "chart" and self.is_mounted:
@@ -297,8 +326,8 @@ def errors(look: SessionView) -> list[Event]:
 
 
 def rates(look: SessionView) -> Drawing:
-    """Crawl rates of the last hour of training: over the time before now, ending with the present rate,
-    while the trainer is alive, otherwise over the time of day."""
+    """Rates of reading and learning in the last hour of training: over the time before now, ending with the
+    present rate, while the trainer is alive, otherwise over the time of day."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
     flows = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
@@ -312,10 +341,18 @@ def rates(look: SessionView) -> Drawing:
         zero -= local.tm_hour * 3_600 + local.tm_min * 60 + local.tm_sec + newest % 1
     x = np.array([flow.at - zero for flow in flows])
     crawl = np.array([flow.crawl_rate for flow in flows])
+    train = np.array([flow.train_rate for flow in flows])
     # A pause of the trainer is drawn as a gap, not as a straight line.
-    crawl = np.where(np.r_[False, np.diff(x) > GAP], np.nan, crawl)
+    crawl[1:][np.diff(x) > GAP] = train[1:][np.diff(x) > GAP] = np.nan
+    lines = [Series("crawl", *_course(x, crawl)), Series("learnt", *_course(x, train), number=1)]
+    if len(lines[0].x) < len(x):
+        lines.insert(0, Series("range", x, crawl, band=True))
+    allowed = allowed_rate(look.status) if alive else 0.0
+    most = float(np.fmax.reduce(np.concatenate([crawl, train])))
+    if 0 < allowed <= NOT_FAR * most:
+        lines.append(Series("allowed", x[[0, -1]], np.full(2, allowed), number=2))
     return Drawing(
-        series=(Series("crawl", x, crawl),),
+        series=tuple(lines),
         x_name="ago" if alive else time.strftime("on %Y-%m-%d", local),
         label_x=ago if alive else lambda value: _time_of_day(zero + value),
         time_x=True,
@@ -323,6 +360,27 @@ def rates(look: SessionView) -> Drawing:
         tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(zero + value)),
         faded=not alive,
     )
+
+
+def _course(x: Floats, rates: Floats) -> tuple[Floats, Floats]:
+    """The mean of a rate in each stretch of time; the measurements themselves if they are few."""
+    parts = min(len(x) // MEASURED_IN_PART, MOST_PARTS)
+    if parts < FEWEST_PARTS:
+        return x, rates
+    edges = np.linspace(x[0], x[-1], parts + 1)
+    part = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, parts - 1)
+    known = np.isfinite(rates)
+    number = np.bincount(part, known, minlength=parts)
+    total = np.bincount(part, np.where(known, rates, 0.0), minlength=parts)
+    means = np.full(parts, np.nan)
+    np.divide(total, number, out=means, where=number > 0)
+    return (edges[1:] + edges[:-1]) / 2, means
+
+
+def allowed_rate(status: Status) -> float:
+    """The articles a second that the allowed requests would bring; 0 if that is not known."""
+    now = status.activity
+    return (now.allowed_per_minute or 0) * (now.batch_pages or 0) / 60
 
 
 def _time_of_day(at: float) -> str:
@@ -341,8 +399,8 @@ def facts(look: SessionView) -> list[Fact]:
         ("", described(s.source).remark, "muted"),
         *(("" if i else "now", *part) for i, part in enumerate(standing(look))),
         ("flow", flow, "" if s.lively else "faint"),
-        ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
         *(_asking(s) if has_server(s) else []),
+        ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
         ("crawled" if has_server(s) else "read", read(s), ""),
         ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),

@@ -148,7 +148,8 @@ class Dashboard(View):
         name(topics, title, below)
         reading = self.query_one(Reading)
         reads = look.status.state == "running" and look.status.activity.crawl_rate
-        name(reading, "Now reading" if reads else "Last read", for_measuring(look, look.recent))
+        heading = "Read by then" if look.as_of is not None else "Now reading" if reads else "Last read"
+        name(reading, heading, for_measuring(look, look.recent))
         reading.show_look(look, model)
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
@@ -193,9 +194,8 @@ class Dashboard(View):
             self.fill("card", values, partial(self._fill_card, row.topic, model, look))
 
     async def _fill_card(self, topic: int, model: str, look: SessionView) -> None:
-        articles = None
-        if look.as_of is None:  # the topics of articles at another time are not known
-            articles = await self.ask(lambda reader: reader.articles_about(model, topic, ABOUT))
+        articles = await self.ask(lambda reader: reader.articles_about(model, topic, ABOUT))
+        articles = [article for article in articles if look.seen_by_now(article)]
         self.query_one(TopicCard).show_articles(articles)
 
     @on(Chart.Pointed)

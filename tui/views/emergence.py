@@ -249,7 +249,7 @@ class Emergence(View):
         if drawn.pointed is not None:
             row, articles, part = drawn.pointed
             below = f"{row.label} · after {look.some(articles)} · {share(part)}"
-        name(drawn, f"{title} · {shades} darker: more text of its own", below)
+        name(drawn, f"{title} · {shades} fuller: more text of its own", below)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
     def chosen_topic(self) -> TopicRow | None:

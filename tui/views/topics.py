@@ -188,6 +188,7 @@ class TopicView(View):
             aside=True,
         )
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
+        articles = [article for article in articles if look.seen_by_now(article)]
         topics = await leading(self, model, articles)
         evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
         evolution.show(history)

@@ -249,6 +249,9 @@ def also_to(log: Path, session: Path) -> Iterator[Say]:
             file.close()
 
 
+COMPILING = "compiling the models, only once after installation: this takes about half a minute"
+
+
 class ProgressLines:
     """Progress lines on stderr: two early ones, then every 30 s (5 s on a terminal)."""
 
@@ -257,8 +260,16 @@ class ProgressLines:
         self._next = 0.0
         self._every = 5.0 if sys.stderr.isatty() else 30.0
         self._last: Report | None = None
+        self._told_compiling = False
+
+    def _tell_compiling(self, report: "Report") -> None:
+        """Say once why nothing is learnt yet, if that is why."""
+        if report.activity.compiling and not self._told_compiling:
+            self._told_compiling = True
+            self._tell(COMPILING)
 
     def __call__(self, report: "Report") -> None:
+        self._tell_compiling(report)
         measured_before = self._last is not None and self._last.measured.perplexities
         first = bool(report.measured.perplexities) and not measured_before
         self._last = report
@@ -333,6 +344,7 @@ class JsonLines(ProgressLines):
         self._last = report
         if output.nobody_reads():
             raise output.ReaderGone
+        self._tell_compiling(report)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
             output.put_json(self._values(report))
@@ -360,7 +372,7 @@ class JsonLines(ProgressLines):
 def watch(session: str, notify: str | None, web: bool, port: int | None, host: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
-    If the session does not exist yet, wait for it as long as its trainer is starting.
+    If the session does not exist yet, wait for it: for a few seconds, and as long as its trainer is starting.
 
     Examples:
       wikitopics watch
@@ -394,17 +406,33 @@ def serve_screens(path: Path, port: int | None, host: str | None) -> int:
     return 0
 
 
+BEGIN_SECONDS = 15.0
+"""Seconds that a trainer may take from its start until it holds its session."""
+
+
 def attach(path: Path, notify: str | None = None) -> int:
     """Open the screen on a session that exists or that a trainer is about to create."""
-    if not path.exists() and on_terminal() and owner(path) is not None:
-        output.say(f"waiting for {session_name(path)} to begin (Ctrl+C quits)")
+    if not path.exists() and on_terminal() and not escapes.is_dumb():
         try:
-            while not path.exists() and owner(path) is not None:
-                time.sleep(0.1)
+            _wait_for(path)
         except KeyboardInterrupt:
             return 0
     reading(path).close()
     return show(path, notify=notify)
+
+
+def _wait_for(path: Path) -> None:
+    """Return once the session exists, or if no trainer has been about to create it for a while."""
+    if owner(path) is not None:
+        output.say(f"waiting for {session_name(path)} to begin (Ctrl+C quits)")
+    else:  # a trainer that has just been started does not hold its session yet
+        told = f"there is no session {session_name(path)} yet: waiting {BEGIN_SECONDS:.0f} s for its trainer"
+        output.say(f"{told} (Ctrl+C quits)")
+    until = time.monotonic() + BEGIN_SECONDS
+    while not path.exists() and time.monotonic() < until:
+        if owner(path) is not None:
+            until = time.monotonic() + 1.0
+        time.sleep(0.1)
 
 
 def open_screen(session: str, settings: dict[str, Any]) -> int:
@@ -463,6 +491,8 @@ def need_terminal(instead: str) -> None:
     """Raise `BadUsage` if no screen can be drawn; ``instead`` works without one."""
     if not on_terminal():
         raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
+    if escapes.is_dumb():
+        raise BadUsage(f"this terminal (TERM=dumb) cannot show the screen: `{instead}` works without it")
 
 
 def show(path: Path, arguments: list[str] | None = None, notify: str | None = None) -> int:

@@ -1,0 +1,60 @@
+"""The words in and below a chart, for any lines and sizes: each is whole, or it is not there."""
+
+import re
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wikitopics.tui.plot import EARLIER, Drawing, Frame, Series, plot, ticks_below, words_in
+
+VALUES = st.floats(1e-3, 1e9)
+CURVES = st.lists(st.lists(VALUES, min_size=1, max_size=30), min_size=1, max_size=3)
+
+
+def drawn(curves, width, height, *scales):
+    series = [
+        Series(f"m{i}", np.geomspace(16, 16 * 2 ** len(ys), len(ys)), np.array(ys))
+        for i, ys in enumerate(curves)
+    ]
+    best = min(min(ys) for ys in curves)
+    return plot(Drawing(series=tuple(series), best=best), Frame(width, height, *scales)), best
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    CURVES,
+    st.integers(1, 120),
+    st.integers(1, 40),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_words_in_a_chart(curves, width, height, log_x, log_y, ascii_only, fit_y):
+    chart, best = drawn(curves, width, height, log_x, log_y, None, ascii_only, fit_y)
+    label = f"best {best:,.0f}"
+    taken = chart.codes > 0
+    for row, column, text in words_in(chart, label, chart.row(best)):
+        cells = slice(column, column + len(text))
+        assert text in (label, EARLIER)
+        assert 0 <= column <= width - len(text)
+        assert not taken[row, cells].any(), "on a line, or on other words"
+        taken[row, cells] = True
+
+
+@settings(max_examples=300, deadline=None)
+@given(CURVES, st.integers(1, 120), st.integers(0, 8), st.booleans())
+def test_labels_below_a_chart(curves, width, left, log_x):
+    chart, _ = drawn(curves, width, 10, log_x)
+    line = ticks_below(chart.x_ticks, left, width)
+    assert len(line) <= max(left + width, 0) or not chart.x_ticks
+    assert set(re.split(" +", line.strip())) <= {"", *(label for _, label in chart.x_ticks)}
+
+
+def test_words_move_out_of_the_way_of_a_line():
+    """A curve whose best value is at its beginning: the words were written into the line."""
+    chart, best = drawn([[1.0, 5.0, 4.0, 5.0, 4.5, 4.0, 4.0]], 60, 12)
+    (words,) = words_in(chart, "best 1", chart.row(best))
+    assert words.text == "best 1"
+    assert not chart.codes[words.row, words.column - 1 : words.column + 6].any()

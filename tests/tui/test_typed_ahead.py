@@ -1,0 +1,175 @@
+"""Keys and commands that come before there is anything to see: they wait for it, or do nothing."""
+
+import asyncio
+import functools
+
+import pytest
+from textual import events
+from textual.command import CommandPalette
+
+from tests.tui import seeing
+from tests.tui.standins import Process
+from tests.tui.test_every_view import KEYS, is_open
+from wikitopics.tui.app import Main, Wikitopics
+from wikitopics.tui.follow import Watch
+from wikitopics.tui.questions import Starting
+from wikitopics.tui.terminal import keymap
+from wikitopics.tui.views.dashboard import Dashboard
+
+PLACES = [place for place in keymap() if place not in ("bar", "stay", "always")]
+EVERY_KEY = sorted(
+    {key for place in PLACES for one in keymap()[place].values() for key in one["keys"].split(",")}
+)
+"""All keys of the screen, under Textual's names."""
+ENDS = ("q", "ctrl+c", "ctrl+q")
+STEPS = [
+    (Main, "compose"),
+    (Main, "on_mount"),
+    (Main, "open_view"),
+    (Dashboard, "compose"),
+    (Dashboard, "on_mount"),
+]
+"""What happens until the first view can be seen, in order."""
+
+
+def type_keys(app: Wikitopics, *keys: str) -> None:
+    """Type these keys, whatever the app is doing."""
+    for key in keys:
+        app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+def at_step(monkeypatch, owner, step, act):
+    """Call ``act`` with the app when this step of a widget begins for the first time."""
+    whole, begun = getattr(owner, step), []
+
+    @functools.wraps(whole)
+    def first(widget, *given):
+        if not begun:
+            begun.append(step)
+            act(widget.app)
+        return whole(widget, *given)
+
+    monkeypatch.setattr(owner, step, first)
+    return begun
+
+
+@pytest.mark.parametrize(("owner", "step"), STEPS)
+async def test_every_key_typed_ahead(open_app, live, tmp_path, monkeypatch, owner, step):
+    """One after the other, with Esc to close what it may have opened."""
+    monkeypatch.chdir(tmp_path)
+    keys = [key for key in (*EVERY_KEY, "ctrl+p", "enter") if key not in (*ENDS, "ctrl+z")]
+    assert len(keys) > 40
+    begun = at_step(
+        monkeypatch,
+        owner,
+        step,
+        lambda app: type_keys(app, *(one for key in keys for one in (key, "escape"))),
+    )
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        while len(app.screen_stack) > 1:
+            await pilot.press("escape")
+        await seeing.press(pilot, "escape", "1", shows="lda 1,3")
+    assert begun
+
+
+@pytest.mark.parametrize(("owner", "step"), STEPS)
+async def test_what_is_typed_ahead_is_not_lost(open_app, live, monkeypatch, owner, step):
+    at_step(monkeypatch, owner, step, lambda app: type_keys(app, "3", "7"))
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "Atlas · ")
+        assert is_open(app, 6)
+
+
+@pytest.mark.parametrize(("owner", "step"), STEPS)
+async def test_the_palette_opens_over_the_first_view(open_app, live, monkeypatch, owner, step):
+    at_step(monkeypatch, owner, step, lambda app: type_keys(app, "ctrl+p"))
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until_true(lambda: CommandPalette.is_open(app))
+        await seeing.until(pilot, "Close this screen")
+        await seeing.press(pilot, "escape", shows="lda 1,3")
+
+
+@pytest.mark.parametrize("key", ENDS)
+async def test_a_key_that_closes_the_screen_does_not_wait_for_a_view(open_app, live, monkeypatch, key):
+    never = asyncio.Event()
+
+    async def hangs(dashboard):
+        type_keys(dashboard.app, "7", key)
+        await never.wait()
+
+    monkeypatch.setattr(Dashboard, "on_mount", hangs)
+    app = open_app(live)
+    async with asyncio.timeout(60):
+        await app.run_async(headless=True)
+    assert app.return_code == 0
+
+
+async def every_command(app, pilot):
+    """Run everything that the palette lists, and close what it opens."""
+    done = 0
+    for command in list(app.get_system_commands(app.screen)):
+        if command.title.startswith(("Close this screen", "Suspend the screen")):
+            continue
+        work = command.callback()
+        if work is not None:
+            await work
+        await pilot.pause()
+        done += 1
+        while len(app.screen_stack) > 1 or app.main.finding:
+            await pilot.press("escape")
+    return done
+
+
+@pytest.fixture
+def unread(monkeypatch):
+    """No look at a session comes to its end."""
+    never = asyncio.Event()
+
+    async def look(watch, wanted, *, relevant):
+        await never.wait()
+
+    monkeypatch.setattr(Watch, "look", look)
+
+
+@pytest.mark.usefixtures("unread")
+async def test_every_key_and_command_before_the_first_look(shown, live, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    async with shown(live, size=(120, 40)) as (app, pilot):
+        for index, opens in enumerate(KEYS):
+            await pilot.press(*opens)
+            await seeing.until_true(lambda index=index: is_open(app, index))
+            for key in EVERY_KEY:
+                if key not in (*ENDS, "ctrl+z") and not key.isdigit():
+                    await pilot.press(key)
+                    while len(app.screen_stack) > 1 or app.main.finding:
+                        await pilot.press("escape")
+            await pilot.press("escape", *opens)
+            await seeing.until_true(lambda index=index: is_open(app, index))
+            assert await every_command(app, pilot) > 4
+        assert "opening" in seeing.text(app)
+
+
+async def test_every_key_and_command_while_there_is_no_session_yet(shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    async with shown(tmp_path / "new.db", trainer=Process(), size=(120, 40)) as (app, pilot):
+        await seeing.until_true(lambda: isinstance(app.screen, Starting))
+        for key in (*EVERY_KEY, "ctrl+p"):
+            if key in (*ENDS, "ctrl+z", "escape", "enter"):
+                continue
+            await pilot.press(key)
+            if not isinstance(app.screen, Starting):
+                await pilot.press("escape")
+            assert isinstance(app.screen, Starting), key
+        for command in list(app.get_system_commands(app.screen)):
+            if not command.title.startswith(("Close this screen", "Suspend the screen")):
+                work = command.callback()
+                if work is not None:
+                    await work
+                await pilot.pause()
+                while len(app.screen_stack) > 1 and not isinstance(app.screen, Starting):
+                    await pilot.press("escape")
+                assert isinstance(app.screen, Starting), command.title
