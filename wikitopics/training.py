@@ -25,7 +25,7 @@ from wikitopics.crawler.page import Markup
 from wikitopics.crawler.source import default_held_out
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
-from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
+from wikitopics.crawler.texts.source import BEFORE, LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session import control
 from wikitopics.session.analysis.proportions import as_kept
@@ -455,6 +455,9 @@ def _is_finished(
     other += "pass those again, or another session"
     other += over + ("; add=True adds these" if takes_more else "")
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
+    if position is None and BEFORE in settings.source_options:
+        # Up to 1.2.0, a session that had just been told of more texts did not know yet what they were.
+        is_the_same = is_the_same and add
     if not is_the_same and not adds:
         raise SessionError(other)
     try:

@@ -302,7 +302,15 @@ def fold_log(path: Path) -> None:
 
 def remove_database(path: Path) -> None:
     """Delete an SQLite file that is not open anywhere, and the files that SQLite may have left beside it."""
-    for ending in ("", *BESIDE):
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        path.unlink()
+    remove_log(path)
+
+
+def remove_log(path: Path) -> None:
+    """Delete the files that SQLite left beside a file which is gone: it would read what they hold into the
+    next file of that name."""
+    for ending in BESIDE:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.with_name(path.name + ending).unlink()
 

@@ -118,6 +118,9 @@ def _leftovers(folders: set[Path]) -> str:
     ):
         if paths := sorted(str(path) for folder in folders for path in left_behind(folder)):
             leftovers.append(f"{what}, which you can delete: {', '.join(paths)}")
+    if paths := sorted(str(path) for folder in folders for path in files.set_aside(folder)):
+        how = "which the next `export` to the same folder puts back"
+        leftovers.append(f"folders set aside by a killed `export`, {how}: {', '.join(paths)}")
     return "; ".join(leftovers) or "none"
 
 
