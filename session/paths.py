@@ -57,12 +57,17 @@ def session_path(name: str) -> Path:
     return named_session(name)
 
 
+def is_session_name(name: str) -> bool:
+    """Whether a session in the session folder can have this name."""
+    return bool(_NAME.fullmatch(name)) and not name.endswith(".db")
+
+
 def named_session(name: str) -> Path:
     """The file in the session folder of a session of this name.
 
     Raises `BadUsage` for a name that could leave the folder or is awkward in a shell.
     """
-    if not _NAME.fullmatch(name) or name.endswith(".db"):
+    if not is_session_name(name):
         raise BadUsage(
             f"{name!r} is not a session name: use letters, digits, '.', '_' and '-', not starting with a dot "
             "(for a session elsewhere, give a path with a '/')"
