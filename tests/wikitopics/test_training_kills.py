@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -94,6 +95,14 @@ def learn(which, *, ids=True, **options):
     return wt.train(texts(which), **usual, **named, **options)
 
 
+def trainers(path):
+    """The processes that train this session, also those that do not hold it yet."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if str(path) in (folder / "cmdline").read_text().split("\0"):
+                yield int(folder.name)
+
+
 @pytest.fixture
 def path(home):
     return home / "notes.db"
@@ -113,11 +122,11 @@ def dying(tmp_path, path, monkeypatch):
         path_ = os.pathsep.join((str(hook), str(ROOT)))
         environment = {**os.environ, **variables, "PYTHONPATH": path_}
         done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True)
-        trainer = owner(path)
-        if trainer is not None and trainer.pid:
+        for pid in trainers(path):
             with suppress(ProcessLookupError):
-                os.kill(trainer.pid, signal.SIGKILL)
-            until(lambda: gone(trainer.pid))
+                os.kill(pid, signal.SIGKILL)
+            until(lambda pid=pid: gone(pid))
+        until(lambda: owner(path) is None)
         assert died.exists() or not done.returncode, done.stderr
         return died.exists()
 
