@@ -170,7 +170,8 @@ def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
             with contextlib.suppress(OSError):
                 _remove(old)
     while True:
-        draft = folder / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
+        # absolute, since SQLite would take a relative path that begins with "file:" for an address
+        draft = folder.absolute() / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
         descriptor = make(draft)
         with contextlib.suppress(OSError):  # a file system without locks: nobody will delete the draft
             fcntl.flock(descriptor, fcntl.LOCK_EX)
