@@ -147,6 +147,7 @@ def create(
                     db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0})
                     db.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("PRAGMA journal_mode = WAL")
+                only_row(connection, "progress", {"id": int})  # fails where a log cannot be used
             # A hard link would check and take the name in one step, but some file systems have no hard
             # links. While the lock is held, no other trainer takes the name in between.
             _check_free(path)
