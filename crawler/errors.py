@@ -2,11 +2,17 @@
 
 from dataclasses import dataclass
 
+from wikitopics.visible import visible
+
 
 class CrawlerError(Exception):
-    """The base class of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
+    """The base class of this room's errors. ``exit_code`` is the code with which `wikitopics` exits. Names in
+    the message cannot act on a terminal."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class ContactMissing(CrawlerError):

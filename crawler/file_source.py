@@ -180,11 +180,14 @@ class FileSource:
 
         Raises BadSource for files without pages of this kind.
         """
-        if self.files.is_repeatable:
-            await _in_thread(self.files.look)
-            if not self._resuming:
-                self._scan = await _in_thread(self._choose)
-        return replace(self.files.info, articles=self._scan[0] if self._scan else None)
+        if not self.files.is_repeatable:
+            return replace(self.files.info, articles=None)
+        await _in_thread(self.files.look)
+        if self._resuming:
+            return replace(self.files.info, articles=None)
+        self._scan = await _in_thread(self._choose)
+        articles, chosen = self._scan
+        return replace(self.files.info, articles=articles, start=self._start(articles, chosen))
 
     def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """All batches after ``position``, about 50 pages each, until the last file ends.
@@ -236,11 +239,15 @@ class FileSource:
         if "threshold" not in position:
             articles, chosen = self._scan or self._choose(position.get("first"))
             self._scan = None
-            position = self.files.mark() | {"articles": articles, "first": len(chosen)} | position
+            position = self._start(articles, chosen) | position
             yield from self._first(articles, chosen, position)
             last = chosen[-1].hash if chosen else -1
             position |= {"threshold": last, "read": len(chosen)}
         yield from self._lap(position)
+
+    def _start(self, articles: int, chosen: Sequence[Chosen]) -> dict[str, int]:
+        """The position before the first article."""
+        return self.files.mark() | {"articles": articles, "first": len(chosen)}
 
     def _first(
         self, articles: int, chosen: Sequence[Chosen], position: dict[str, int]

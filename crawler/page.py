@@ -93,3 +93,6 @@ class SourceInfo:
     """The path of rendered pages, with ``$1`` for the title."""
     identity: Mapping[str, Any] = field(default_factory=dict)
     """Further identification of its content, such as a checksum, which a new session stores."""
+    start: Mapping[str, Any] | None = None
+    """The position before its first article, if a source resumed from there recognises whether it has
+    changed."""

@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from wikitopics.session.escapes import visible
+
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint for somebody who wrote ``word`` where only ``known`` words are accepted."""
@@ -18,9 +20,12 @@ NO_TOPICS = "no topics yet: they appear after the first minibatch"
 
 
 class SessionError(Exception):
-    """Base of this room's errors."""
+    """Base of this room's errors. Names in its message cannot act on the terminal that shows it."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class BadUsage(SessionError):
@@ -47,7 +52,8 @@ def errors_of(what: str, hint: str = ": fix the package, and the next `train` co
     try:
         yield
     except Exception as error:
-        raise SessionError(f"{what} fails: {error}{hint}") from error
+        reason = " ".join(str(error).split())
+        raise SessionError(f"{what} fails: {reason}{hint}") from error
 
 
 class SessionInUse(SessionError):

@@ -4,15 +4,14 @@ The sequences are for terminals that `obeys` accepts. No function here lets fore
 """
 
 import os
-import unicodedata
 from typing import TextIO
+
+from wikitopics.visible import visible as visible
 
 PLAIN = frozenset({"dumb", "linux", "vt100", "vt220"})
 """Values of $TERM for terminals without such sequences, which do not draw braille either."""
 BELL = "\a"
 _END = "\x1b\\"
-_KEEP = frozenset("\u200c\u200d")
-"""Joiners: Persian and Indic titles are misspelt without them, and they are harmless."""
 KEEP_TITLE, GIVE_BACK_TITLE = "\x1b[22;2t", "\x1b]2;" + _END + "\x1b[23;2t"
 """Save the title; clear and restore it. A terminal that cannot restore it is left without: shells set one."""
 
@@ -46,20 +45,3 @@ def title(text: str) -> str:
 def notice(how: str, text: str) -> str:
     """The sequence for "bell", or for "osc9", a desktop notification."""
     return BELL if how == "bell" else f"\x1b]9;{visible(text)}{_END}"
-
-
-def visible(text: str) -> str:
-    """``text`` with everything that a terminal could obey escaped, e.g. ``\\x1b`` or ``\\u202e``.
-
-    Control characters, bidirectional overrides, line separators and lone surrogates are printed as escapes
-    and have no effect.
-    """
-    if text.isprintable():  # it contains nothing to escape, and this test is quick
-        return text
-    return "".join(map(_shown, text))
-
-
-def _shown(ch: str) -> str:
-    if ch in _KEEP or unicodedata.category(ch) not in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
-        return ch
-    return f"\\x{ord(ch):02x}" if ch.isascii() else ch.encode("ascii", "backslashreplace").decode()

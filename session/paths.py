@@ -11,10 +11,12 @@ import platformdirs
 
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 
-WAL = "-wal"
-BESIDE = ("-journal", WAL, "-shm")
+WAL, SHM = "-wal", "-shm"
+BESIDE = ("-journal", WAL, SHM)
 """The endings of the files that SQLite keeps beside a session."""
 LOCK = ".lock"
+LONGEST_PATH = 460
+"""In bytes. SQLite's own limit is 512, with the names of the files that are beside a session at times."""
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 
@@ -53,8 +55,22 @@ def session_path(name: str) -> Path:
     if "/" in name or name.endswith(".db"):
         if name.lower().endswith((*BESIDE, LOCK)):
             raise BadUsage(f"{name} names a part of a session: a session's name ends in .db")
-        return user_path(name).absolute()
+        path = user_path(name).absolute()
+        check_length(path)
+        return path
     return named_session(name)
+
+
+def check_length(path: Path) -> None:
+    """Raise `BadUsage` for a path that SQLite does not open."""
+    length = len(os.fsencode(path.absolute()))
+    if length > LONGEST_PATH:
+        raise BadUsage(f"{path}: a path of {length} bytes; SQLite opens only those of up to {LONGEST_PATH}")
+
+
+def is_session_name(name: str) -> bool:
+    """Whether a session in the session folder can have this name."""
+    return bool(_NAME.fullmatch(name)) and not name.endswith(".db")
 
 
 def named_session(name: str) -> Path:
@@ -62,12 +78,14 @@ def named_session(name: str) -> Path:
 
     Raises `BadUsage` for a name that could leave the folder or is awkward in a shell.
     """
-    if not _NAME.fullmatch(name) or name.endswith(".db"):
+    if not is_session_name(name):
         raise BadUsage(
             f"{name!r} is not a session name: use letters, digits, '.', '_' and '-', not starting with a dot "
             "(for a session elsewhere, give a path with a '/')"
         )
-    return session_folder() / f"{name}.db"
+    path = session_folder() / f"{name}.db"
+    check_length(path)
+    return path
 
 
 def beside(path: Path, ending: str) -> Path:

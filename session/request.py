@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import ip_address
 
 from wikitopics.crawler.errors import BadSource, CrawlerError
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
 from wikitopics.crawler.mediawiki.source import ENGLISH, LANG
+from wikitopics.crawler.page import SURROGATE
 from wikitopics.crawler.source import Asked, Identity, PageKind, SourceKind
 from wikitopics.crawler.texts.files import GIVEN
 from wikitopics.crawler.texts.source import BEFORE, EARLIER, MARKUP, TEXTS, Texts
@@ -229,7 +231,16 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
         batch_sizes=sizes,
         measured_every=WATCHED if kind.asks_server else None,
     )
+    check_names(settings.as_json())
     return settings, vocabulary
+
+
+def check_names(values: Mapping[str, object]) -> None:
+    """Raise `BadUsage` for the name of a file or folder that a session cannot store: names are bytes, but its
+    settings are text."""
+    for name in re.findall(r'"((?:[^"\\]|\\.)*)"', json.dumps(values, ensure_ascii=False)):
+        if SURROGATE.search(name):
+            raise BadUsage(f"{name}: this name is not UTF-8, so no session can store it: rename it")
 
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
@@ -327,6 +338,7 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
             )
     for option in (MARKUP, LANG):
         _same(option.flag, identity.get(option.name), stored.source_options.get(option.name))
+    check_names(identity)
     return {**identity, EARLIER: earlier}
 
 

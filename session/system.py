@@ -2,11 +2,14 @@
 
 import asyncio
 import contextlib
+import errno
 import fcntl
+import mmap
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -15,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from wikitopics.crawler.system import open_own
-from wikitopics.session.errors import SessionInUse, os_error_as
+from wikitopics.session.errors import SessionError, SessionInUse, os_error_as
 from wikitopics.session.paths import LOCK, beside, command, is_at
 
 # How a process is identified: by now its number alone may belong to another program, or to a process in
@@ -212,12 +215,88 @@ def acting_later() -> Iterator[Signals]:
                 each.callback(signal.raise_signal, number)
 
 
+# What a session needs of its file system; some network shares and FUSE file systems lack it.
+
+
+def unfit(path: Path, lack: str) -> SessionError:
+    """The error for a session whose file system has this `lack_of`."""
+    how = "copy the session to a local disk, or set WIKITOPICS_HOME to a folder on one"
+    return SessionError(f"{path} is on a file system that cannot {lack}: {how}")
+
+
+def is_read_only(folder: Path) -> bool:
+    """Whether the folder's file system is mounted read-only."""
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
+
+
+def lack_of(folder: Path) -> str:
+    """What SQLite and a trainer need and the folder's file system cannot do, such as "lock files (No locks
+    available)"; "" if it can do everything.
+
+    Each is tried on files that are deleted again. Raises OSError if no file can be made there.
+    """
+    with tempfile.TemporaryDirectory(prefix=".wikitopics-", suffix=".new", dir=folder) as made:
+        first, second = Path(made, "a"), Path(made, "b")
+        first.write_bytes(bytes(_MAPPED))
+        for what, attempt in _NEEDS.items():
+            try:
+                attempt(first, second)
+            except OSError as error:
+                return f"{what} ({error.strerror or error})"
+    return ""
+
+
+def _lock_bytes(first: Path, second: Path) -> None:
+    """As SQLite locks."""
+    with first.open("r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
+
+
+def _lock_file(first: Path, second: Path) -> None:
+    """As trainers and drafts are locked."""
+    with first.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _share_memory(first: Path, second: Path) -> None:
+    """As SQLite shares the index of its write-ahead log."""
+    with first.open("r+b") as file, mmap.mmap(file.fileno(), _MAPPED) as shared:
+        shared[0] = 1
+    if first.read_bytes()[:1] != b"\1":
+        raise OSError(None, "what one program writes there, others do not see")
+
+
+def _flush(first: Path, second: Path) -> None:
+    with first.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def _replace(first: Path, second: Path) -> None:
+    second.write_bytes(b"")
+    first.replace(second)
+
+
+_MAPPED = 32 << 10
+"""The bytes that SQLite maps at a time."""
+_NEEDS = {
+    "lock parts of files": _lock_bytes,
+    "lock files": _lock_file,
+    "share memory between programs": _share_memory,
+    "flush files to the disk": _flush,
+    "replace a file by another one": _replace,
+}
+
+
 # One trainer per session: a lock that the kernel frees when its owner dies, however it dies.
 #
 # The lock is taken on a file beside the session, never on the session itself: closing any other descriptor of
 # the database file would drop SQLite's own locks (POSIX).
 
 TRIES = 20
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _LONGEST = 400
 
 
@@ -237,7 +316,14 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
         # A reader checking for a trainer holds a shared lock for microseconds, so try for a moment.
         for _ in range(TRIES):
             with os_error_as(f"cannot write {lock_path(path)}"):
-                descriptor, pid = try_lock(lock_path(path))
+                try:
+                    descriptor, pid = try_lock(lock_path(path))
+                except OSError as error:
+                    if error.errno not in _NO_LOCKS:
+                        raise
+                    if not path.exists():
+                        lock_path(path).unlink(missing_ok=True)
+                    raise unfit(path, f"lock files ({error.strerror})") from None
             if descriptor is not None:
                 self._descriptor = descriptor
                 with contextlib.suppress(OSError):  # such as a full disk: the lock holds without a pid too

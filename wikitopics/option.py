@@ -17,6 +17,8 @@ from importlib.util import find_spec
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Generic, Literal, SupportsFloat, TypeVar
 
+from wikitopics.visible import visible
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -197,7 +199,7 @@ class Option(Generic[T_co]):
             return self.default
         number = value if isinstance(value, str) and value in self.choices else _number(value, self.of)
         if not self._takes(number):
-            shown = " ".join(str(value).split())[:80] or "an empty one"
+            shown = visible(" ".join(str(value).split())[:80]) or "an empty one"
             raise ValueError(f"{self.name} must be {self.takes()}, not {shown}")
         return number  # type: ignore[return-value]  # as in `check`
 

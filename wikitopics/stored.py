@@ -26,6 +26,7 @@ from wikitopics.session.analysis.topics import Topic as Topic
 from wikitopics.session.analysis.topics import described_topics
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
+from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 from wikitopics.session.sources import REPORT, noun
@@ -136,7 +137,7 @@ def sessions() -> list[StoredSession]:
     found = []
     for name, path, status in list_sessions():
         if isinstance(status, str):
-            warnings.warn(f"session {name} is left out: {status}", stacklevel=2)
+            warnings.warn(visible(f"session {name} is left out: {status}"), stacklevel=2)
         else:
             found.append(StoredSession(path))
     return found
@@ -396,10 +397,10 @@ class StoredSession:
         try:
             now = self.status()
         except SessionError as error:
-            return f"<StoredSession {self.path}: {error}>"
+            return visible(f"<StoredSession {self.path}: {error}>")
         models = ", ".join(f"{one.name} ({one.topics} topics)" for one in now.models)
         account = f"{now.state}, {now.documents:,} {noun(now.source)} ({now.source_name})"
-        return f"<StoredSession {session_name(self.path)}: {account}; {models}>"
+        return visible(f"<StoredSession {session_name(self.path)}: {account}; {models}>")
 
     def _repr_html_(self) -> str | None:
         if REPORT.missing():

@@ -25,12 +25,13 @@ from wikitopics.crawler.page import Markup
 from wikitopics.crawler.source import default_held_out
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
-from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
+from wikitopics.crawler.texts.source import BEFORE, LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session import control
 from wikitopics.session.analysis.proportions import as_kept
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import KNOWN_ID
@@ -421,9 +422,10 @@ def _request(
 
 
 def _in_python(message: str) -> str:
-    """A message with the parameters of `train` in place of the options of the command line."""
+    """A message with the parameters of `train` in place of the options of the command line. Names in it
+    cannot act on a terminal."""
     # A command in backticks keeps its options.
-    return re.sub("`[^`]*`|--[a-z-]+", lambda option: _PARAMETERS.get(option[0], option[0]), message)
+    return visible(re.sub("`[^`]*`|--[a-z-]+", lambda option: _PARAMETERS.get(option[0], option[0]), message))
 
 
 def _known(path: Path) -> int:
@@ -455,6 +457,9 @@ def _is_finished(
     other += "pass those again, or another session"
     other += over + ("; add=True adds these" if takes_more else "")
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
+    if position is None and BEFORE in settings.source_options:
+        # Up to 1.2.0, a session that had just been told of more texts did not know yet what they were.
+        is_the_same = is_the_same and add
     if not is_the_same and not adds:
         raise SessionError(other)
     try:
@@ -564,7 +569,7 @@ def _progress_bar(
     except ImportError:
         yield lambda: None
         return
-    name, began = session_name(path), time.time()
+    name, began = visible(session_name(path)), time.time()
     with tqdm(desc=name, unit=" texts") as bar:
 
         def look() -> None:

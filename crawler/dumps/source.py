@@ -112,7 +112,7 @@ class Dump(PageKind):
             return f"{DUMP_FILES} is not a list of files"
         if wrong_address := _fault_of_addresses(identity):
             return wrong_address
-        versions = identity.get(VERSIONS, files)
+        versions = identity.get(VERSIONS, [""] * len(files))
         fit = isinstance(versions, list) and len(versions) == len(files)
         if not fit or not all(isinstance(each, str) and each.isprintable() for each in versions):
             return f"{VERSIONS} is not a list of versions"  # which are sent in headers

@@ -43,9 +43,19 @@ async def serve(app: web.Application, port: int) -> None:
         await runner.cleanup()
         sys.exit(f"cannot listen on port {port}: {os.strerror(error.errno or 0).lower()}; try another --port")
     over = _asked_to_end()  # before any client knows its address
-    print(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php", flush=True)  # noqa: T201
-    await over.wait()
+    if _told(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php"):
+        await over.wait()
     await runner.cleanup()
+
+
+def _told(address: str) -> bool:
+    """Print the address; False if whoever wanted to read it is gone."""
+    try:
+        print(address, flush=True)  # noqa: T201
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python flushes once more at exit
+        return False
+    return True
 
 
 def _asked_to_end() -> asyncio.Event:

@@ -24,6 +24,7 @@ from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, 
 from wikitopics.session.paths import BESIDE, LOCK
 from wikitopics.session.records import Role
 from wikitopics.session.storage.decoding import Rows, Types, convert_rows
+from wikitopics.session.system import is_read_only, lack_of, unfit
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -147,6 +148,11 @@ def database(connection: Connection) -> "Database":
     return Database(connection)
 
 
+ALONE = "mode=ro&vfs=unix-none"
+"""Parameters by which SQLite reads a write-ahead log without locks and without a -shm file, which is only for
+a session that nobody can be writing to."""
+
+
 def open_session(path: Path, how: str, timeout: float) -> Connection:
     """A connection to a session after `check_session`; ``how``: parameters of SQLite's URI. Raises
     `SessionError`, for example if the file has just been deleted."""
@@ -156,6 +162,8 @@ def open_session(path: Path, how: str, timeout: float) -> Connection:
             uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
         )
         with closed_on_error(connection):
+            if how == ALONE:
+                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             check_session(connection, path)
     return connection
 
@@ -194,10 +202,23 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
         return NotASession(f"{path} is damaged or not a session: not an SQLite file")
     if _DAMAGE.search(text):
         return Damaged(text if text.isascii() and text.isprintable() else "text that is not UTF-8")
-    if "readonly" in text or "read-only" in text:
-        return SessionError(f"{path} cannot be written: it or its folder is read-only")
     if "disk is full" in text:
         return DiskFull(f"the disk is full: {path}")
+    folder = Path(os.path.realpath(path)).parent
+    refused = "unable to open" in text
+    if is_read_only(folder) and (refused or "readonly" in text or "I/O error" in text):
+        return SessionError(f"{path} cannot be written: read-only file system")
+    if "readonly" in text or (refused and not os.access(folder, os.W_OK)):
+        return SessionError(f"{path} cannot be written: it or its folder is read-only")
+    if refused or "locked" in text or "I/O error" in text:
+        try:
+            lack = lack_of(folder)
+        except OSError as reason:
+            if reason.errno in (errno.ENOSPC, errno.EDQUOT):
+                return DiskFull(f"the disk is full: {path}")
+            lack = ""
+        if lack:
+            return unfit(path, lack)
     if "locked" in text:
         return NotNow(f"{path} is locked: another program is writing to it")
     if "I/O error" in text:
@@ -302,7 +323,15 @@ def fold_log(path: Path) -> None:
 
 def remove_database(path: Path) -> None:
     """Delete an SQLite file that is not open anywhere, and the files that SQLite may have left beside it."""
-    for ending in ("", *BESIDE):
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        path.unlink()
+    remove_log(path)
+
+
+def remove_log(path: Path) -> None:
+    """Delete the files that SQLite left beside a file which is gone: it would read what they hold into the
+    next file of that name."""
+    for ending in BESIDE:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.with_name(path.name + ending).unlink()
 

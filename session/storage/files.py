@@ -21,6 +21,8 @@ from wikitopics.session.storage.database import closed_on_error, keep_sessions, 
 _DRAFT = ".wikitopics-"
 """The beginning of a draft's name: a file or folder that replaces another one once it is complete."""
 _NAMES = (f"{_DRAFT}*.new", ".*.db.new")
+_OLD = ".old"
+"""The ending of the name of a folder that is being replaced."""
 
 
 def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
@@ -112,20 +114,47 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
     """An empty new folder that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
     All files written into it must be named ``stem``, with or without an ending: only a folder without other
-    files is replaced. Raises the errors of `replacing`.
+    files is replaced. The old folder is deleted last: a process killed before that leaves it, perhaps under
+    another name, which the next call for ``target`` puts right. Raises the errors of `replacing`.
     """
     keep_sessions(target)
     with os_error_as(f"cannot write {target}"):
+        old = _aside(target)
+        if os.path.lexists(old) and not os.path.lexists(target):
+            old.rename(target)
         _check_folder(target, stem)
         with _draft_in(target.parent, _new_folder) as draft:
             yield draft
             for path in (*draft.iterdir(), draft):
                 sync(path)
-            if os.path.lexists(target):
-                _remove(target)
-            draft.rename(target)
+            _swap(draft, target, old)
             with contextlib.suppress(OSError):
                 sync(target.parent)
+
+
+def _aside(target: Path) -> Path:
+    """The name that a folder has while another one takes its name."""
+    return target.with_name(f"{_DRAFT}{_digest(os.fsencode(target.name))}{_OLD}")
+
+
+def _swap(draft: Path, target: Path, old: Path) -> None:
+    """Give a new folder the name ``target``; one that has it is called ``old`` first, and then deleted."""
+    if not os.path.lexists(target):
+        draft.rename(target)
+        return
+    _remove(old)  # of a process that was killed here: the folder that replaced it has its name
+    target.rename(old)
+    try:
+        draft.rename(target)
+    except BaseException:
+        old.rename(target)
+        raise
+    _remove(old)
+
+
+def set_aside(folder: Path) -> Iterator[Path]:
+    """The folders that processes killed in `replacing_folder` have left in a folder under another name."""
+    yield from sorted(folder.glob(f"{_DRAFT}*{_OLD}"))
 
 
 @contextlib.contextmanager
@@ -141,7 +170,8 @@ def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
             with contextlib.suppress(OSError):
                 _remove(old)
     while True:
-        draft = folder / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
+        # absolute, since SQLite would take a relative path that begins with "file:" for an address
+        draft = folder.absolute() / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
         descriptor = make(draft)
         with contextlib.suppress(OSError):  # a file system without locks: nobody will delete the draft
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -162,7 +192,11 @@ def _new_folder(path: Path) -> int:
 
 def _machine() -> str:
     """Identifies this machine: on a shared file system, locks of other machines may not be visible."""
-    return hashlib.blake2b(os.uname().nodename.encode(), digest_size=4).hexdigest()
+    return _digest(os.uname().nodename.encode(), 4)
+
+
+def _digest(data: bytes, size: int = 8) -> str:
+    return hashlib.blake2b(data, digest_size=size).hexdigest()
 
 
 def left_behind(folder: Path) -> Iterator[Path]:

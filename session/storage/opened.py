@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,10 +16,10 @@ from typing import Annotated, Any, NotRequired, Self, TypedDict
 from msgspec import Meta
 
 from wikitopics.option import Option
-from wikitopics.session.errors import NO_TOPICS, BadUsage, Damaged, SessionError
+from wikitopics.session.errors import NO_TOPICS, BadUsage, Damaged, DiskFull, NotNow, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT
-from wikitopics.session.paths import WAL, beside, command, no_session, session_name
+from wikitopics.session.paths import SHM, WAL, beside, command, no_session, session_name
 from wikitopics.session.records import JSON, PositiveCount, Progress, Scored, Text
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
 from wikitopics.session.storage import database
@@ -284,13 +285,31 @@ class OpenedSession:
         self.leave()
 
 
+QUIET_SECONDS = 15.0
+"""A trainer writes to the log far more often than this."""
+
+
 def _connect(path: Path) -> sqlite3.Connection:
-    has_writer = beside(path, WAL).exists()  # checked first: an attempt to open the file may make a -wal
+    # Checked first: an attempt to open the file may make both.
+    log, is_shared = beside(path, WAL), beside(path, SHM).exists()
+    size, written = _size_and_time(log)
     try:
         return database.open_session(path, "mode=ro", 5.0)
-    except SessionError:
-        if has_writer:
+    except SessionError as error:
+        is_busy = isinstance(error, NotNow) and not isinstance(error, DiskFull)
+        is_new = time.time() - written < QUIET_SECONDS  # perhaps by a trainer on another machine
+        if is_busy or (size and is_shared and is_new):
             raise
-    # A reader without write permission needs the -shm file that only a writer makes. If there is no writer,
-    # there is no -wal either, and the file can be read as it is.
-    return database.open_session(path, "mode=ro&immutable=1", 5.0)
+    # A reader without write permission needs the -shm file that only a writer makes; a full disk has no room
+    # for one, and on some file systems nobody can use one. Nobody writes now, so the log can be read without
+    # it, or, if that is empty, the file as it is.
+    return database.open_session(path, database.ALONE if size else "mode=ro&immutable=1", 5.0)
+
+
+def _size_and_time(path: Path) -> tuple[int, float]:
+    """The bytes of a file and when it was written to; zeros if it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0.0
+    return status.st_size, status.st_mtime

@@ -13,7 +13,7 @@ from wikitopics.crawler.texts.source import BEFORE
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import HELD_OUT, PASSES
-from wikitopics.session.paths import is_at
+from wikitopics.session.paths import BESIDE, check_length, is_at
 from wikitopics.session.records import (
     JSON,
     Event,
@@ -155,10 +155,13 @@ def backup(path: Path, target: Path) -> None:
 
     Raises `SessionError` if ``target`` exists or cannot be written; then nothing is left behind.
     """
-    if os.path.lexists(target):
-        raise SessionError(f"{target} already exists: name a new file")
+    for ending in ("", *BESIDE):
+        if os.path.lexists(target.with_name(target.name + ending)):
+            raise SessionError(f"{target}{ending} already exists: name a new file")
+    check_length(target)
     with session_errors(target), SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
-        reader._connection.execute("VACUUM INTO ?", [str(draft)])
+        name = os.fsencode(draft)  # which need not be text
+        reader._connection.execute("VACUUM INTO CAST(? AS TEXT)", [name])
         # On the copy, no trainer must seem to have died.
         with contextlib.closing(sqlite3.connect(draft)) as copy, copy:
             copy.execute("UPDATE heartbeat SET state = 'stopped'")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wikitopics.crawler.source import Identity
+from wikitopics.crawler.source import Identity, Position
 from wikitopics.model.areas import Areas
 from wikitopics.session.errors import Damaged, SessionError, os_error_as
 from wikitopics.session.options import KEEP_ARTICLES
@@ -46,6 +46,7 @@ from wikitopics.session.storage.database import (
     database,
     only_row,
     order_by_topic,
+    remove_log,
     script,
     session_errors,
     writing,
@@ -116,12 +117,14 @@ class Beginning(NamedTuple):
     """Those of the models' first topics."""
 
 
-def create(path: Path, settings: Settings, beginning: Beginning | None = None) -> None:
+def create(
+    path: Path, settings: Settings, beginning: Beginning | None = None, start: Position | None = None
+) -> None:
     """Create the session file, whole or not at all, readable only by its owner; an existing file is never
     replaced.
 
-    Without ``beginning`` it has no words and no models; `build` adds them. The caller holds the session's
-    lock.
+    Without ``beginning`` it has no words and no models; `build` adds them. ``start``: the position from which
+    its source is read. The caller holds the session's lock.
     """
     with os_error_as(f"cannot create {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,13 +143,15 @@ def create(path: Path, settings: Settings, beginning: Beginning | None = None) -
                     )
                     if beginning is not None:
                         _insert_words(db, settings, beginning)
-                    db.table("progress").insert(_progress_row(Progress(), 1))
+                    db.table("progress").insert(_progress_row(Progress(position=_stored(start)), 1))
                     db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0})
                     db.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("PRAGMA journal_mode = WAL")
+                only_row(connection, "progress", {"id": int})  # fails where a log cannot be used
             # A hard link would check and take the name in one step, but some file systems have no hard
             # links. While the lock is held, no other trainer takes the name in between.
             _check_free(path)
+            remove_log(path)
 
 
 def _check_free(path: Path) -> None:
@@ -164,6 +169,10 @@ def _insert_words(db: "Database", settings: Settings, beginning: Beginning) -> N
             {"model": number, "topic": topic, "name": name} for topic, name in enumerate(names)
         )
     db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
+
+
+def _stored(position: Position | None) -> dict[str, Any] | None:
+    return None if position is None else dict(position)
 
 
 def _progress_row(progress: Progress, next_seq: int) -> Row:
@@ -192,9 +201,12 @@ class SessionWriter(SessionReader):
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
             self._put("progress", 1, _progress_row(progress, self.next_seq))
 
-    def add_source(self, identity: Identity) -> None:
-        """Have a finished session continue with another source, from the source's start."""
-        progress = replace(self.progress(), position=None, lap=None, finished=False)
+    def add_source(self, identity: Identity, start: Position | None) -> None:
+        """Have a finished session continue with another source, from the position ``start``.
+
+        Whoever resumes it must find out that a source is not this one even if nothing of it has been read.
+        """
+        progress = replace(self.progress(), position=_stored(start), lap=None, finished=False)
         with writing(self._db.conn, self.path):
             self._db.table("settings").update("source_options", {"value": json.dumps(dict(identity))})
             articles.drop_held_out_topics(self._db.conn)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
-from wikitopics.crawler.source import Identity, PageKind, SourceKind, default_held_out
+from wikitopics.crawler.source import Identity, PageKind, Position, SourceKind, default_held_out
 from wikitopics.crawler.texts.source import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import flag
@@ -162,10 +162,14 @@ def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:
     return Beginning(vocabulary.words, models, list(seeds))
 
 
-def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
-    """Create the session's file, with untrained models; if there is only a rule, without words."""
+def create(
+    path: Path, settings: Settings, vocabulary: Vocabulary | Rule, start: Position | None = None
+) -> None:
+    """Create the session's file, with untrained models; if there is only a rule, without words.
+
+    ``start``: the position before the source's first article."""
     begun = beginning(settings, vocabulary) if isinstance(vocabulary, Vocabulary) else None
-    create_session(path, settings, begun)
+    create_session(path, settings, begun, start)
 
 
 def kept_name(settings: Settings, identity: Identity) -> str:
@@ -468,18 +472,19 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWrit
             plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
         )
         opened.push_async_callback(source.feed.close)
+        start = source.info.start
         if plan.is_new:
             settings = complete(settings, plan.request, source)
             size, held_out = source.info.articles, settings[HELD_OUT]
             if size is not None and size - held_out < LEAST:
                 raise too_few(settings, plan.kind, size, held_out, {})
-            await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
+            await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary, start))
         elif version := released(plan.path):
             say(f"converting this session from the format of {version} (only once)")
             await _to_its_end(lambda: upgrade(plan.path))
         store = SessionWriter(plan.path)
         if plan.adds:
-            await _to_its_end(lambda: store.add_source(settings.source_options))
+            await _to_its_end(lambda: store.add_source(settings.source_options, start))
         stream = await asyncio.to_thread(_read, store, plan)
         opened.callback(store.close)  # harmless if a run has already closed it
         yield store, stream, source

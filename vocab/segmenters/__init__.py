@@ -13,6 +13,7 @@ from importlib import import_module, metadata
 from typing import Final
 
 from wikitopics.option import install_command
+from wikitopics.visible import visible
 
 PACKAGES: Final = {
     "ja": ("sudachipy", "sudachidict_core"),
@@ -39,6 +40,9 @@ class VocabularyError(ValueError):
     """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class UnseparatedWords(VocabularyError):

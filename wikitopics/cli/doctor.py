@@ -21,6 +21,7 @@ from wikitopics.session import __version__, sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import config_file, session_folder
 from wikitopics.session.sources import EXTRAS
+from wikitopics.session.system import lack_of
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
 LOW_DISK = 500e6
@@ -118,6 +119,9 @@ def _leftovers(folders: set[Path]) -> str:
     ):
         if paths := sorted(str(path) for folder in folders for path in left_behind(folder)):
             leftovers.append(f"{what}, which you can delete: {', '.join(paths)}")
+    if paths := sorted(str(path) for folder in folders for path in files.set_aside(folder)):
+        how = "which the next `export` to the same folder puts back"
+        leftovers.append(f"folders set aside by a killed `export`, {how}: {', '.join(paths)}")
     return "; ".join(leftovers) or "none"
 
 
@@ -150,9 +154,17 @@ def _disk(folder: Path) -> Iterator[Check]:
         mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
     kinds_at = {Path(at.replace("\\040", " ")): k for _, at, k, *_ in map(str.split, mounts.splitlines())}
     kind = next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)
-    local = kind not in _NETWORK_FILE_SYSTEMS
-    advice = "SQLite's write-ahead log does not work; set WIKITOPICS_HOME to a local folder"
-    yield "file system", local, (kind or "unknown") + ("" if local else f": on a network, where {advice}")
+    try:
+        lack = lack_of(folder)
+    except OSError as error:
+        lack = f"be written to ({error.strerror})"
+    fault = ""
+    if kind in _NETWORK_FILE_SYSTEMS:
+        fault = ": on a network, where SQLite's write-ahead log does not work"
+    elif lack:
+        fault = f": it cannot {lack}, which a session needs"
+    advice = "; set WIKITOPICS_HOME to a local folder" if fault else ""
+    yield "file system", not fault, f"{kind or 'unknown'}{fault}{advice}"
 
 
 def _contact() -> str:

@@ -17,8 +17,9 @@ from wikitopics.model import kinds
 from wikitopics.option import Option
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, MODEL, OUTSIDE, RUN, SHARED, SOURCE, VOCAB
-from wikitopics.session.paths import session_folder, session_path
+from wikitopics.session.paths import is_session_name, session_folder, session_path
 
 if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
@@ -36,7 +37,8 @@ def reading(session: str | Path) -> SessionReader:
 
 def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
     """The names in the session folder that begin with what was typed."""
-    return sorted(path.stem for path in session_folder().glob("[!.]*.db") if path.stem.startswith(begun))
+    names = (path.stem for path in session_folder().glob("[!.]*.db"))
+    return sorted(name for name in names if name.startswith(begun) and is_session_name(name))
 
 
 def model_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
@@ -53,7 +55,7 @@ def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> lis
     rows = sorted(
         _of_session(ctx, lambda reader: reader.topics(reader.model_named(model))), key=lambda row: -row.share
     )
-    numbers = [(str(row.topic), row.name.replace(",", "")) for row in rows]
+    numbers = [(str(row.topic), visible(row.name.replace(",", ""))) for row in rows]
     return [CompletionItem(number, help=name) for number, name in numbers if number.startswith(begun)]
 
 

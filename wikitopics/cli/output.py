@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import select
 import sys
 import time
@@ -137,7 +138,8 @@ def unless_none(record: Mapping[str, object], key: str) -> dict[str, object]:
 
 def error_line(message: str) -> str:
     """A message as the one line shown to users."""
-    return f"wikitopics: {visible(' '.join(message.split()))}"
+    line = re.sub(r"[ \t\r\n]+", " ", message.strip())  # other spaces may be part of a file's name
+    return f"wikitopics: {visible(line)}"
 
 
 def nobody_reads() -> bool:
@@ -149,9 +151,9 @@ def nobody_reads() -> bool:
 
 
 def say(message: str) -> None:
-    """Print a message for people to standard error."""
+    """Print a message for people to standard error, in one line."""
     with contextlib.suppress(OSError):  # a closed terminal is no reason to stop training
-        click.echo(_visible_lines(message), err=True)
+        click.echo(visible(message), err=True)
 
 
 def agrees(question: str, otherwise: str) -> bool:
@@ -161,7 +163,7 @@ def agrees(question: str, otherwise: str) -> bool:
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadUsage(f"{otherwise} {NOBODY_ASKED}")
-    return click.confirm(question, err=True)
+    return click.confirm(visible(question), err=True)
 
 
 class ProgressLine:
@@ -185,7 +187,7 @@ class ProgressLine:
             return
         self._next = time.monotonic() + self._every
         of = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
-        line = f"{done:,}{of} {self._what}"
+        line = visible(f"{done:,}{of} {self._what}")
         if self._terminal:
             # Spaces overwrite what a longer line left, without an escape code.
             click.echo(f"\r{line:<60}", err=True, nl=False)

@@ -183,6 +183,15 @@ def test_the_process_ends_with_its_standard_input():
         assert process.wait() == 0
 
 
+def test_it_ends_silently_where_nobody_reads_its_address():
+    reads, writes = os.pipe()
+    os.close(reads)
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=writes, stderr=subprocess.PIPE) as process:
+        os.close(writes)
+        assert process.wait() == 0
+        assert process.stderr.read() == b""
+
+
 def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end():
     with started(subprocess.DEVNULL) as process:
         with pytest.raises(subprocess.TimeoutExpired):

@@ -48,9 +48,10 @@ TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--
 VALUES = {
     "null": None, "text": "text", "empty": "", "minus": -1, "zero": 0, "half": 1.5,
     "huge": 2**62, "least": -(2**63), "infinite": float("inf"),
+    "vast": 1.7e308, "minus vast": -1.7e308, "tiny": 5e-324, "most": 10**15,
     "nul": "a\0\x1b[31m\nb", "long": "x" * 2_000_000, "blob": b"\x01\x02\x03", "no bytes": b"",
     "list": "[]", "object": "{}", "json null": "null", "json nan": '{"a": NaN}',
-    "surrogate": '"\\ud800"', "deep": "[" * 100_000,
+    "surrogate": '"\\ud800"', "nested": "[" * 100_000,
 }  # fmt: skip
 EXPRESSIONS = {
     "no utf-8": "CAST(x'ff41fe' AS TEXT)",
@@ -61,7 +62,7 @@ EXPRESSIONS = {
     "longer": "{column} || x'00'",
     "twice": "{column} || {column}",
 }
-JSON_VALUES = [None, "text", -1, 1.5, 10**400, True, [], {}, [[]], {"a": 1}, "\ud800", "x" * 100_000]
+JSON_VALUES = [None, "text", -1, 1.5, 1.7e308, 10**400, True, [], {}, [[]], {"a": 1}, "\ud800", "x" * 100_000]
 JSON_COLUMNS = {"settings": "value", "models": "scalars", "heartbeat": "activity", "progress": "position"}
 JSON_COLUMNS |= {"areas": "names"}
 NPZ_COLUMNS = dict.fromkeys(("pending", "held_out", "recent", "kept_counts"), "documents")
@@ -286,6 +287,50 @@ def test_any_damage_is_answered_cleanly(cli, whole, home, shard):
                 unclean.append(f"{name}, by {' '.join(command)}: {error!r}")
     assert unclean == []
     assert tried > CASES / SHARDS, "hardly any damage could be done"
+
+
+EXTREMES = ("vast", "minus vast", "tiny", "most", "minus")
+ANSWERING = [["FACE"], ["LOOK"], ["status"], ["export", "metrics"], ["export", "metrics", "--format", "json"]]
+
+
+def test_measurements_may_have_any_finite_value(cli, whole, home):
+    home.mkdir()
+    path = home / "default.db"
+    for name in EXTREMES:
+        shutil.copy(whole, path)
+        first = "SELECT max(articles) FROM metrics"  # the newest is shown, and has to be likely
+        sql(path, f"UPDATE metrics SET value = ? WHERE articles < ({first})", VALUES[name])
+        sql(path, "UPDATE metrics SET value = ? WHERE metric = 'npmi' OR metric = 'drift'", VALUES[name])
+        rows = strict(cli.ok("export", "metrics", "--format", "json").out)
+        assert all(abs(row["value"]) < np.inf for row in rows)
+        assert len(rows) == len(
+            [one for model in ("lda", "scvb0", "hdp") for one in wikitopics.open(path).metrics(model)]
+        )
+        look(path)
+    scored = [{"articles": 1, "words": 1, "nats": [-1e15, 1e15, 0.0]}]
+    sql(path, "UPDATE progress SET prequential = ?", json.dumps([list(one.values()) for one in scored]))
+    assert "on new articles" in cli.ok("status").out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("extreme", EXTREMES)
+def test_any_column_may_have_an_extreme_value(cli, whole, home, extreme):
+    home.mkdir()
+    path = home / "default.db"
+    unclean = []
+    with contextlib.closing(sqlite3.connect(whole)) as db:
+        tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        columns = [(table, row[1]) for table in tables for row in db.execute(f"PRAGMA table_info({table})")]
+    for table, column in columns:
+        shutil.copy(whole, path)
+        with contextlib.suppress(sqlite3.Error):  # SQLite itself would not have it
+            sql(path, f"UPDATE OR IGNORE {table} SET {column} = ?", VALUES[extreme])
+        for command in ANSWERING:
+            try:
+                check(cli, path, command)
+            except Exception as error:  # noqa: BLE001 (they are told all at once)
+                unclean.append(f"{table}.{column} by {' '.join(command)}: {error!r}")
+    assert unclean == []
 
 
 def test_a_model_whose_numbers_overflow_and_one_that_is_gone_are_damage(cli, whole, home, one_line, tmp_path):

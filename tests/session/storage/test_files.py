@@ -9,6 +9,8 @@ import json
 import os
 import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -63,6 +65,52 @@ def test_a_folder_that_cannot_be_written_whole_leaves_what_was_there(tmp_path, m
     with pytest.raises(SessionError, match="No space left"):
         write(tmp_path / "out", "model.new")
     assert [file.name for file in tmp_path.rglob("*")] == ["out", "model"]
+
+
+SWAPPED = """
+import os, pathlib, shutil, signal, sys
+from wikitopics.session.storage import files
+
+target, last, passed = pathlib.Path(sys.argv[1]), int(sys.argv[2]), 0
+
+def around(work):
+    def done(*rest, **named):
+        global passed
+        passed += 1
+        if passed == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return work(*rest, **named)
+    return done
+
+for module, name in ((pathlib.Path, "rename"), (shutil, "rmtree"), (files, "sync")):
+    setattr(module, name, around(getattr(module, name)))
+with files.replacing_folder(target, "model") as folder:
+    (folder / "model").write_text("new")
+"""
+
+
+def test_a_kill_at_any_instant_loses_no_folder_that_is_being_replaced(tmp_path, cli, monkeypatch):
+    target, codes = tmp_path / "out", []
+    for instant in range(1, 9):
+        with replacing_folder(target, "model") as folder:
+            (folder / "model").write_text("old")
+        program = [sys.executable, "-c", SWAPPED, target, str(instant)]
+        codes.append(subprocess.run(program).returncode)
+        there = [path for path in tmp_path.rglob("model") if not path.parent.name.endswith(".new")]
+        assert there, f"both are gone at instant {instant}"
+        assert {path.read_text() for path in there} <= {"old", "new"}
+        if there == [target / "model"]:
+            continue
+        monkeypatch.chdir(tmp_path)
+        told = cli("doctor", "--offline").out
+        assert "set aside by a killed `export`, which the next `export` to the same folder puts back" in told
+        with pytest.raises(ZeroDivisionError), replacing_folder(target, "model"):
+            raise ZeroDivisionError
+        assert (target / "model").read_text() in ("old", "new")
+    assert set(codes) == {-signal.SIGKILL, 0}
+    with replacing_folder(target, "model") as folder:
+        (folder / "model").write_text("last")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_two_that_write_one_file_never_mix(tmp_path):

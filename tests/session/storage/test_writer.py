@@ -71,6 +71,21 @@ def test_a_file_that_came_while_the_session_was_made_is_not_overwritten(tmp_path
     assert os.listdir(tmp_path) == ["s.db"]
 
 
+def test_what_sqlite_left_of_a_deleted_session_is_no_part_of_the_next(path, tmp_path):
+    with closing(SessionWriter(path)) as store:
+        store.commit(Progress(articles=1, held_out=1, crawled=2), changes(1, 2), 1)
+        logs = {ending: path.with_name(path.name + ending).read_bytes() for ending in ("-wal", "-shm")}
+        path.unlink()  # as by a user, of a session whose trainer was killed
+    for ending, data in logs.items():
+        path.with_name(path.name + ending).write_bytes(data)
+    assert len(logs["-wal"]) > 1000
+    stores.create(path, settings(), stores.Beginning(WORDS, [row()]))
+    with SessionReader(path) as reader:
+        assert reader.progress().articles == 0
+        assert reader.heartbeat().state == "new"
+    assert sql(path, "PRAGMA integrity_check") == [("ok",)]
+
+
 def test_a_session_or_folder_that_cannot_be_made_is_one_line_and_leaves_nothing(tmp_path):
     with pytest.raises(SessionError):
         stores.create(tmp_path / "s.db", settings(), stores.Beginning(WORDS, [row() | {"arrays": object()}]))
