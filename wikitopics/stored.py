@@ -464,15 +464,19 @@ def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
     if hasattr(value, "columns"):  # iterating over a table yields their names
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):  # a mapping yields keys
+    is_alone = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
+    if is_alone or isinstance(value, Mapping) or not isinstance(value, Iterable):  # a mapping yields keys
         raise wrong_type(argument, "a collection, such as a list", value)
 
 
 def cell(value: object) -> object:
-    """The value of a table's cell: None for NaN, and for pandas' NA and NaT; what a scalar of Arrow holds."""
+    """The value of a table's cell: None for NaN, for pandas' NA and NaT, and for what numpy masks; what a
+    scalar of Arrow holds."""
     if type(value).__module__.partition(".")[0] == "pyarrow":
         value = value.as_py()  # type: ignore[attr-defined]
-    missing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value)
+    missing = type(value).__name__ in ("NAType", "NaTType", "MaskedConstant") or (
+        isinstance(value, Real) and value != value
+    )
     return None if missing else value
 
 

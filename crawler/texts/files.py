@@ -85,6 +85,9 @@ def check_paths(paths: Sequence[str]) -> None:
             raise BadSource(f"{name}: write one object a line into a .jsonl: jq -c '.[]' FILE > FILE.jsonl")
         if ending(path) is None:
             raise BadSource(f"{name}: not a supported kind of file: give {_TAKEN}")
+        other = "" if records.is_packed(path) else records.other_format(path)
+        if other:
+            raise BadSource(f"{name}: {other}")
 
 
 def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFile, ...]:

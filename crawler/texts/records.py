@@ -34,6 +34,31 @@ def is_packed(name: str) -> bool:
     return PurePath(name).suffix.lower() in PACKED
 
 
+# What people call .csv or .txt and is not text, by its first bytes.
+_BZIP2 = "a bzip2 file: its name must end with .bz2"
+_FORMATS = {
+    b"\x1f\x8b": "a gzip file: its name must end with .gz",
+    **{b"BZh%d1AY&SY" % level: _BZIP2 for level in range(1, 10)},
+    b"\xfd7zXZ\0": "an xz file: its name must end with .xz",
+    b"\x28\xb5\x2f\xfd": "a Zstandard file: its name must end with .zst",
+    b"PK\3\4": "a ZIP archive: unpack it, or if it is a spreadsheet, save that as CSV in UTF-8",
+    b"\xd0\xcf\x11\xe0": "a document of Excel or Word: save it as CSV or text in UTF-8",
+    b"PAR1\x15": "a Parquet file: pass its column to `wikitopics.train` in Python",
+    b"%PDF-": "a PDF: convert it to text",
+}
+
+
+def other_format(path: str) -> str:
+    """What a file is that is not text, by its first bytes, and what to do; "" if it may be text, or cannot
+    be read."""
+    try:
+        with open_regular(path) as file:
+            first = file.read(10)
+    except OSError:
+        return ""
+    return next((what for mark, what in _FORMATS.items() if first.startswith(mark)), "")
+
+
 def open_regular(path: str) -> BinaryIO:
     """Open a regular file. Raises OSError for anything else; never waits for a pipe's other end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -105,7 +130,7 @@ class Contents:
             if size > LARGEST_DOCUMENT:
                 return None
             pieces.append(block)
-        return b"".join(pieces).removeprefix(_BYTE_ORDER_MARK)
+        return _without_mark(b"".join(pieces))
 
     def _lines(self) -> Iterator[bytes | None]:
         pieces: list[bytes] = []
@@ -143,7 +168,7 @@ class Contents:
         if size > LARGEST_DOCUMENT:
             return None
         line = b"".join(pieces)
-        return line.removeprefix(_BYTE_ORDER_MARK) if begins_file else line
+        return _without_mark(line) if begins_file else line
 
     def _blocks(self) -> Iterator[bytes]:
         """The rest of the file, unpacked, in UTF-8 and with line feeds."""
@@ -168,6 +193,13 @@ class Contents:
         data = self.file.read(size)
         self.seen(data)
         return data
+
+
+def _without_mark(beginning: bytes) -> bytes:
+    """The beginning of a file without byte order marks: a program that does not know them adds another."""
+    while beginning.startswith(_BYTE_ORDER_MARK):
+        beginning = beginning.removeprefix(_BYTE_ORDER_MARK)
+    return beginning
 
 
 # What files hold that are not written as usual: UTF-16, and lines that end in a carriage return alone.
@@ -314,24 +346,54 @@ _ONE_A_LINE = ": write one object a line, as `jq -c '.[]'` does with an array"
 
 
 def json_lines(contents: Contents, names: Names, *, may_be_empty: bool = False) -> Iterator[Record]:
-    """One JSON object per line, with a text and optionally a title and an id; blank lines are not records.
+    """One JSON object per line, with a text and optionally a title and an id. Blank lines are not records,
+    nor are those that only begin or end an array.
 
     ``may_be_empty``: whether an object without a text is a document too.
     """
     for line in contents.lines:
-        if line is None or line.strip():
+        if line is None or not _is_nothing(line):
             try:
                 yield _from_json(line, names, may_be_empty), contents.number
             except BadRecord as bad:
                 yield bad, contents.number
 
 
-def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document:
-    text_of_line = _utf8(line)
+_BESIDE_JSON = " \t\r\n\N{RECORD SEPARATOR}\N{BYTE ORDER MARK}\N{NO-BREAK SPACE}"
+"""What may stand around the object of a line: programs mark where records or joined files begin."""
+
+
+def _is_nothing(line: bytes) -> bool:
+    """Whether there is nothing in a line, or only what begins or ends an array."""
+    if len(line) >= _SHORT:
+        return not line.strip()
+    return line.decode("utf-8", "replace").strip(_BESIDE_JSON) in ("", "[", "]", ",")
+
+
+def _integer(digits: str) -> int | str:
+    """A whole number; its digits if they are more than Python makes a number of."""
     try:
-        record = json.loads(text_of_line)
+        return int(digits)
+    except ValueError:
+        return digits
+
+
+def _parsed(text: str) -> object:
+    """What JSON says; strings may hold control characters. Raises ValueError and RecursionError."""
+    return json.loads(text, strict=False, parse_int=_integer)
+
+
+def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document:
+    text_of_line = _utf8(line).strip(_BESIDE_JSON)
+    try:
+        try:
+            record = _parsed(text_of_line)
+        except ValueError:
+            # One element of an array whose elements have a line each.
+            inner = text_of_line.removeprefix("[").removeprefix(",").removesuffix("]")
+            record = _parsed(inner.rstrip().removesuffix(","))
     except (ValueError, RecursionError):
-        is_part = text_of_line.strip() in ("[", "{", "[{")
+        is_part = text_of_line in ("{", "[{")
         raise BadRecord("not JSON", f"not JSON{_ONE_A_LINE if is_part else ''}") from None
     if not isinstance(record, dict):
         hint = _ONE_A_LINE if isinstance(record, list) else ""
@@ -408,6 +470,8 @@ def document_of(text: object, title: object, external_id: object, may_be_empty: 
     if not (may_be_empty or text.strip()):
         raise BadRecord("no text", "no text")
     name = _label(external_id)
+    if not (may_be_empty or name.strip()):
+        name = ""
     if len(name.encode()) > LONGEST_ID:
         raise BadRecord("too large", f"an id of over {LONGEST_ID} bytes")
     return Document(sound_text(text), " ".join(_label(title).split()), name)

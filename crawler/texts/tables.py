@@ -172,42 +172,61 @@ class Table:
     def hides_rows(self, row: Sequence[str], lines: Sequence[str], *, is_odd: bool) -> bool:
         """Whether the further ``lines`` of what was read as one ``row`` are rows themselves.
 
-        They are if they have the right number of cells, with numbers and single words where the row has them:
-        most of the lines, if the row ``is_odd`` anyway; otherwise nine in ten, if they count on from the row
-        or are more lines than could look like that by accident.
+        They are if they have the right number of cells, with numbers and single words where the row has them,
+        and do not look like prose: most of the lines, if the row ``is_odd`` anyway; otherwise nine in ten, if
+        they count on from the row or are more lines than could look like that by accident.
         """
         others = [(n, cell) for n, cell in enumerate(row[: self.width]) if n not in self.text]
         numbers = [n for n, cell in others if cell.strip().isdecimal()]
         words = [n for n, cell in others if len(cell.split()) == 1]
+        has_blanks = any(cell.startswith(" ") for cell in row[1:])
         enough = 1
         share = 0.5
         if not is_odd:
             count_on = any(self._counts_on(row, line, n) for n in numbers for line in lines[:1])
-            usual = 3 if words else max(_MANY_LINES, 4 * self.most_lines)
+            usual = 3 if words else self.many_lines
             enough = 1 if count_on else usual
             share = 0.9
         if len(lines) < enough:
             return False
+        are_told_by_cells = bool(numbers) or any(n > self.text[-1] for n in words)
+        may_be_wide = is_odd or are_told_by_cells or len(lines) >= self.many_lines
         compared = lines[:_MOST_COMPARED]
         unlike = 0
         for line in compared:
             cells, _ = split_row(line, self.delimiter)
+            if may_be_wide:
+                cells, _ = self.fitted(cells)
             unlike += (
                 len(cells) != self.width
+                or not any(cells)
                 or not all(cells[n].strip().isdecimal() for n in numbers)
                 or not all(len(cells[n].split()) == 1 for n in words)
+                or any(_has_no_letter(cells[n]) for n in self.text)
+                or (not has_blanks and any(cell.startswith(" ") for cell in cells[1:]))
             )
             if unlike > (1 - share) * len(compared):
                 return False
         return True
 
+    @property
+    def many_lines(self) -> int:
+        """The lines of a cell from which on it is suspicious."""
+        return max(_MANY_LINES, 4 * self.most_lines)
+
     def _counts_on(self, row: Sequence[str], line: str, column: int) -> bool:
         """Whether the number in this column of the ``line`` is the one after that of the ``row``."""
         cells, _ = split_row(line, self.delimiter)
+        cells, _ = self.fitted(cells)
         if len(cells) != self.width or not cells[column].strip().isdecimal():
             return False
         number, after = row[column].strip(), cells[column].strip()
         return max(len(number), len(after)) < 20 and int(after) == int(number) + 1
+
+
+def _has_no_letter(cell: str) -> bool:
+    """Whether there is something in the cell, but nothing that could be a text."""
+    return bool(cell.strip()) and not any(map(str.isalpha, cell))
 
 
 def table_rows(contents: Contents, table: Table, say: Say) -> Iterator[Record]:
@@ -345,7 +364,8 @@ def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
         return read, ()
     alone, _ = split_row(lines.taken[0], table.delimiter)
     if isinstance(read, list) and is_whole:
-        if len(alone) != table.width:
+        fitted, _ = table.fitted(alone)
+        if len(fitted) != table.width:
             return read, ()
         lines.keep(1)
         return alone, (STRAY,)
@@ -356,7 +376,12 @@ def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
     if table.hides_rows(alone, further, is_odd=True):
         lines.keep(1)
         return alone, (STRAY,)
-    if isinstance(read, list | BadRecord):
+    if isinstance(read, BadRecord):
+        return read, ()
+    if len(further) >= table.many_lines:
+        lines.keep(1)
+        return alone, (STRAY,)
+    if isinstance(read, list):
         return read, ()
     if str(read) == _CUT_OFF:
         row, _ = split_row("".join(lines.taken), table.delimiter)
@@ -563,17 +588,26 @@ def _places(cells: Sequence[str], named: str | None, usual: str = "") -> tuple[i
 
 
 def _shape(lines: Sequence[str], delimiters: str) -> tuple[str, int]:
-    """The delimiter with which most rows have the same number of cells, and that number."""
+    """The delimiter with which most rows have the same number of cells, and that number; one column unless
+    more rows have several cells than one."""
     best = delimiters[0], 1
     most = 0
     for mark in delimiters:
-        widths = Counter(len(split_row(line, mark)[0]) for line in lines if line.strip())
-        del widths[1]
+        widths = Counter(_widths(lines, mark))
+        alone = widths.pop(1, 0)
         for width, rows in widths.items():
-            if rows > most:
+            if rows > most and widths.total() > alone:
                 most = rows
                 best = mark, width
     return best
+
+
+def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
+    """The number of cells of each row: according to `csv`, or by line if there are stray quotation marks."""
+    try:
+        return [len(row) for row in csv.reader(lines, delimiter=delimiter, strict=True) if row]
+    except csv.Error:
+        return [len(split_row(line, delimiter)[0]) for line in lines if line.strip()]
 
 
 def _most_lines(lines: Iterable[str], delimiter: str, width: int) -> int:

@@ -1,8 +1,11 @@
 """Tables as programs, spreadsheets and people write them: rows are checked against the header."""
 
+import bz2
 import csv
+import gzip
 import io
 import json
+import lzma
 import random
 
 import pytest
@@ -93,6 +96,46 @@ def test_rows_between_a_stray_mark_and_one_that_seems_to_close_it_are_rows(tmp_p
     many = [f"words {n}" for n in range(200)]
     many[20], many[150] = '"stray', 'five inches 5"'
     assert texts(write(tmp_path / "c.csv", "\n".join(["text", *many])))[0] == many
+
+
+PROSE = "a line of prose, with a comma"
+
+
+@pytest.mark.parametrize("closing", ["", '"'])
+@pytest.mark.parametrize(("number", "last"), [(3000, 2000), (30, 20)])
+@pytest.mark.parametrize(
+    ("header", "before", "after"), [("id,text", "{},", ""), ("text,label", "", ",pos"), ("text", "", "")]
+)
+def test_a_stray_mark_costs_no_row_where_commas_are_not_quoted(
+    tmp_path, header, before, after, number, last, closing
+):
+    if (header, number, closing) == ("text", 30, '"'):
+        pytest.skip("a text of a few lines looks the same")
+    found = [PROSE] * number
+    found[5] = f'"{PROSE}'
+    found[last] = PROSE + closing
+    lines = [header] + [f"{before.format(n)}{one}{after}" for n, one in enumerate(found)]
+    path = write(tmp_path / "a.csv", "\n".join(lines))
+    read_, skips, told = texts(path)
+    assert (read_, skips) == (found, {})
+    assert f"{path}: 1 row has {STRAY} (line 7); it is read as it stands" in told
+
+
+@pytest.mark.parametrize(
+    ("header", "begin", "text"),
+    [
+        ("name,text", "Soup", "Take:\nsalt, a pinch\npepper, a pinch\nwater, a lot"),
+        ("id,text", "1", "a table:\n1,2\n3,4\n5,6"),
+        ("id,text", "1", "paragraph\n\n" * 60),
+        ("name,text", "log", "it says:\nerror,no disk,left\nwarning,no fan,there\nnote,all is,well"),
+    ],
+)
+def test_a_cell_whose_lines_look_like_rows_only_at_first_sight_is_a_cell(tmp_path, header, begin, text):
+    path = write(tmp_path / "a.csv", f'{header}\n{begin},"{text}"\nCake,bake it\n')
+    assert texts(path) == ([text, "bake it"], {}, [])
+    letter = "a letter\n\n" * 60
+    alone = write(tmp_path / "b.csv", f'text\nshort\n"{letter}"\nend\n')
+    assert texts(alone) == (["short", letter, "end"], {}, [])
 
 
 def test_cells_of_several_lines_stay_cells(tmp_path):
@@ -260,6 +303,58 @@ def test_tables_without_a_header(tmp_path):
     files = TextFiles([path], "2", header=False)
     list(files.first_reading())
     assert [page.text for page, _ in files.read({"offset": 23, "line": 2, "number": 2})] == ["three", "four"]
+
+
+def test_the_width_of_a_table_without_a_header(tmp_path):
+    over_lines = '1,"one, two\nand, so, on"\n2,"three, four\n\nand, so, on"\n'
+    found, skips, told = texts(write(tmp_path / "a.csv", over_lines), header=False, column="2")
+    assert (found, skips, told) == (["one, two\nand, so, on", "three, four\n\nand, so, on"], {}, [])
+    prose = ["one", "two, with a comma", "three", "four"]
+    assert texts(write(tmp_path / "b.csv", "\n".join(prose)), header=False, column="1")[0] == prose
+    assert texts(write(tmp_path / "b.csv", "\n".join(prose)), header=False)[0] == prose
+
+
+def test_ids_that_are_blank_are_none(tmp_path):
+    table = write(tmp_path / "a.csv", "id,text\n ,one\n ,two\n,three\n")
+    lines = write(tmp_path / "a.jsonl", jsonl({"id": " ", "text": "one"}, {"id": " ", "text": "two"}))
+    assert texts(table) == (["one", "two", "three"], {}, [])
+    assert texts(lines) == (["one", "two"], {}, [])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '{"text": "one"},\n{"text": "two"},\n{"text": "three"}\n',
+        '[{"text": "one"},\n{"text": "two"},\n{"text": "three"}]\n',
+        '[\r\n  {"text": "one"},\r\n  {"text": "two"}\r\n, {"text": "three"}\r\n]',
+        '\x1e{"text": "one"}\n\x1e{"text": "two"}\n\ufeff{"text": "three"}\n',
+        '\ufeff\ufeff{"text": "one"}\n\xa0\n{"text": "two"}\n' + " " * 500 + '\n{"text": "three"}\n',
+        '{"text": "one", "n": ' + "9" * 5000 + '}\n{"text": "two", "n": NaN}\n{"text": "three"}\n',
+    ],
+)
+def test_json_lines_as_programs_write_them(tmp_path, data):
+    assert texts(write(tmp_path / "a.jsonl", data)) == (["one", "two", "three"], {}, [])
+
+
+def test_control_characters_in_json_are_text(tmp_path):
+    data = '{"text": "one\ttwo"}\n{"text": "three\0four"}\n'
+    assert texts(write(tmp_path / "a.jsonl", data)) == (["one\ttwo", "three\0four"], {}, [])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".txt"])
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (gzip.compress(b"text\none\n"), r"a gzip file: its name must end with \.gz"),
+        (bz2.compress(b"text\none\n"), r"a bzip2 file: its name must end with \.bz2"),
+        (lzma.compress(b"text\none\n"), r"an xz file: its name must end with \.xz"),
+        (b"PK\x03\x04\x14\0\0\0", "a ZIP archive: unpack it, or if it is a spreadsheet, save that as CSV"),
+    ],
+)
+def test_what_is_no_text_whatever_its_name_is_called_what_it_is(tmp_path, ending, data, what):
+    path = write(tmp_path / f"a{ending}", data)
+    with pytest.raises(BadSource, match=f"{path}: {what}"):
+        read(path)
 
 
 def test_ids_and_titles_of_any_json_type_are_text(tmp_path):

@@ -209,7 +209,7 @@ def written(bad):
     [
         (b"nope", "not JSON", "not JSON"),
         (b"[" * 100_000, "not JSON", "not JSON"),
-        (b'{"text": "x", "id": ' + b"9" * 5000 + b"}", "not JSON", "not JSON"),
+        (b'{"text": "x", "id": ' + b"9" * 5000 + b"}", "too large", "an id of over 4096 bytes"),
         (b"[1]", "no text", 'not an object with a "text"'),
         (b"{}", "no text", "no text"),
         (b'{"text": 3}', "no text", "no text"),
@@ -218,7 +218,7 @@ def written(bad):
         (b'{"text": ["a", "b"]}', "no text", 'no text: not a string, but ["a", "b"]'),
         (b'{"text": NaN}', "no text", "no text"),
         (b'[{"text": "x"}]', "no text", 'not an object with a "text": write one object a line'),
-        (b"[", "not JSON", "not JSON: write one object a line, as `jq -c '.[]'` does with an array"),
+        (b"{", "not JSON", "not JSON: write one object a line, as `jq -c '.[]'` does with an array"),
         (b'{"text": "x", "id": "' + b"i" * 5000 + b'"}', "too large", "an id of over 4096 bytes"),
         (b'{"text": "' + LONG + b'"}', "too large", "over 32 MB"),
     ],

@@ -113,8 +113,9 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
     (told,) = cli.json("infer", tmp_path / "text")
     assert session.infer(texts)[0].tolist() == told["proportions"]
     refused(lambda: session.infer("a text"), "texts must be a collection", error=TypeError)
-    missing = session.infer(pd.Series(["", None, np.nan, pd.NA]))
+    missing = session.infer(["", None, np.nan, pd.NA, *np.ma.masked_all(1, object)])
     assert (missing == missing[0]).all()
+    refused(lambda: session.infer(np.array("a text")), "texts must be a collection", error=TypeError)
     refused(lambda: session.infer(["a text", 3.0]), "texts: number 1 is of type float", error=TypeError)
     table = pd.DataFrame({"text": ["a"]})
     refused(lambda: session.infer(table), "texts must be a column, such as frame['text']", error=TypeError)

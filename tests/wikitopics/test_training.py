@@ -161,6 +161,8 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"texts": {"id": "a text"}}, TypeError, "^texts must be a collection, such as a list, not {'id'"),
         ({"texts": pd.DataFrame({"text": ["a text"]})}, TypeError, "a column, such as .*, not a table"),
         ({"texts": ["a", 3]}, TypeError, "texts: number 1 is of type int"),
+        ({"texts": np.array("a text")}, TypeError, "^texts must be a collection, .*, not array"),
+        ({"ids": np.array(3)}, TypeError, "^ids must be a collection, .*, not array"),
         ({"titles": ["a"]}, ValueError, "titles: only 1 of them"),
         ({"ids": range(200)}, ValueError, "texts: only 120 of them"),
         ({"seed": -1}, ValueError, "seed must be a whole number"),
