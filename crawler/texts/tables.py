@@ -40,6 +40,8 @@ _SEPARATOR_LINE = re.compile(r'"?sep=([^"\w\r\n])\1*"?\s*', re.IGNORECASE)
 _LONGEST_HEADER = 1 << 20
 _FIRST_LINES, _FIRST_BYTES = 200, 256 << 10
 """The most of a file that is looked at before its rows are read."""
+_LINES_ABOVE = 20
+"""The most lines below the first row in which a header is looked for, to say so."""
 _MOST_NAMED = 12
 """The most columns of a table without a header that a message names."""
 _MANY_LINES = 50
@@ -84,6 +86,8 @@ class Table:
     """The number of lines before the first record."""
     most_lines: int
     """The most lines that one of the first rows has."""
+    has_wide: bool
+    """Whether one of the first rows has more cells than there are columns."""
 
     @classmethod
     def of(
@@ -107,11 +111,15 @@ class Table:
             may_lack_header = column is None or column.isdecimal()
             otherwise = ", or give --no-header if these are no names" if may_lack_header else ""
             why = lacks("column", column, columns, otherwise=otherwise)
+            number = _later_header(contents, delimiters, column)
+            if number:
+                why = f"the header is in line {number}: delete the lines above it"
             raise BadSource(f"{contents.name}: {why}")
         delimiter, text = found
         cells = rows[delimiter]
         names.look(cells)
         first = contents.number
+        most_lines, has_wide = _first_rows(_further(contents), delimiter, len(cells))
         return cls(
             delimiter=delimiter,
             width=len(cells),
@@ -120,7 +128,8 @@ class Table:
             title=_places(cells, names.title, "title"),
             id=_places(cells, names.id, "id") if names.reads_ids else (),
             first=first,
-            most_lines=_most_lines(_further(contents), delimiter, len(cells)),
+            most_lines=most_lines,
+            has_wide=has_wide,
         )
 
     @classmethod
@@ -143,6 +152,7 @@ class Table:
                 f"{contents.name}: {missing} Without a header, give its number with --text-column: "
                 + ", ".join(there[:_MOST_NAMED])
             )
+        most_lines, has_wide = _first_rows(lines, delimiter, width)
         return cls(
             delimiter=delimiter,
             width=width,
@@ -151,7 +161,8 @@ class Table:
             title=_places(numbers, names.title),
             id=_places(numbers, names.id) if names.reads_ids else (),
             first=before,
-            most_lines=_most_lines(lines, delimiter, width),
+            most_lines=most_lines,
+            has_wide=has_wide,
         )
 
     def fitted(self, row: list[str]) -> tuple[list[str], Oddity | None]:
@@ -174,7 +185,7 @@ class Table:
 
         They are if they have the right number of cells, with numbers and single words where the row has them,
         and do not look like prose: most of the lines, if the row ``is_odd`` anyway; otherwise nine in ten, if
-        they count on from the row or are more lines than could look like that by accident.
+        they count on from the row, have tabs, or are more lines than could look like that by accident.
         """
         others = [(n, cell) for n, cell in enumerate(row[: self.width]) if n not in self.text]
         numbers = [n for n, cell in others if cell.strip().isdecimal()]
@@ -184,13 +195,15 @@ class Table:
         share = 0.5
         if not is_odd:
             count_on = any(self._counts_on(row, line, n) for n in numbers for line in lines[:1])
+            has_tabs = self.delimiter == "\t" and self.width > 1  # which prose has not
             usual = 3 if words else self.many_lines
-            enough = 1 if count_on else usual
+            enough = 1 if count_on or has_tabs else usual
             share = 0.9
         if len(lines) < enough:
             return False
         are_told_by_cells = bool(numbers) or any(n > self.text[-1] for n in words)
-        may_be_wide = is_odd or are_told_by_cells or len(lines) >= self.many_lines
+        is_long = len(lines) >= self.many_lines
+        may_be_wide = is_odd or are_told_by_cells or (is_long and self.has_wide)
         compared = lines[:_MOST_COMPARED]
         unlike = 0
         for line in compared:
@@ -202,7 +215,7 @@ class Table:
                 or not any(cells)
                 or not all(cells[n].strip().isdecimal() for n in numbers)
                 or not all(len(cells[n].split()) == 1 for n in words)
-                or any(_has_no_letter(cells[n]) for n in self.text)
+                or any(_is_number(cells[n]) for n in self.text)
                 or (not has_blanks and any(cell.startswith(" ") for cell in cells[1:]))
             )
             if unlike > (1 - share) * len(compared):
@@ -224,9 +237,9 @@ class Table:
         return max(len(number), len(after)) < 20 and int(after) == int(number) + 1
 
 
-def _has_no_letter(cell: str) -> bool:
-    """Whether there is something in the cell, but nothing that could be a text."""
-    return bool(cell.strip()) and not any(map(str.isalpha, cell))
+def _is_number(cell: str) -> bool:
+    """Whether a cell has digits and no letter, so that it is no text."""
+    return any(map(str.isdigit, cell)) and not any(map(str.isalpha, cell))
 
 
 def table_rows(contents: Contents, table: Table, say: Say) -> Iterator[Record]:
@@ -580,6 +593,17 @@ def _found(rows: Mapping[str, list[str]], column: str | None) -> tuple[str, tupl
     return None
 
 
+def _later_header(contents: Contents, delimiters: str, column: str | None) -> int | None:
+    """The number of a further line, among the first ones, that has a text column, if there is one: people
+    write titles and comments above the header."""
+    begin = contents.number + 1
+    for number, line in enumerate(islice(_further(contents), _LINES_ABOVE), begin):
+        cells = {mark: _cells([line], mark) for mark in delimiters}
+        if _found(cells, column) is not None:
+            return number
+    return None
+
+
 def _places(cells: Sequence[str], named: str | None, usual: str = "") -> tuple[int, ...]:
     """The columns called ``named``; None: those called ``usual``, in upper or lower case."""
     if named is not None:
@@ -610,10 +634,12 @@ def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
         return [len(split_row(line, delimiter)[0]) for line in lines if line.strip()]
 
 
-def _most_lines(lines: Iterable[str], delimiter: str, width: int) -> int:
-    """The most lines of a row among the first ones but one, which may have a stray quotation mark."""
+def _first_rows(lines: Iterable[str], delimiter: str, width: int) -> tuple[int, bool]:
+    """The most lines of a row among the first ones but one, which may have a stray quotation mark, and
+    whether one of them is too wide."""
     number = before = 0
     sizes = [1, 1]
+    has_wide = False
 
     def counted() -> Iterator[str]:
         nonlocal number
@@ -626,5 +652,6 @@ def _most_lines(lines: Iterable[str], delimiter: str, width: int) -> int:
         for row in rows:
             if len(row) == width:
                 sizes.append(number - before)
+            has_wide = has_wide or len(row) > width
             before = number
-    return sorted(sizes)[-2]
+    return sorted(sizes)[-2], has_wide

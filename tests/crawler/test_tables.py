@@ -138,6 +138,15 @@ def test_a_cell_whose_lines_look_like_rows_only_at_first_sight_is_a_cell(tmp_pat
     assert texts(alone) == (["short", letter, "end"], {}, [])
 
 
+def test_lines_with_tabs_are_rows_from_the_first_on(tmp_path):
+    written = [("b7x", '"one'), ("a3y", 'two"'), ("c1z", '"'), ("d5w", "four"), ("e9v", '"')]
+    data = "".join(f"{name}\t{text}\tpos\n" for name, text in written)
+    found, skips, _ = texts(write(tmp_path / "a.tsv", f"name\ttext\tlabel\n{data}"))
+    assert (found, skips) == ([text for _, text in written], {})
+    valid = 'text\tlabel\n"one\ntwo"\tpos\nthree\tneg\n'
+    assert texts(write(tmp_path / "b.tsv", valid)) == (["one\ntwo", "three"], {}, [])
+
+
 def test_cells_of_several_lines_stay_cells(tmp_path):
     poem = "Roses are red,\nViolets are blue,\nSugar is sweet,\nAnd so are you"
     speech = 'He said:\n"yes, of course"\nand left'
@@ -207,6 +216,17 @@ def test_however_mangled_a_table_is_reading_resumes_at_any_row(tmp_path, seed):
 @pytest.mark.parametrize("before", ["\r\n\r\n", ",,,\n", "sep=,\n", '"sep=,"\r\n\n', "SEP=,\r\n"])
 def test_what_may_stand_above_the_header(tmp_path, before):
     assert texts(write(tmp_path / "a.csv", before + rows("one", "two")))[0] == ["one", "two"]
+
+
+def test_a_header_below_other_lines_is_told_of(tmp_path):
+    path = write(tmp_path / "a.csv", "# of 2024, by me\n\nid;text\n1;one\n")
+    with pytest.raises(BadSource, match=f"{path}: the header is in line 3: delete the lines above it"):
+        read(path)
+    reviews = write(tmp_path / "b.csv", "Reviews,,\nid,review,text\n1,one,two\n")
+    with pytest.raises(BadSource, match="the header is in line 2: delete the lines above it"):
+        read(reviews, column="review")
+    with pytest.raises(BadSource, match="there is no column 'other'"):
+        read(reviews, column="other")
 
 
 def test_a_first_line_names_the_delimiter(tmp_path):
@@ -350,6 +370,7 @@ def test_control_characters_in_json_are_text(tmp_path):
         (lzma.compress(b"text\none\n"), r"an xz file: its name must end with \.xz"),
         (b"PK\x03\x04\x14\0\0\0", "a ZIP archive: unpack it, or if it is a spreadsheet, save that as CSV"),
     ],
+    ids=["gzip", "bzip2", "xz", "zip"],
 )
 def test_what_is_no_text_whatever_its_name_is_called_what_it_is(tmp_path, ending, data, what):
     path = write(tmp_path / f"a{ending}", data)

@@ -129,7 +129,7 @@ def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, one_line
         (b"xyzzy\n", "contains no word of the session's vocabulary"),
         (b"", "contains no word of the session's vocabulary"),
         (b"\x7fELF\x02\x01\0\0aaa aab", "a binary file, or not UTF-8 text"),
-        ("aaa aab".encode("utf-16"), "a binary file, or not UTF-8 text"),
+        ("aaa aab".encode("utf-16")[:-1] + b"\0\0\0", "a binary file, or not UTF-8 text"),
         ("слова на кириллице".encode("cp1251"), "a binary file, or not UTF-8 text"),
     ],
 )
@@ -145,7 +145,9 @@ def test_what_cannot_be_inferred_is_told(cli, trained, tmp_path, monkeypatch, co
 def test_one_text_without_a_known_word_has_no_topics(cli, trained, tmp_path):
     (tmp_path / "known").write_bytes("aaa aab aac é".encode("latin-1"))
     (tmp_path / "unknown").write_text("xyzzy")
-    *_, before, last = cli.ok("infer", tmp_path / "known", tmp_path / "unknown").out.splitlines()
+    outcome = cli.ok("infer", tmp_path / "known", tmp_path / "unknown")
+    assert "known: not UTF-8 in 1 places, where words are cut: save it as UTF-8" in outcome.err
+    *_, before, last = outcome.out.splitlines()
     assert last.endswith("unknown: 0 of 1 words known")
     assert before.startswith("  ")
 

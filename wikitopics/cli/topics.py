@@ -506,8 +506,11 @@ def _read(file: str) -> str:
     except OSError as error:
         raise SessionError(f"{_called(file)}: {error.strerror}") from None
     text = data.decode(encoding_of(data), "replace")
-    if "\0" in text or text.count("\N{REPLACEMENT CHARACTER}") > len(text) * _UNREADABLE:
+    unreadable = text.count("\N{REPLACEMENT CHARACTER}")
+    if "\0" in text or unreadable > len(text) * _UNREADABLE:
         raise SessionError(f"{_called(file)}: a binary file, or not UTF-8 text")
+    if unreadable:
+        say(f"{_called(file)}: not UTF-8 in {unreadable:,} places, where words are cut: save it as UTF-8")
     return text
 
 
