@@ -78,7 +78,12 @@ def _title(target: str, foreign: frozenset[str]) -> str:
 def page_links(page: Page, info: SourceInfo) -> list[str]:
     """The titles of the articles to which the page's prose links, each as often as it does."""
     if page.markup == "wikitext":
-        targets = wikitext_links(page.text, file_names=info.file_names, category_names=info.category_names)
+        targets = wikitext_links(
+            page.text,
+            file_names=info.file_names,
+            category_names=info.category_names,
+            language=info.language,
+        )
     else:
         targets = html_links(page.text, info.article_path) if page.markup == "html" else []
     return list(titles(targets, info, page.title))
@@ -179,7 +184,13 @@ def _tell_of(seen: Sequence[tuple[Markup, str]], tell: Callable[[str], None]) ->
 
 
 def prose(page: Page, info: SourceInfo = UNKNOWN) -> str:
-    """The page's text without its markup; ``info`` has its wiki's names for files and categories."""
+    """The page's text without its markup; ``info`` has the language of its wiki, and its names for files and
+    categories."""
     if page.markup == "wikitext":
-        return extract_wikitext(page.text, file_names=info.file_names, category_names=info.category_names)
+        return extract_wikitext(
+            page.text,
+            file_names=info.file_names,
+            category_names=info.category_names,
+            language=info.language,
+        )
     return extract_html(page.text) if page.markup == "html" else without_invisible(page.text)
