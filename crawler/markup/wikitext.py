@@ -11,6 +11,7 @@ from wikitopics.crawler.markup.prose import (
     NAMES,
     in_kept_sections,
     links_in,
+    lowered,
     names_in,
     read_data,
     tidy,
@@ -244,6 +245,18 @@ def _flatten(frames: list[_Frame], out: list[str]) -> None:
     out[frames[0][1] :] = ["".join(pieces).replace("|", _BAR)]
 
 
+_MAGIC_WORDS = "|".join(map(re.escape, sorted(NAMES["redirects"], key=len, reverse=True)))
+_REDIRECT = re.compile(rf"(?:{_MAGIC_WORDS})[ \t\n]*:?[ \t\n]*\[\[")
+_LONGEST_REDIRECT = 200
+"""The characters of a text in which a redirect's magic word and the beginning of its link are expected."""
+
+
+def is_redirect(text: str) -> bool:
+    """Whether a page with this wikitext redirects, in whatever language its wiki is."""
+    begin = lowered(text[:_LONGEST_REDIRECT].lstrip())
+    return begin.startswith("#redirect") or (begin[:1] in "#＃" and _REDIRECT.match(begin) is not None)
+
+
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftp|irc)://|//|mailto:|news:)[^\s\[\]]*+([^\[\]\n]*+)\]", re.IGNORECASE
 )
@@ -305,7 +318,7 @@ def _kept(
 ) -> Iterator[str]:
     """The lines of prose; ``targets`` collects those of all links, whose numbers are then marked in the
     lines."""
-    if text.lstrip()[:9].lower() == "#redirect":
+    if is_redirect(text):
         return iter(())
     ignored = NAMES["ignored"]
     if names:
