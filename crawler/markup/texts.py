@@ -48,6 +48,8 @@ def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[
                 title = "İ" + title[1:]
             elif len(first.upper()) == 1 and not _NO_CAPITALS.match(first):  # the capital of ß is two letters
                 title = first.upper() + title[1:]
+                if not title.isascii():
+                    title = unicodedata.normalize("NFC", title)  # a capital may be one letter with its mark
         if title and title != own:
             yield title
 
