@@ -178,6 +178,8 @@ _LONGEST = 2 << 20
 """The most bytes of a compressed block: even noise takes about 900 kB."""
 _END_BYTES = 16
 """The bytes of a stream's end, with some padding; an end has a mark, unless reading began after it."""
+_BETWEEN_BITS = 119
+"""The most bits from the mark of an end to the next mark: mark, checksum, padding, the next header."""
 _MOST_SEARCHED = 1 << 20
 """The bytes returned at a time, however much a block unpacks to."""
 
@@ -189,6 +191,7 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
     """
     data, base = b"", offset
     begun: int | None = None  # the bit of `data` where a block begins
+    ended: int | None = None  # the bit of the file where the last mark is one of an end
     searched = 0  # bytes of `data`
     seen = False
     while more := read(_READ):
@@ -196,7 +199,10 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
         for bit, mark in _marks(data, searched):
             if begun is not None:
                 yield base + begun // 8, _unpacked(data, begun, bit)
+            elif ended is not None and 8 * base + bit - ended > _BETWEEN_BITS:
+                yield ended // 8, _none()  # the mark of a block in between is damaged
             begun, seen = bit if mark == _BLOCK else None, True
+            ended = 8 * base + bit if mark == _END else None
         searched = max(0, len(data) - 6)
         done = searched if begun is None else begun // 8
         if len(data) - done > _LONGEST or (not seen and base + len(data) - offset > _LONGEST):

@@ -1,10 +1,10 @@
-"""What a page of an old dump is: before format 0.4, only its title and its text tell."""
+"""In which namespace a page of an old dump is: before format 0.4, only its title tells."""
 
 import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from wikitopics.crawler.markup.prose import EDGES, NAMES
+from wikitopics.crawler.markup.prose import EDGES, lowered
 from wikitopics.crawler.page import SourceInfo
 
 _CORE = ("talk", "user", "project", "file", "image", "mediawiki", "template", "help", "category")
@@ -12,16 +12,6 @@ _ENGLISH = frozenset({"media", "special", *_CORE, *(f"{name} talk" for name in _
 """The names that every wiki knows, besides its own."""
 _WIKI = "$1"
 _BLANKS = re.compile(r"[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-_MAGIC_WORDS = "|".join(map(re.escape, sorted(NAMES["redirects"], key=len, reverse=True)))
-_REDIRECT = re.compile(rf"(?:{_MAGIC_WORDS})[ \t\n]*:?[ \t\n]*\[\[")
-_LONGEST_REDIRECT = 200
-"""The characters of a text in which a redirect's magic word and the beginning of its link are expected."""
-
-
-def is_redirect(text: str) -> bool:
-    """Whether a page with this wikitext redirects, in whatever language its wiki is."""
-    begin = _lowered(text[:_LONGEST_REDIRECT].lstrip())
-    return begin.startswith("#redirect") or (begin[:1] in "#＃" and _REDIRECT.match(begin) is not None)
 
 
 def has_namespace(title: str, info: SourceInfo) -> bool:
@@ -73,9 +63,4 @@ def _languages() -> dict[str, tuple[frozenset[str], str]]:
 
 def _plain(name: str) -> str:
     """The name of a namespace in the form by which names are compared."""
-    return _BLANKS.sub(" ", _lowered(name.strip(EDGES))).strip(" ")
-
-
-def _lowered(text: str) -> str:
-    """In small letters, İ as the i that others write."""
-    return text.lower().replace("i\u0307", "i")
+    return _BLANKS.sub(" ", lowered(name.strip(EDGES))).strip(" ")

@@ -24,10 +24,11 @@ from wikitopics.crawler.dumps.containers import (
     data_blocks,
     reading,
 )
-from wikitopics.crawler.dumps.kinds import has_namespace, is_redirect, project_names
+from wikitopics.crawler.dumps.kinds import has_namespace, project_names
 from wikitopics.crawler.errors import BadSource, CutOff, Damaged
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.texts import is_disambiguation
+from wikitopics.crawler.markup.wikitext import is_redirect
 from wikitopics.crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, SourceInfo, is_id, utf8_size
 
 PAGE_TAG = re.compile(rb"<(?:[a-z][\w.-]{0,30}:)?page[\s>]", re.IGNORECASE)

@@ -33,6 +33,11 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.replace("\n", ";").split(";"))
 
 
+def lowered(text: str) -> str:
+    """In small letters, İ as the i that others write."""
+    return text.lower().replace("i\u0307", "i")
+
+
 def _tables() -> Iterator[tuple[str, frozenset[str]]]:
     for table in read_data("names.txt").split("\n\n"):
         head, _, names = table.partition("\n")

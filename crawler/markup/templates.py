@@ -15,10 +15,11 @@ _LITERAL = {
     **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
     **dict.fromkeys(("ndash", "endash", "en dash"), "–"),
     **dict.fromkeys(("mdash", "emdash", "em dash"), "—"),
-    **dict.fromkeys(("nbsp", "space", "spaces", "thinsp", "·", "•", "dot", "bull"), " "),
+    **dict.fromkeys(("nbsp", "nnbsp", "space", "spaces", "thinsp", "hairsp", "·", "•", "dot", "bull"), " "),
     **dict.fromkeys(("break", "br", "clear", "-"), "\n"),
     **{sign.lower(): sign for sign in ("AD", "BC", "BCE", "CE")},
     "'s": f"{APART}'s",
+    **dict.fromkeys(("hyphen", "nbhyph"), "-"),
     "okina": "ʻ",
     "=": "=",
     **dict.fromkeys(("(", ")", "((", "))", "(((", ")))"), " "),  # braces, which open and close nothing
@@ -43,34 +44,45 @@ _ARROW = " → "
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _FAMILY = re.compile(r"[^-/]*[-/]")
 _STARTS_A_LINE = re.compile(r"[*#:;]|\{\|")
-_NUMERALS = {"roman": re.compile("[IVXLCDM]+"), "number": re.compile(r"[-+−]?\d[\d\s.,'’]*")}
+_KINDS = {
+    "roman": re.compile("[IVXLCDM]+"),
+    "number": re.compile(r"[-+−]?\d[\d\s.,'’]*"),
+    "title": re.compile(r"(?![a-z]{2,3}(?:-[a-z]{2,10}){0,2}$).+", re.DOTALL),
+}
+"""What an argument must be; a title is anything but the code of a language."""
 _NAMESPACE = "template:"
 _POWER = re.compile(r"^e\d+(?=.)")
 """The beginning of a unit such as e6km, a million kilometres."""
 _LONGEST_NAME = 200
 _LONGEST_ARGUMENT_NAME = 30
 """What is longer, before a sign of equality, is words: in MediaWiki they would vanish, so a page has none."""
+_MOST_MISSING = 20
+"""The most arguments that may be missing before one that is given by its number."""
 
 _Field = tuple[int | str, re.Pattern[str] | None]
-"""An argument, by its place or name, and which numerals it must be, if any."""
+"""An argument, by its place or name, and of which kind it must be, if any."""
 _Place = Sequence[_Field]
 """The arguments of which the first that is given is shown."""
 _Text = tuple[Sequence[str], Sequence[_Place]]
 """What a template shows: words, and the places between them."""
 
 
-def _declared() -> dict[str, list[_Text]]:
-    """The texts by the names of the templates that show them."""
-    texts: dict[str, list[_Text]] = {name: [([sign], [])] for name, sign in _LITERAL.items()}
+def _declared() -> dict[str, list[tuple[str, _Text]]]:
+    """The texts by the names of the templates that show them, each with the code of the language whose wikis
+    have this template; "" for all."""
+    texts: dict[str, list[tuple[str, _Text]]] = {
+        name: [("", ([sign], []))] for name, sign in _LITERAL.items()
+    }
     text: _Text | None = None
     for line in read_data("templates.txt").split("\n"):
         shown, arrow, names = line.rpartition(_ARROW)
         if arrow:
             pieces = _PLACE.split(shown.replace(r"\n", "\n"))
             text = (pieces[::2], [_place(fields) for fields in pieces[1::2]])
-        for name in names.split(";"):
+        for entry in names.split(";"):
+            name, _, language = entry.partition("@")
             if text is not None and name.strip():
-                texts.setdefault(_key(name), []).append(text)
+                texts.setdefault(_key(name), []).append((language.strip(), text))
     return texts
 
 
@@ -79,7 +91,7 @@ def _place(fields: str) -> _Place:
     for field in fields.split("|"):
         name, _, kind = field.partition(":")
         is_number = name.isdecimal() and name != "0"
-        place.append((int(name) if is_number else name, _NUMERALS.get(kind)))
+        place.append((int(name) if is_number else name, _KINDS.get(kind)))
     return place
 
 
@@ -93,8 +105,11 @@ _TEXTS = _declared()
 
 
 @lru_cache(maxsize=8192)
-def _texts_of(name: str) -> Sequence[_Text]:
-    """The texts that a template of this name may show. The name of a parser function ends in a colon."""
+def _texts_of(name: str, language: str) -> Sequence[_Text]:
+    """The texts that a template of this name may show on a wiki in ``language`` ("" if unknown: in any).
+
+    The name of a parser function ends in a colon.
+    """
     exact = _key(name)
     key = exact.lower()
     if key.startswith(_NAMESPACE):
@@ -104,17 +119,20 @@ def _texts_of(name: str) -> Sequence[_Text]:
     family = _FAMILY.match(key) if texts is None else None
     if family is not None:
         texts = _TEXTS.get(family[0] + "*")
-    return texts or ()
+    return [text for code, text in texts or () if not code or not language or code == language]
 
 
-def render_template(content: str) -> str:
-    """The words that ``{{content}}`` stands for, or nothing; ``content`` has no other markup."""
+def render_template(content: str, language: str = "") -> str:
+    """The words that ``{{content}}`` stands for, or nothing; ``content`` has no other markup.
+
+    ``language``: the code of the wiki's language, "" if it is not known.
+    """
     name, bar, rest = content.partition("|")
-    texts = _texts_of(name) if len(name) <= _LONGEST_NAME else ()
+    texts = _texts_of(name, language) if len(name) <= _LONGEST_NAME else ()
     arguments = rest.split("|") if bar and texts else []
     if not texts and ":" in name:
         name, _, first = name.partition(":")
-        texts = _texts_of(f"{name}:") if len(name) < _LONGEST_NAME else ()
+        texts = _texts_of(f"{name}:", language) if len(name) < _LONGEST_NAME else ()
         arguments = [first, *rest.split("|")]
     if not texts:
         return ""
@@ -129,6 +147,7 @@ def render_template(content: str) -> str:
 def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Named and positional arguments; a number as a name is a position, as in ``{{quote|1=…}}``."""
     named: dict[str, str] = {}
+    numbered: dict[int, str] = {}
     positional: list[str] = []
     for argument in arguments:
         name, equals, value = argument.partition("=")
@@ -136,9 +155,15 @@ def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
         if not equals or len(name) > _LONGEST_ARGUMENT_NAME or " " in name or "\n" in name:
             positional.append(argument)
         elif name.isdecimal():
-            positional.append(value)
+            numbered[int(name)] = value
         else:
             named[name.lower()] = value
+    for number in sorted(numbered):
+        missing = number - len(positional)
+        if 0 < missing <= _MOST_MISSING:
+            positional += [""] * missing
+        if 0 < number <= len(positional):
+            positional[number - 1] = numbered[number]
     return named, positional
 
 
@@ -161,7 +186,7 @@ def _filled(text: _Text, name: str, named: Mapping[str, str], positional: Sequen
 
 def _given(place: _Place, name: str, named: Mapping[str, str], positional: Sequence[str]) -> str | None:
     """The first of the arguments that is given; `crawler/data/templates.txt` says what they are called."""
-    for field, numerals in place:
+    for field, kind in place:
         if isinstance(field, int):
             value = positional[field - 1] if field <= len(positional) else ""
         elif field in named:
@@ -178,7 +203,7 @@ def _given(place: _Place, name: str, named: Mapping[str, str], positional: Seque
             return ""
         else:
             continue
-        if value and (stripped := value.strip()) and (numerals is None or numerals.fullmatch(stripped)):
+        if value and (stripped := value.strip()) and (kind is None or kind.fullmatch(stripped)):
             return value
     return None
 

@@ -48,6 +48,8 @@ def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[
                 title = "İ" + title[1:]
             elif len(first.upper()) == 1 and not _NO_CAPITALS.match(first):  # the capital of ß is two letters
                 title = first.upper() + title[1:]
+                if not title.isascii():
+                    title = unicodedata.normalize("NFC", title)  # a capital may be one letter with its mark
         if title and title != own:
             yield title
 
@@ -78,7 +80,12 @@ def _title(target: str, foreign: frozenset[str]) -> str:
 def page_links(page: Page, info: SourceInfo) -> list[str]:
     """The titles of the articles to which the page's prose links, each as often as it does."""
     if page.markup == "wikitext":
-        targets = wikitext_links(page.text, file_names=info.file_names, category_names=info.category_names)
+        targets = wikitext_links(
+            page.text,
+            file_names=info.file_names,
+            category_names=info.category_names,
+            language=info.language,
+        )
     else:
         targets = html_links(page.text, info.article_path) if page.markup == "html" else []
     return list(titles(targets, info, page.title))
@@ -179,7 +186,13 @@ def _tell_of(seen: Sequence[tuple[Markup, str]], tell: Callable[[str], None]) ->
 
 
 def prose(page: Page, info: SourceInfo = UNKNOWN) -> str:
-    """The page's text without its markup; ``info`` has its wiki's names for files and categories."""
+    """The page's text without its markup; ``info`` has the language of its wiki, and its names for files and
+    categories."""
     if page.markup == "wikitext":
-        return extract_wikitext(page.text, file_names=info.file_names, category_names=info.category_names)
+        return extract_wikitext(
+            page.text,
+            file_names=info.file_names,
+            category_names=info.category_names,
+            language=info.language,
+        )
     return extract_html(page.text) if page.markup == "html" else without_invisible(page.text)

@@ -11,6 +11,7 @@ from wikitopics.crawler.markup.prose import (
     NAMES,
     in_kept_sections,
     links_in,
+    lowered,
     names_in,
     read_data,
     tidy,
@@ -104,11 +105,11 @@ _Frame = tuple[int, int]
 """An open construct: its kind, and where its content begins in the output."""
 
 
-def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
+def resolve(text: str, render_link: Callable[[str, list[str]], str], language: str = "") -> str:
     """The text without templates, data tables and brackets; links and known templates become their words.
 
-    ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``. Openings without a closing are
-    kept as text; closings without an opening are removed.
+    ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``; ``language`` is that of
+    `render_template`. Openings without a closing are kept as text; closings without an opening are removed.
     """
     if "{" not in text and "[[" not in text and "<" not in text:
         return text
@@ -127,7 +128,7 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
             if len(stack) == _MAX_DEPTH:
                 out.append(token[2:-2])
             elif target is None:
-                out.append(render_template(template) or _apart(out))
+                out.append(render_template(template, language) or _apart(out))
             elif has_written and _WRITTEN_BAR in token:
                 target, *texts = _parts(token[2:-2])
                 out.append(render_link(target, texts))
@@ -150,7 +151,7 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
         elif too_deep:
             too_deep -= 1
         elif closed is not None:
-            _close(closed, stack, out, render_link)
+            _close(closed, stack, out, render_link, language)
     out.append(pieces[-1])
     _flatten(stack, out)
     return "".join(out).replace(_BAR, "|").replace(_WRITTEN_BAR, "|")
@@ -175,7 +176,11 @@ def _parts(content: str) -> list[str]:
 
 
 def _close(
-    kind: int, stack: list[_Frame], out: list[str], render_link: Callable[[str, list[str]], str]
+    kind: int,
+    stack: list[_Frame],
+    out: list[str],
+    render_link: Callable[[str, list[str]], str],
+    language: str,
 ) -> None:
     """Replace the nearest open ``kind`` by its words; anything open inside it was never closed."""
     if kind == _LINK:
@@ -194,7 +199,7 @@ def _close(
     content = "".join(out[begin:])
     del out[begin:]
     if kind == _TEMPLATE:
-        out.append(render_template(content) or _apart(out))
+        out.append(render_template(content, language) or _apart(out))
     elif kind == _LINK:
         target, *texts = _parts(content)
         out.append(render_link(target, texts).replace("|", _BAR) or _apart(out))
@@ -240,6 +245,18 @@ def _flatten(frames: list[_Frame], out: list[str]) -> None:
     out[frames[0][1] :] = ["".join(pieces).replace("|", _BAR)]
 
 
+_MAGIC_WORDS = "|".join(map(re.escape, sorted(NAMES["redirects"], key=len, reverse=True)))
+_REDIRECT = re.compile(rf"(?:{_MAGIC_WORDS})[ \t\n]*:?[ \t\n]*\[\[")
+_LONGEST_REDIRECT = 200
+"""The characters of a text in which a redirect's magic word and the beginning of its link are expected."""
+
+
+def is_redirect(text: str) -> bool:
+    """Whether a page with this wikitext redirects, in whatever language its wiki is."""
+    begin = lowered(text[:_LONGEST_REDIRECT].lstrip())
+    return begin.startswith("#redirect") or (begin[:1] in "#＃" and _REDIRECT.match(begin) is not None)
+
+
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftp|irc)://|//|mailto:|news:)[^\s\[\]]*+([^\[\]\n]*+)\]", re.IGNORECASE
 )
@@ -260,7 +277,11 @@ _UNSEEN = frozenset("HTN-")
 
 
 def extract_wikitext(
-    text: str, *, file_names: Collection[str] = (), category_names: Collection[str] = ()
+    text: str,
+    *,
+    file_names: Collection[str] = (),
+    category_names: Collection[str] = (),
+    language: str = "",
 ) -> str:
     """The prose of an article: paragraphs, headings and list items as plain text, one per line.
 
@@ -268,28 +289,36 @@ def extract_wikitext(
     captions, categories, formulas and code. In sections such as See also, References, Notes, Further reading,
     External links and Bibliography, everything that does not read like prose is left out too. ``file_names``
     and ``category_names``: this wiki's names for those namespaces, besides the names that are always known.
+    ``language``: the code of its language, "" if it is not known; a few templates mean something else in
+    others.
 
     Any string gives a string, in time linear in its length. A redirect gives nothing.
     """
-    return tidy("\n".join(_kept(text, (*file_names, *category_names))))
+    return tidy("\n".join(_kept(text, (*file_names, *category_names), language)))
 
 
 def wikitext_links(
-    text: str, *, file_names: Collection[str] = (), category_names: Collection[str] = ()
+    text: str,
+    *,
+    file_names: Collection[str] = (),
+    category_names: Collection[str] = (),
+    language: str = "",
 ) -> list[str]:
     """The targets of the links in the prose of an article, as they are written, in order.
 
     The arguments and the definition of prose are those of `extract_wikitext`.
     """
     targets: list[str] = []
-    lines = _kept(text.replace(LINK, " "), (*file_names, *category_names), targets)
+    lines = _kept(text.replace(LINK, " "), (*file_names, *category_names), language, targets)
     return list(links_in(lines, targets))
 
 
-def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -> Iterator[str]:
+def _kept(
+    text: str, names: Collection[str], language: str, targets: list[str] | None = None
+) -> Iterator[str]:
     """The lines of prose; ``targets`` collects those of all links, whose numbers are then marked in the
     lines."""
-    if text.lstrip()[:9].lower() == "#redirect":
+    if is_redirect(text):
         return iter(())
     ignored = NAMES["ignored"]
     if names:
@@ -315,10 +344,10 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
             if "''" in shown:
                 shown = _without_quotes(shown)  # a link's text is read by itself
             return shown if shown.strip() else target.partition("(")[0]
-        return target
+        return target.replace("''", f"'{APART}'{APART}")  # part of the title, as in Neapolitan
 
     render = render_link if targets is None else marked_link
-    text = resolve(remove_tags(text.replace("\x00", " ")), render)
+    text = resolve(remove_tags(text.replace("\x00", " ")), render, language.lower().partition("-")[0])
     if "\x00" in text:
         text = _UNCLOSED_LINK.sub(lambda match: "" if match[1].strip().lower() in ignored else match[0], text)
     for _ in range(_NESTED_VARIANTS if "{" in text else 0):

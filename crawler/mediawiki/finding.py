@@ -106,7 +106,7 @@ def is_page_of(address: URL, general: Mapping[str, Any], api: URL) -> bool:
     if scripts.startswith(around) and pages.startswith(around if pages else ""):
         return True
     if scripts != "/":
-        return path.startswith(scripts) or _is_under(path, pages)
+        return around.startswith(scripts) or _is_under(path, pages)
     # Everything is in the root's folder, but only scripts there are certain to be its wiki's.
     return re.match(r"/\w+\.php(/|$)", path) is not None or _is_under(path, pages)
 
@@ -201,7 +201,9 @@ class ApiSearch:
             raise TransientError(str(reply.status), lasting=True)
         site = read(reply)
         general = read_general(site, reply.url)
-        addresses = (self.address, self._named.page)
+        page = self._named.page
+        is_folder = page.path == f"{self.address.path}/"  # so the server says, by a redirect
+        addresses = (page,) if is_folder else (self.address, page)
         if not is_certain and not any(is_page_of(each, general, reply.url) for each in addresses):
             pages = reply.quote(str(general.get("articlepath")), 100)
             raise TransientError(f"another wiki, with its articles at {pages}", lasting=True)

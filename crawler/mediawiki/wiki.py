@@ -155,6 +155,8 @@ _DECODER = json.JSONDecoder()
 _OBJECT = re.compile(r'\{\s*"')
 _PAGE = re.compile("<(!doctype|html|script)", re.IGNORECASE)
 _MOST_BEGINNINGS = 10
+_MOST_BEFORE = 1 << 20
+"""The most characters before the JSON: PHP may write a notice for every page of a batch, or several."""
 _UNDECODED = re.compile("[\udc80-\udcff]")
 """Bytes that were not UTF-8."""
 _KEYS = frozenset(("query", "error", "errors", "batchcomplete", "continue"))
@@ -232,9 +234,9 @@ def _json_object(reply: Reply) -> dict[str, Any]:
 
 
 def _objects(text: str) -> list[int]:
-    """Where JSON objects may begin near the beginning of ``text``, but not those inside a page's scripts."""
-    page_begins = _PAGE.search(text, 0, REASON_BYTES)
-    beginnings = _OBJECT.finditer(text, 0, page_begins.start() if page_begins else REASON_BYTES)
+    """Where JSON objects may begin in ``text``, but not those inside a page's scripts."""
+    page_begins = _PAGE.search(text, 0, _MOST_BEFORE)
+    beginnings = _OBJECT.finditer(text, 0, page_begins.start() if page_begins else _MOST_BEFORE)
     return [match.start() for match in islice(beginnings, _MOST_BEGINNINGS)]
 
 

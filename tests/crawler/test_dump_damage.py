@@ -243,6 +243,42 @@ async def test_a_stream_that_does_not_unpack_is_lost_alone(tmp_path, compress):
     assert (set(found), len(told)) == (set(ids(batches)), 1)
 
 
+@pytest.mark.parametrize("before", [0, 8, 14])
+async def test_damage_between_two_streams_of_bzip2_is_told(tmp_path, before):
+    """Of the one that follows, nothing is recognised: neither its header nor its block."""
+    data = bytearray(multistream(range(1, 200)))
+    middle = data.index(b"BZh9", len(data) // 2)
+    data[middle - before : middle + 12] = bytes(before + 12)
+    batches, told = await in_order(tmp_path, bytes(data), "d.bz2")
+    missing = set(range(1, 200)) - set(ids(batches))
+    assert 7 <= len(missing) <= 14
+    assert len(told) == 1
+    assert "lost" in told[0]
+    for size in (500, 1 << 20):
+        found, _, told = in_parts(tmp_path, bytes(data), size)
+        assert (set(found), len(told)) == (set(ids(batches)), 1)
+        assert "lost" in told[0]
+
+
+async def test_no_page_is_made_of_two_that_damage_has_cut(tmp_path):
+    text = "river " * 200
+    whole = "".join([HEAD, *(page(number, f"{number} {text}") for number in range(1, 30)), FOOT]).encode()
+    pieces = [bz2.compress(whole[start : start + 1500]) for start in range(0, len(whole), 1500)]
+    right = {number: f"{number} {text}" for number in range(1, 30)}
+    for number in range(3, 20):
+        data = bytearray(b"".join(pieces))
+        middle = sum(map(len, pieces[:number]))
+        data[middle : middle + 12] = bytes(12)
+        batches, told = await in_order(tmp_path, bytes(data), f"{number}.bz2")
+        read = {page.page_id: page.text for batch in batches for page in batch.pages}
+        assert 20 < len(read) < 29
+        assert read.items() <= right.items()
+        assert len(told) == 1
+        found, _, told = in_parts(tmp_path, bytes(data), 500)
+        assert found == list(read)
+        assert len(told) in (1, 2)
+
+
 async def test_a_block_of_a_single_stream_that_does_not_unpack_is_lost_alone(tmp_path):
     noise = random.Random(3)
     pages = [page(number, noise.randbytes(20_000).hex()).encode() for number in range(1, 61)]

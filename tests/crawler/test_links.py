@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import count
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from yarl import URL
 
@@ -143,6 +143,7 @@ def test_any_text_gives_titles(text):
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+@example("i\u0307")
 def test_the_title_of_a_title_is_itself(text):
     for title in titles([text], WIKI):
         if "%" not in title and "&" not in title:  # which may be written in codes

@@ -4,7 +4,8 @@ import pytest
 
 from tests.crawler.dumps import collect, dump_source, write
 from tests.crawler.test_dump_damage import in_parts
-from wikitopics.crawler.dumps.kinds import has_namespace, is_redirect, project_names
+from wikitopics.crawler.dumps.kinds import has_namespace, project_names
+from wikitopics.crawler.markup.wikitext import extract_wikitext, is_redirect
 from wikitopics.crawler.page import SourceInfo
 
 NAMESPACES = {
@@ -164,6 +165,7 @@ async def test_a_magic_word_tells_a_redirect_in_any_language(tmp_path):
     pages += [page(100 + number, f"A{number}", text) for number, text in enumerate(texts)]
     assert await articles(tmp_path, head(), pages) == [f"A{number}" for number in range(len(texts))]
     assert all(map(is_redirect, REDIRECTS))
+    assert not any(map(extract_wikitext, REDIRECTS))
     assert not any(map(is_redirect, NO_REDIRECTS))
 
 

@@ -32,6 +32,7 @@ from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
         ("''unclosed\nnext '''line", "unclosed\nnext line"),
         ("''a'' [[b|''c'''s d]] '''e'''", "a c's d e"),
         ("[[A|L'''Aurora'']] ''x'' '''y'''", "L'Aurora x y"),
+        ("[[d''o munno]] ''[[A'''B]]''", "d''o munno A'''B"),  # a title has no marks
         # What is left out between apostrophes keeps them apart; only a comment does not.
         ("a ''{{unknown}}'' b ''<ref>note</ref>'' c ''[[File:A.jpg]]'' d ''{{x|{{y}}}}'' e", "a b c d e"),
         ("''{{unknown}}''\ntext", "text"),

@@ -4,7 +4,9 @@ import pytest
 
 from wikitopics.crawler.markup.prose import names_in, read_data
 from wikitopics.crawler.markup.templates import render_template
+from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
+from wikitopics.crawler.page import Page, SourceInfo
 
 SWITCHES = """
 __NOTOC__ __notoc__ __NoToc__ __KEIN_INHALTSVERZEICHNIS__ __kein_inhaltsverzeichnis__ __SIN_TDC__ __АБВ_ГДЕ__
@@ -85,6 +87,11 @@ __ไม่มีสารบัญ__ __HIDDENCAT__ __INDEX__ __DISAMBIG__ __NOF
             "{{H:title|hint|shown}} {{color|red|words}} {{w|Thames|river}} {{Ruby|Base|top}}",
             "shown words river Base",
         ),
+        # Links that name the language first, arguments by their numbers, signs between letters
+        ("{{ill|en|Sungai|River}} {{ill|War|pl|Wojna}} {{ill|oka|de|Oka}}", "Sungai War oka"),
+        ("{{illm|zh-hans|本地|X}} {{ill|A|de|B|lt=C}} {{ilc|Rio||River}}", "本地 C Rio"),
+        ("{{lang|2=sea|1=en}} {{tsl|en|3=塔}} {{quote|old|1=new}} {{lang|0=x|77=y|en|z}}", "sea 塔 new z"),
+        ("well{{hyphen}}known 5{{NNBSP}}km", "well-known 5 km"),
         ("{{Template:Nowrap|two words}} {{ NOWRAP | spaced }} {{un­known|x}}", "two words spaced"),
     ],
 )
@@ -92,10 +99,28 @@ def test_templates_show_their_words(wikitext, shown):
     assert extract_wikitext(wikitext).split() == shown.split()
 
 
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("", "Ve siècle XIXe siècle 5 км"),
+        ("fr", "Ve siècle XIXe siècle 5 км"),
+        ("fr-CA", "Ve siècle XIXe siècle 5 км"),
+        ("ru", "V XIX 5 км"),
+    ],
+)
+def test_a_name_means_what_it_does_in_the_wikis_language(language, shown):
+    text = "{{s|V}} {{lang|fr|{{s|XIX|e}}}} {{s|5 км}} {{s|[[A]]}}"
+    info = SourceInfo("", None, language=language)
+    page = Page(1, "", 0, text, "wikitext")
+    assert prose(page, info).split() == [*shown.split(), "A"]
+    assert page_links(page, info) == ["A"]
+
+
 def test_every_declared_template_shows_something():
     _, *entries = read_data("templates.txt").split(" → ")
     lines = "\n".join(entries).split("\n")
-    names = [name.strip() for line in lines for name in line.split(";") if line and "{" not in line]
+    entries = [entry for line in lines for entry in line.split(";") if line and "{" not in line]
+    names = [entry.partition("@")[0].strip() for entry in entries]
     assert len(names) > 800
     named = "|".join(f"{name}=7" for name in ("m", "ft", "文", "p"))
     for name in names:

@@ -105,6 +105,7 @@ PHP = "<br />\n<b>Deprecated</b>:  Use of each() in <b>/var/www/X.php</b> on lin
         ("\ufeff\n\ufeff", ""),
         ("\n\n", "\r\n"),
         (PHP, ""),
+        (PHP * 1000, ""),
         ("", PHP),
         ("\nNotice: Undefined index: x in /var/www/LocalSettings.php on line 3\n", ""),
         ('Warning: Closure::{closure}() expects { and {"a": 1}, not {"\n', ""),

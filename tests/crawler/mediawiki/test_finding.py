@@ -92,6 +92,7 @@ def edit_uri(href):
         ({"/w/api.php": "/wiki/$1"}, "/wiki/Main_Page"),
         ({"/w/api.php": "/wiki/$1"}, "/wiki"),
         ({"/w/api.php": "/wiki/$1"}, "/w/index.php?title=A"),
+        ({"/w/api.php": "/wiki/$1"}, "/w"),
         ({"/api.php": "/w/$1"}, "/w/Page_1"),
         ({"/api.php": "/$1"}, "/Page_1"),
         ({"/api.php": "/index.php?title=$1"}, "/index.php?title=Main_Page"),
@@ -167,6 +168,14 @@ async def test_a_page_that_is_elsewhere_on_the_host_says_where(host, find):
         "/a/Main_Page": page(edit_uri("/scripts/api.php")),
     }
     assert await find("/") == "/scripts/api.php"
+
+
+async def test_a_folder_is_no_page_of_the_wiki_around_it(host, find):
+    host.wikis = {"/w/api.php": "/$1"}
+    assert await find("/de") == "/w/api.php"
+    host.pages = {"/de": page("", 301, Location="/de/"), "/de/": page("another program")}
+    with pytest.raises(WikiUnreachable, match="another wiki, with its articles at /"):
+        await find("/de")
 
 
 @pytest.mark.parametrize("named", ["http://{}/w/api.php", "//{}/w/api.php", "http://me:secret@{}/w/api.php"])
