@@ -25,6 +25,7 @@ from tests.crawler.dumps import (
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
 from wikitopics.crawler.dumps.containers import HeldFile, LocalFile
 from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.page import Page, SourceInfo
 
@@ -272,3 +273,10 @@ def test_html_is_no_dump_wherever_it_speaks_of_one(tmp_path):
     ):
         with pytest.raises(BadSource, match="not a MediaWiki dump: it begins with"):
             next(dump_source([write(tmp_path / f"{number}.xml", data)]).files.read())
+
+
+def test_after_a_gap_places_are_those_of_the_input():
+    before = PAGES[0] + b"<bad" * 20
+    with DumpReader("d.xml", INFO, continued=True) as reader:
+        entries = [*reader.feed(before), *reader.skip_gap("damaged"), *reader.feed(PAGES[1])]
+    assert [entry.start for entry in entries] == [0, len(before)]
