@@ -2,9 +2,8 @@
 
 import re
 from functools import cache, lru_cache
-from pathlib import Path
 
-from wikitopics.crawler.markup.prose import EDGES, NAMES
+from wikitopics.crawler.markup.prose import EDGES, NAMES, names_in, read_data
 from wikitopics.crawler.page import SourceInfo
 
 _CORE = ("talk", "user", "project", "file", "image", "mediawiki", "template", "help", "category")
@@ -21,7 +20,10 @@ _LONGEST_REDIRECT = 200
 def is_redirect(text: str) -> bool:
     """Whether a page with this wikitext redirects, in whatever language its wiki is."""
     begin = _lowered(text[:_LONGEST_REDIRECT].lstrip())
-    return begin.startswith("#redirect") or (begin[:1] in "#＃" and _REDIRECT.match(begin) is not None)
+    if begin.startswith("#redirect"):
+        return True
+    # Most texts begin otherwise, and the pattern has a hundred words.
+    return begin.startswith(("#", "＃")) and _REDIRECT.match(begin) is not None
 
 
 def has_namespace(title: str, info: SourceInfo) -> bool:
@@ -61,13 +63,12 @@ def _of_language(code: str) -> frozenset[str]:
 
 @cache
 def _languages() -> dict[str, tuple[frozenset[str], str]]:
-    """(names, the code of the next language) by code: `crawler/data/namespaces.txt`."""
-    text = (Path(__file__).parents[1] / "data" / "namespaces.txt").read_text(encoding="utf-8")
+    """By code of a language, its names, and the code of the one from which it takes others or ""."""
     languages = {}
-    for line in text.strip().partition("\n\n")[2].split("\n"):
+    for line in read_data("namespaces.txt").split("\n"):
         codes, _, names = line.partition(":")
         code, _, following = codes.partition(" < ")
-        languages[code] = frozenset(filter(None, names.strip().split("; "))), following
+        languages[code] = names_in(names), following
     return languages
 
 
