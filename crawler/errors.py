@@ -77,6 +77,9 @@ class CutOff(Exception):
     """The data ends or breaks in the middle, as the message says. What can be read was handed out."""
 
 
+REST_LEFT_OUT = "everything after the last complete page is left out"
+
+
 class Damaged(CutOff):
     """A compressed stream cannot be unpacked any further; another one may follow."""
 

@@ -82,10 +82,14 @@ def age(seconds: float) -> str:
     return f"{seconds / 86_400:.0f} d"
 
 
+LARGEST_IN_FULL = 1e15
+"""From this size on, numbers are written with an exponent: in full they have more digits than a float."""
+
+
 def measured(value: float) -> str:
     """A metric's value with its significant digits: 1187.3 -> "1,187", -7.0812 -> "-7.081"."""
     size = abs(value)
-    if size >= 1e15:  # more digits than a float has
+    if size >= LARGEST_IN_FULL:
         return f"{value:.3g}"
     if size >= 100:
         return f"{value:,.0f}"
@@ -106,7 +110,7 @@ def per_hour(articles: int, seconds: float) -> float:
 
     It is finite, whatever a stranger's session holds.
     """
-    return min(articles / seconds * 3600, 1e15) if seconds > 0 else 0.0
+    return min(articles / seconds * 3600, LARGEST_IN_FULL) if seconds > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

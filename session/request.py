@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from ipaddress import ip_address
 
@@ -238,9 +238,20 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
 def check_names(values: Mapping[str, object]) -> None:
     """Raise `BadUsage` for the name of a file or folder that a session cannot store: names are bytes, but its
     settings are text."""
-    for name in re.findall(r'"((?:[^"\\]|\\.)*)"', json.dumps(values, ensure_ascii=False)):
-        if SURROGATE.search(name):
-            raise BadUsage(f"{name}: this name is not UTF-8, so no session can store it: rename it")
+    for text in _texts_in(values):
+        if SURROGATE.search(text):
+            raise BadUsage(f"{text}: this name is not UTF-8, so no session can store it: rename it")
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts_in(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts_in(each)
 
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:

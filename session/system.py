@@ -236,47 +236,48 @@ def lack_of(folder: Path) -> str:
     """What SQLite and a trainer need and the folder's file system cannot do, such as "lock files (No locks
     available)"; "" if it can do everything.
 
-    Each is tried on files that are deleted again. Raises OSError if no file can be made there.
+    Each is tried on a file that is deleted again. Raises OSError if no file can be made there.
     """
     with tempfile.TemporaryDirectory(prefix=".wikitopics-", suffix=".new", dir=folder) as made:
-        first, second = Path(made, "a"), Path(made, "b")
-        first.write_bytes(bytes(_MAPPED))
+        path = Path(made, "tried")
+        path.write_bytes(bytes(_MAPPED))
         for what, attempt in _NEEDS.items():
             try:
-                attempt(first, second)
+                attempt(path)
             except OSError as error:
                 return f"{what} ({error.strerror or error})"
     return ""
 
 
-def _lock_bytes(first: Path, second: Path) -> None:
+def _lock_bytes(path: Path) -> None:
     """As SQLite locks."""
-    with first.open("r+b") as file:
+    with path.open("r+b") as file:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
 
 
-def _lock_file(first: Path, second: Path) -> None:
+def _lock_file(path: Path) -> None:
     """As trainers and drafts are locked."""
-    with first.open("r+b") as file:
+    with path.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _share_memory(first: Path, second: Path) -> None:
+def _share_memory(path: Path) -> None:
     """As SQLite shares the index of its write-ahead log."""
-    with first.open("r+b") as file, mmap.mmap(file.fileno(), _MAPPED) as shared:
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), _MAPPED) as shared:
         shared[0] = 1
-    if first.read_bytes()[:1] != b"\1":
+    if path.read_bytes()[:1] != b"\1":
         raise OSError(None, "what one program writes there, others do not see")
 
 
-def _flush(first: Path, second: Path) -> None:
-    with first.open("r+b") as file:
+def _flush(path: Path) -> None:
+    with path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
-def _replace(first: Path, second: Path) -> None:
-    second.write_bytes(b"")
-    first.replace(second)
+def _replace(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(b"")
+    path.replace(other)
 
 
 _MAPPED = 32 << 10
@@ -286,7 +287,7 @@ _NEEDS = {
     "lock files": _lock_file,
     "share memory between programs": _share_memory,
     "flush files to the disk": _flush,
-    "replace a file by another one": _replace,
+    "replace a file by another one": _replace,  # last: the file is gone then
 }
 
 

@@ -182,12 +182,10 @@ class Picture(Lines):
             dotted &= chart.codes[best_row] == 0
             codes[best_row, dotted], owners[best_row, dotted] = ord("·"), lines
         for row, column, text in placed:
-            around, cells = (
-                slice(max(column - 1, 0), column + len(text) + 1),
-                slice(column, column + len(text)),
-            )
-            codes[row, around] = 0
-            codes[row, cells], owners[row, cells] = [ord(sign) for sign in text], lines
+            end = column + len(text)
+            codes[row, max(column - 1, 0) : end + 1] = 0
+            codes[row, column:end] = [ord(sign) for sign in text]
+            owners[row, column:end] = lines
         inks = [*map(self._ink, self.drawing.series), "faint", "accent", ""]  # the last is for no series, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.tui.text import VAST, measured, short
+from wikitopics.tui.text import LARGEST_IN_FULL, measured, short
 
 Floats = NDArray[np.float64]
 
@@ -150,7 +150,7 @@ def ago(seconds: float) -> str:
 
 def duration(seconds: float) -> str:
     """Axis labels of time: 40 -> "40s", 5400 -> "1h30", 129600 -> "1d12h"."""
-    if not abs(seconds) < VAST:
+    if not abs(seconds) < LARGEST_IN_FULL:
         return short(seconds) + "s"
     for limit, unit, part, of_part in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, ""), (60, "m", 1, "")):
         if seconds >= limit:

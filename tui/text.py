@@ -9,6 +9,7 @@ from math import isfinite, nan
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 from wikitopics.session.escapes import visible as visible
+from wikitopics.session.records import LARGEST_IN_FULL as LARGEST_IN_FULL
 from wikitopics.session.records import age as age
 from wikitopics.session.records import measured as measured
 
@@ -23,13 +24,9 @@ def in_ascii(text: str) -> str:
     return text if text.isascii() else "".join(map(base, unicodedata.normalize("NFC", text)))
 
 
-VAST = 1e15
-"""From this size on, a number is written with an exponent: its digits would fill the line."""
-
-
 def count(number: float) -> str:
     """12480 -> "12,480", 1.7e308 -> "1.7e+308"."""
-    return f"{number:,.0f}" if abs(number) < VAST else f"{float(number):.4g}"
+    return f"{number:,.0f}" if abs(number) < LARGEST_IN_FULL else f"{float(number):.4g}"
 
 
 def limited(limit: int | None, number: int) -> str:
@@ -41,7 +38,7 @@ def limited(limit: int | None, number: int) -> str:
 def short(number: float) -> str:
     """About four characters: 9210 -> "9.2k", 1500000 -> "1.5M"."""
     size = abs(number)
-    if not size < VAST:
+    if not size < LARGEST_IN_FULL:
         return f"{float(number):.0e}"
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= limit:

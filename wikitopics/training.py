@@ -580,9 +580,8 @@ def _progress_bar(
                 passes = 1 if now.added else now.passes
                 if bar.total is None:
                     if requested and (chosen := chosen_by_size(requested, reader.settings())):
-                        bar.write(
-                            _in_python(chosen), file=sys.stdout
-                        )  # notebooks show the other one as an error
+                        # Notebooks show what is on standard error as if it were an error.
+                        bar.write(_in_python(chosen), file=sys.stdout)
                     bar.reset(documents * passes)
                 scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
                 label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name

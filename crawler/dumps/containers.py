@@ -85,7 +85,8 @@ def _streams(read: Read, name: str, data: bytes, offset: int, new: Callable[[], 
     """Compressed streams, one after another; ``offset`` is where ``data`` begins."""
     while data:
         decompressor = new()
-        begun, unpacked = offset, 0
+        begun = offset
+        unpacked = 0
         start: int | None = offset
         while not decompressor.eof:
             if decompressor.needs_input and not data:
@@ -207,8 +208,10 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
         done = searched if begun is None else begun // 8
         if len(data) - done > _LONGEST or (not seen and base + len(data) - offset > _LONGEST):
             # No block is that long, but there may be others behind the damage.
-            yield base + done, _none()
-            begun, seen, done = None, True, searched
+            yield base + done, _damaged_block()
+            begun = None
+            seen = True
+            done = searched
         data, base, searched = data[done:], base + done, searched - done
         begun = None if begun is None else begun - 8 * done
     if begun is not None:
@@ -217,8 +220,8 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
         raise CutOff("damaged")
 
 
-def _none() -> Iterator[bytes]:
-    """Nothing, as of a block that cannot be unpacked."""
+def _damaged_block() -> Iterator[bytes]:
+    """A block of which nothing can be unpacked."""
     yield from ()
     raise CutOff("damaged")
 
@@ -481,12 +484,12 @@ def until_damage(pieces: Iterator[bytes]) -> Iterator[bytes | None]:
 def behind_damage(file: RangedFile, damage: Damaged) -> Iterator[bytes | None]:
     """The data that follows what was handed out of a damaged stream, and None wherever some is missing."""
     known = damage.unpacked
-    is_first = True
+    has_begun = is_cut_off = False
     try:
         for at, pieces in blocks(file, damage.start, file.size):
-            if is_first and at > damage.start + HEAD:
+            if not has_begun and at > damage.start + HEAD:
                 yield None  # nothing of the damaged stream is recognised
-            is_first = False
+            has_begun = True
             for piece in until_damage(pieces):
                 if piece is None:
                     known = 0  # of the damaged block, a part may have been handed out
@@ -497,6 +500,6 @@ def behind_damage(file: RangedFile, damage: Damaged) -> Iterator[bytes | None]:
                 else:
                     known -= len(piece)
     except CutOff:
-        is_first = True
-    if is_first:
+        is_cut_off = True
+    if is_cut_off or not has_begun:
         yield None

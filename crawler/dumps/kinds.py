@@ -2,9 +2,8 @@
 
 import re
 from functools import cache, lru_cache
-from pathlib import Path
 
-from wikitopics.crawler.markup.prose import EDGES, lowered
+from wikitopics.crawler.markup.prose import EDGES, lowered, names_in, read_data
 from wikitopics.crawler.page import SourceInfo
 
 _CORE = ("talk", "user", "project", "file", "image", "mediawiki", "template", "help", "category")
@@ -51,13 +50,12 @@ def _of_language(code: str) -> frozenset[str]:
 
 @cache
 def _languages() -> dict[str, tuple[frozenset[str], str]]:
-    """(names, the code of the next language) by code: `crawler/data/namespaces.txt`."""
-    text = (Path(__file__).parents[1] / "data" / "namespaces.txt").read_text(encoding="utf-8")
+    """By code of a language, its names, and the code of the one from which it takes others or ""."""
     languages = {}
-    for line in text.strip().partition("\n\n")[2].split("\n"):
+    for line in read_data("namespaces.txt").split("\n"):
         codes, _, names = line.partition(":")
         code, _, following = codes.partition(" < ")
-        languages[code] = frozenset(filter(None, names.strip().split("; "))), following
+        languages[code] = names_in(names), following
     return languages
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from wikitopics.crawler.dumps.containers import HEAD, HeldFile, blocks, data_blocks, reading, until_damage
-from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, REST_LEFT_OUT, DumpReader
-from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, DumpReader
+from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack
 
@@ -115,7 +115,8 @@ class DumpPart:
 
         Raises CutOff after the last page that can be read if others were lost, Lacking, BadSource.
         """
-        articles, last = 0, max(self.held_out, default=-1)
+        articles = 0
+        last = max(self.held_out, default=-1)
         reader = DumpReader(self.held.name, info, continued=self.held.start > 0)
         try:
             with reader:
@@ -138,8 +139,11 @@ class DumpPart:
             raise CutOff(reader.losses)
 
     def _pages(self, reader: DumpReader) -> Iterator[Page | Skip]:
-        has_begun, before, unpacked = self.held.start == 0, b"", 0
-        fed, inside = 0, 1  # bytes given to the reader, and how many of these belong to the part
+        has_begun = self.held.start == 0
+        before = b""
+        unpacked = 0
+        fed = 0  # bytes given to the reader
+        inside = 1  # how many of these belong to the part
         for start, pieces in blocks(self.held, self.held.start, self.stop):
             is_behind = start >= self.stop
             if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
@@ -162,7 +166,8 @@ class DumpPart:
                         if first is None:
                             before = data[-LONGEST_PAGE_TAG:]  # a tag may be divided
                             continue
-                        has_begun, data = True, data[first.start() :]
+                        has_begun = True
+                        data = data[first.start() :]
                     fed += len(data)
                     if not is_behind:
                         inside = reader.told_until = fed
@@ -196,7 +201,7 @@ async def look(file: DumpFile, name: str) -> SourceInfo:
                     if reader.seen_pages:
                         break
                 else:
-                    list(reader.close())
+                    reader.close()
         except CutOff:
             if not reader.seen_pages:
                 raise

@@ -40,7 +40,6 @@ _DATABASE = re.compile(
     r"wikivoyage)(?:[/-]|$)"
 )
 """The name of one of Wikimedia's wikis in the address of a dump."""
-_PROJECTS = {"wiki": "wikipedia"}
 HOME = "home"
 """The key for the address of a folder of dumps."""
 
@@ -73,7 +72,8 @@ class Dump(PageKind):
         return language_of(asked[LANG]) if LANG in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """Named after the wiki that was dumped, if the beginning of a file, or its address, tells which."""
+        """Named after the wiki that was dumped, if the beginning of the first file, or its address, tells
+        which."""
         names = asked.get(DUMP)
         if not names:
             return name_of_wiki(rules.language_api(asked[LANG]))
@@ -81,10 +81,8 @@ class Dump(PageKind):
             return _name_of(stated_base(names[0]))
         path = rules.dump_address(names[0]).path
         if database := _DATABASE.search(path):
-            code, project = (
-                database["code"].replace("_", "-"),
-                _PROJECTS.get(database["project"], database["project"]),
-            )
+            code = database["code"].replace("_", "-")
+            project = "wikipedia" if database["project"] == "wiki" else database["project"]
             return _name_of(f"https://{code}.{project}.org/")
         is_folder = len(names) == 1 and path.endswith("/")
         return name_of_wiki(rules.language_api(asked[LANG])) if is_folder else ""

@@ -25,7 +25,7 @@ from wikitopics.crawler.dumps.containers import (
     reading,
 )
 from wikitopics.crawler.dumps.kinds import has_namespace, project_names
-from wikitopics.crawler.errors import BadSource, CutOff, Damaged
+from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Damaged
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.markup.wikitext import is_redirect
@@ -68,7 +68,6 @@ _OF_SITES = ("base", "sitename", "case")
 _OF_PAGES = ("title", "ns", "id")
 _OF_REVISIONS = ("id", "timestamp", "model")
 _DIGITS_OF_TIME = 14
-REST_LEFT_OUT = "everything after the last complete page is left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +136,8 @@ class DumpReader:
         """What was wrong first."""
         self._fault_at = 0
         self._faults = 0
-        self._lost: list[int] = []
-        """The bytes at which articles began that could not be read to their end."""
+        self._lost = 0
+        """The number of articles, as far as they are told, that could not be read to their end."""
         self._has_gaps = False
         self._is_cut_off = False
         self._in_page = self._in_revision = False
@@ -171,6 +170,9 @@ class DumpReader:
         self._unclosed = 0
         self._broken_at = 0
         self._collected: list[str] | None = None
+        """The text so far of the element that is read, if any: its name and depth are the next two."""
+        self._collecting = ""
+        self._collecting_at = 0
         self._length = 0
 
     def _new_page(self) -> None:
@@ -290,6 +292,7 @@ class DumpReader:
 
         Yields the page that they were part of, as lost.
         """
+        self._fed += len(self._unread)
         self._unread = b""
         self._begun = -1  # a page may begin where the input continues
         self._has_gaps = True
@@ -328,16 +331,17 @@ class DumpReader:
     def losses(self) -> str:
         """What could not be read, for people; "" if everything was read."""
         told = []
-        until = self._fed if self.told_until is None else self.told_until
-        if self._fault and self._fault_at <= until:
-            number = sum(start < until for start in self._lost)
-            lost = f"{number:,} pages are lost" if number > 1 else "1 page is lost" if number else ""
-            if self._has_gaps:
-                lost = f"at least {lost}" if lost else "pages are lost"
-            told.append(f"{self._fault}; {lost or 'no page is lost'}")
+        if self._fault and (self.told_until is None or self._fault_at <= self.told_until):
+            told.append(f"{self._fault}; {self._lost_told()}")
         if self._is_cut_off:
             told.append(f"cut off; {REST_LEFT_OUT}")
         return "; ".join(told)
+
+    def _lost_told(self) -> str:
+        if not self._lost:
+            return "pages are lost" if self._has_gaps else "no page is lost"
+        lost = "1 page is lost" if self._lost == 1 else f"{self._lost:,} pages are lost"
+        return f"at least {lost}" if self._has_gaps else lost
 
     def _name_namespace(self, key: str, name: str) -> None:
         """Add a name of the namespace with this key."""
@@ -385,8 +389,8 @@ class DumpReader:
             return
         self._in_page = self._in_revision = False
         is_article = self._is_article and not self._redirect
-        if is_article:
-            self._lost.append(self._page_start)
+        if is_article and (self.told_until is None or self._page_start < self.told_until):
+            self._lost += 1
         self._entries.append(DumpEntry("damaged" if is_article else None, self._page_start, end))
 
     def _take(self) -> Iterator[DumpEntry]:
@@ -420,7 +424,8 @@ class DumpReader:
                 if self._seen_root:
                     raise self._fail(f"<{tag[:40]}> between pages")
                 raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
-            self._seen_root, self._is_complete = True, False
+            self._seen_root = True
+            self._is_complete = False
             language = attributes.get("xml:lang", self.info.language)
             self.info = replace(self.info, language=language[:_LONGEST_TAG])
         elif depth == 3:
@@ -460,9 +465,8 @@ class DumpReader:
         self._attributes.update(attributes)
         name = tag.rpartition(":")[2].lower()
         self._tags[tag] = name
-        if len(self._tags) + len(self._attributes) > _MOST_TAGS:
-            raise self._fail("too many kinds of elements")
-        if max(map(len, (tag, *attributes))) > _LONGEST_TAG:
+        number = len(self._tags) + len(self._attributes)
+        if number > _MOST_TAGS or max(map(len, (tag, *attributes))) > _LONGEST_TAG:
             raise self._fail("too many kinds of elements")
         return name
 
@@ -477,8 +481,8 @@ class DumpReader:
         self._drop_collected()
         if not self.seen_pages:
             self._note_project()
-        self.seen_pages, self._is_complete = True, False
-        self._in_page, self._in_revision = True, False
+        self.seen_pages = self._in_page = True
+        self._is_complete = self._in_revision = False
         self._page_start = start
         self._new_page()
 
@@ -501,7 +505,8 @@ class DumpReader:
 
     def _collect(self, name: str, most: int = _LONGEST_FIELD) -> None:
         self._collected = []
-        self._collecting, self._collecting_at = name, self._depth
+        self._collecting = name
+        self._collecting_at = self._depth
         self._length = 0
         self._most = most
         self._parser.CharacterDataHandler = self._characters

@@ -247,16 +247,16 @@ def value_at(value: Any, *keys: str | int) -> Any:
 def judge_status(reply: Reply) -> None:
     """Raise the error for an unsuccessful status; statuses like 404 are left to the caller's reader."""
     status, host = reply.status, reply.url.host
-    if status in (401, 403):
-        reason = plain_reason(reply)
-        raise WikiRefused(f"{host} refuses the crawler ({status})" + (f": {reason}" if reason else ""))
+    if status < 500 and status not in (401, 403, 408, 429):
+        return
     said = plain_reason(reply)
+    if status in (401, 403):
+        raise WikiRefused(f"{host} refuses the crawler ({status})" + (f": {said}" if said else ""))
     quoted = f" ({said})" if said else ""
     if status in (429, 503):
         text = f"{host} answers {status}{quoted}: told to wait"
         raise TransientError(text, throttled=True, answered=status == 429)
-    if status >= 500 or status == 408:
-        raise TransientError(f"{host} answers {status}{quoted}")
+    raise TransientError(f"{host} answers {status}{quoted}")
 
 
 def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:

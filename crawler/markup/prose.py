@@ -11,8 +11,6 @@ ITEM = -1
 LINK = "\x03"
 """Encloses the number of a link, next to the words that the link shows."""
 _NUMBERED = re.compile(f"{LINK}([0-9]{{1,9}}){LINK}")
-
-
 APART = "\u2060"
 """Keeps apostrophes apart between which something was left out; `tidy` removes it."""
 
@@ -30,7 +28,8 @@ def read_data(name: str) -> str:
 
 def names_in(text: str) -> frozenset[str]:
     """The names that are separated by semicolons and ends of lines."""
-    return frozenset(name.strip() for name in text.replace("\n", ";").split(";"))
+    names = (name.strip() for name in text.replace("\n", ";").split(";"))
+    return frozenset(filter(None, names))
 
 
 def lowered(text: str) -> str:

@@ -72,7 +72,7 @@ def _without_tags(text: str) -> Iterator[str]:
                     yield text[end : closing.start()].replace("''", " ").translate(_MARKUP)
         elif name in _LINE_BREAKS:
             yield "\n"
-        if text[start - 1] == "'" and text.startswith("'", position):
+        if text[start - 1 : start] == "'" and text.startswith("'", position):
             yield APART
     yield text[position:]
 

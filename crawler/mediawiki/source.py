@@ -48,10 +48,11 @@ def language_of_texts(code: str | None) -> str | None:
 
 
 _WIKIPEDIA = re.compile(r"([a-z-]+)(?:\.m)?\.wikipedia\.org")
+_LONGEST_NAME = 100
 
 
 def name_of_wiki(address: str) -> str:
-    """The name by which what was learnt of the wiki at this address is kept: a Wikipedia's code, otherwise
+    """The name under which a vocabulary of the wiki at this address is kept: a Wikipedia's code, otherwise
     the host, with the path if it leads to one of several wikis there.
 
     Raises `BadSource` for anything but an address.
@@ -109,9 +110,6 @@ RPM = Option(
     most=1_000_000,
     scope="run",
 )
-
-
-_LONGEST_NAME = 100
 
 
 class WikiKind(PageKind):

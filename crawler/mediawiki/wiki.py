@@ -157,8 +157,6 @@ _PAGE = re.compile("<(!doctype|html|script)", re.IGNORECASE)
 _MOST_BEGINNINGS = 10
 _MOST_BEFORE = 1 << 20
 """The most characters before the JSON: PHP may write a notice for every page of a batch, or several."""
-_UNDECODED = re.compile("[\udc80-\udcff]")
-"""Bytes that were not UTF-8."""
 _KEYS = frozenset(("query", "error", "errors", "batchcomplete", "continue"))
 """An object in the midst of other text is the API's if it has one of these keys."""
 _DISABLED = re.compile(r"(MediaWiki )?API is not enabled[^.]*\.?")
@@ -217,24 +215,25 @@ def _json_object(reply: Reply) -> dict[str, Any]:
     """
     host = reply.url.host
     text = reply.body.decode("utf-8", "surrogateescape").strip(_AROUND)
-    is_bare = text.startswith("{")
-    for start in [0] if is_bare else _objects(text):
+    for start in _objects(text):
         try:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        if _UNDECODED.search(text, start, end):
+        if page.SURROGATE.search(text, start, end):  # a byte that was not UTF-8
             raise TransientError(f"{host} sends JSON that is not UTF-8")
         is_alone = start == 0 and end == len(text)
         if isinstance(value, dict) and (is_alone or not _KEYS.isdisjoint(value)):
             return value
-    if is_bare:
+    if text.startswith("{"):
         raise TransientError(f"{host} sends broken JSON")
     raise _no_json(reply, text)
 
 
 def _objects(text: str) -> list[int]:
     """Where JSON objects may begin in ``text``, but not those inside a page's scripts."""
+    if text.startswith("{"):
+        return [0]
     page_begins = _PAGE.search(text, 0, _MOST_BEFORE)
     beginnings = _OBJECT.finditer(text, 0, page_begins.start() if page_begins else _MOST_BEFORE)
     return [match.start() for match in islice(beginnings, _MOST_BEGINNINGS)]

@@ -354,7 +354,7 @@ class TextFiles(PageFiles):
     ) -> Iterator[Found]:
         """The documents after ``place``. With ``new_ids``, ``repeats`` is not known yet, and is filled."""
         named = 0
-        tell = silently if new_ids is None else self.say  # once
+        tell = silently if new_ids is None else self.say  # of odd rows, in the first reading only
         number = place.get("number", 0)
         first = place.get("file", 0)
         for index, file in enumerate(self.files[first:], first):

@@ -372,13 +372,10 @@ def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
         assert isinstance(read, BadRecord)
         return read, ()
     further = lines.taken[1:]
-    is_whole = isinstance(read, list) and len(read) == table.width
-    if isinstance(read, list) and is_whole and not table.hides_rows(read, further, is_odd=False):
-        return read, ()
     alone, _ = split_row(lines.taken[0], table.delimiter)
-    if isinstance(read, list) and is_whole:
+    if isinstance(read, list) and len(read) == table.width:
         fitted, _ = table.fitted(alone)
-        if len(fitted) != table.width:
+        if len(fitted) != table.width or not table.hides_rows(read, further, is_odd=False):
             return read, ()
         lines.keep(1)
         return alone, (STRAY,)
@@ -583,12 +580,12 @@ def _cells(lines: Sequence[str], delimiter: str) -> list[str]:
 
 def _found(rows: Mapping[str, list[str]], column: str | None) -> tuple[str, tuple[int, ...]] | None:
     """The first delimiter with which there is a text column, and the columns of that name."""
-    for is_exact in (True, False) if column is None else (True,):
+    for mark, cells in rows.items():
+        if places := _places(cells, column or "text"):
+            return mark, places
+    if column is None:
         for mark, cells in rows.items():
-            names = cells if is_exact else [cell.casefold() for cell in cells]
-            wanted = column or "text"
-            places = tuple(place for place, name in enumerate(names) if name == wanted)
-            if places:
+            if places := _places(cells, None, "text"):
                 return mark, places
     return None
 

@@ -13,8 +13,7 @@ from functools import partial
 from statistics import median
 from typing import Any, Literal
 
-from wikitopics.crawler.dumps.xml import REST_LEFT_OUT
-from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Activity, FetchedPages, Job, Lack, Position, Source, Stretch

@@ -180,7 +180,7 @@ def kept_name(settings: Settings, identity: Identity) -> str:
     titles = f"-{LINKS}" if Rule.parse(settings.rule).of_titles else ""
     kind = sources.load(settings.source)
     name = "" if kind.own else kind.kept_vocabulary(identity, settings.vocabulary.removesuffix(titles))
-    return name and name + titles
+    return name + titles if name else ""
 
 
 def other_language(settings: Settings, language: str, asked: str | None = None) -> str:
@@ -189,8 +189,8 @@ def other_language(settings: Settings, language: str, asked: str | None = None) 
 
     Codes of three and more letters are ignored: wikis and languages do not always have the same ones.
     """
-    code = ENGLISH if settings.vocabulary == VOCAB.default else settings.vocabulary.removesuffix(f"-{LINKS}")
-    code = asked or code
+    named = ENGLISH if settings.vocabulary == VOCAB.default else settings.vocabulary.removesuffix(f"-{LINKS}")
+    code = asked or named
     stated = language_of(language).partition("-")[0]
     return stated if stated and len(code) == 2 and stated != code else ""
 
@@ -435,8 +435,8 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
 
 def _build(path: Path, built: Built | None, seconds: float, language: str, asked: str | None) -> str:
     """Give the session its new vocabulary; returns a message about it. It is saved for other sessions, unless
-    it comes from the user's own texts, from too few articles or from nobody knows which wiki, or the source's
-    ``language`` is not the one ``asked`` for."""
+    it comes from the user's own texts, from too few articles or from a wiki that is not known, or the
+    source's ``language`` is not the one ``asked`` for."""
     assert built is not None
     store = SessionWriter(path)
     try:

@@ -13,7 +13,6 @@ from tests.crawler.dumps import (
     HEAD,
     WRAPPINGS,
     collect,
-    dump,
     dump_source,
     ids,
     multistream,
@@ -25,6 +24,7 @@ from tests.crawler.dumps import (
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
 from wikitopics.crawler.dumps.containers import HeldFile, LocalFile
 from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.page import Page, SourceInfo
 
@@ -302,9 +302,15 @@ async def test_a_hole_in_a_bzip2_file_is_no_end_of_it(tmp_path):
     assert found == list(range(1, 200))
 
 
-def test_html_is_no_dump_wherever_it_speaks_of_one(tmp_path):
-    for number, data in enumerate(
-        (b"<html><body>404 mediawiki</body></html>", dump(range(3))[:0] + b"<page>x</page>")
-    ):
-        with pytest.raises(BadSource, match="not a MediaWiki dump: it begins with"):
-            next(dump_source([write(tmp_path / f"{number}.xml", data)]).files.read())
+@pytest.mark.parametrize("data", [b"<html><body>404 mediawiki</body></html>", b"<page>x</page>"])
+def test_html_and_a_mere_page_are_no_dumps(tmp_path, data):
+    path = write(tmp_path / "d.xml", data)
+    with pytest.raises(BadSource, match="not a MediaWiki dump: it begins with"):
+        next(dump_source([path]).files.read())
+
+
+def test_after_a_gap_places_are_those_of_the_input():
+    before = PAGES[0] + b"<bad" * 20
+    with DumpReader("d.xml", INFO, continued=True) as reader:
+        entries = [*reader.feed(before), *reader.skip_gap("damaged"), *reader.feed(PAGES[1])]
+    assert [entry.start for entry in entries] == [0, len(before)]

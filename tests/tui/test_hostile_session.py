@@ -109,7 +109,7 @@ async def test_every_view_of_a_strange_session(shown, tmp_path, monkeypatch, par
             await seeing.press(pilot, "escape", "1", shows="Topics by")
 
 
-def test_three_thousand_metrics_are_read_within_a_look(tmp_path):
+def test_three_thousand_metrics_are_read(tmp_path):
     from wikitopics.session.analysis.topics import metrics_of
     from wikitopics.session.storage.reader import SessionReader
 

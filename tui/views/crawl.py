@@ -40,7 +40,8 @@ COURSE_WORDS = 28
 GAP = 30.0
 """If no rate was measured for this many seconds, no trainer was running."""
 MEASURED_IN_PART, FEWEST_PARTS, MOST_PARTS = 4, 20, 40
-"""Of the chart of rates: measurements whose mean is a point, and the number of points."""
+"""A line of the chart of rates has the means of stretches of time: at least so many measurements in each on
+average, and the least and most stretches."""
 NOT_FAR = 2.0
 """The allowed rate is drawn unless it is more than this many times the highest one."""
 LOW = 22
@@ -294,9 +295,8 @@ class Crawl(View):
 
     def home(self) -> Widget:
         chart = self.query_one(Chart)
-        return (
-            chart if self.has_class("-wide") else self.query_one(Facts)
-        )  # below one another, the facts scroll
+        # Below one another, not all facts fit, and they scroll only with the focus.
+        return chart if self.has_class("-wide") else self.query_one(Facts)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "chart" and self.is_mounted:
@@ -343,7 +343,9 @@ def rates(look: SessionView) -> Drawing:
     crawl = np.array([flow.crawl_rate for flow in flows])
     train = np.array([flow.train_rate for flow in flows])
     # A pause of the trainer is drawn as a gap, not as a straight line.
-    crawl[1:][np.diff(x) > GAP] = train[1:][np.diff(x) > GAP] = np.nan
+    is_paused = np.r_[False, np.diff(x) > GAP]
+    crawl[is_paused] = np.nan
+    train[is_paused] = np.nan
     lines = [Series("crawl", *_course(x, crawl)), Series("learnt", *_course(x, train), number=1)]
     if len(lines[0].x) < len(x):
         lines.insert(0, Series("range", x, crawl, band=True))

@@ -50,7 +50,7 @@ def spelt(text: str) -> str:
 
 
 def _may_repeat(part: str) -> bool:
-    """Whether there may be a repetition to cut: it would hold one of these places and what repeats there."""
+    """Whether there may be a repetition to cut: what stands at one of these places would soon come again."""
     size = _MOST_REPEATED
     return any(
         part.find(part[place : place + size], place + 1, place + 2 * size) >= 0

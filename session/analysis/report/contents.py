@@ -57,7 +57,7 @@ MOST_TOPICS, MOST_MODELS, MOST_CHARTS = 1000, 12, 24
 """The most topics of all models together, models and charts on a page; it says what is left out."""
 LONGEST = 300
 """The most characters of any text; the page cuts most texts shorter."""
-LARGEST = 1e100
+LARGEST_DRAWN = 1e100
 """Larger values are not drawn: the ends of a scale are further out."""
 
 Look = tuple[int, float, Sequence[tuple[str, bool]]]
@@ -183,6 +183,7 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
 
 
 def _told(text: str) -> str:
+    """The text as the page may show it: its beginning, without anything invisible."""
     return visible(text[:LONGEST])
 
 
@@ -310,7 +311,7 @@ def _metrics(
 
 def _sound(curve: Curve) -> Curve:
     """The part of the curve that can be drawn over articles, with at most `CURVE_POINTS` points."""
-    known = np.flatnonzero((np.abs(curve.values) <= LARGEST) & (curve.articles > 0))
+    known = np.flatnonzero((np.abs(curve.values) <= LARGEST_DRAWN) & (curve.articles > 0))
     points = spread(curve.articles[known].astype(int).tolist(), CURVE_POINTS)
     kept = known[np.searchsorted(curve.articles[known], points)]
     return Curve(curve.articles[kept], curve.tokens[kept], curve.seconds[kept], curve.values[kept])

@@ -18,7 +18,7 @@ from rich.cells import cell_len, set_cell_size
 
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.records import measured
+from wikitopics.session.records import LARGEST_IN_FULL, measured
 from wikitopics.session.sources import READS
 
 if TYPE_CHECKING:
@@ -220,8 +220,8 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
 
 def formatted(value: float) -> str:
     """The value with its significant digits: "1,187", "0.213"."""
-    whole = abs(value) < 1e15 and value == int(value)
-    text = f"{value:,.0f}" if whole else measured(value)
+    is_whole = abs(value) < LARGEST_IN_FULL and value == int(value)
+    text = f"{value:,.0f}" if is_whole else measured(value)
     return text.replace("-", "−")
 
 

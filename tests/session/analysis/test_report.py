@@ -10,7 +10,7 @@ import pytest
 
 import wikitopics
 from tests.session.rows import sql
-from wikitopics.session.analysis.report.contents import LARGEST, LONGEST, MOST_CHARTS, contents, spread
+from wikitopics.session.analysis.report.contents import LARGEST_DRAWN, LONGEST, MOST_CHARTS, contents, spread
 from wikitopics.session.control import hide_topics
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
@@ -86,7 +86,7 @@ def test_whatever_a_stranger_measured_can_be_told(trained, cli, value):
     found = read(trained)
     for _, curves in found["metrics"]:
         for curve in curves.values():
-            assert np.abs(curve.values).max() <= LARGEST
+            assert np.abs(curve.values).max() <= LARGEST_DRAWN
     exported = json.loads(cli("export", "metrics", "--format", "json").out)
     assert all(np.isfinite(row["value"]) for row in exported)
     assert np.isfinite(json.loads(cli("status", "--json").out)["articles_per_hour"])

@@ -307,8 +307,8 @@ def test_measurements_may_have_any_finite_value(cli, whole, home):
             [one for model in ("lda", "scvb0", "hdp") for one in wikitopics.open(path).metrics(model)]
         )
         look(path)
-    scored = [{"articles": 1, "words": 1, "nats": [-1e15, 1e15, 0.0]}]
-    sql(path, "UPDATE progress SET prequential = ?", json.dumps([list(one.values()) for one in scored]))
+    scored = [[1, 1, [-1e15, 1e15, 0.0]]]
+    sql(path, "UPDATE progress SET prequential = ?", json.dumps(scored))
     assert "on new articles" in cli.ok("status").out
 
 

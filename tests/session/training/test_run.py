@@ -87,10 +87,13 @@ async def test_hours_are_this_runs(trainer_of, memory):
 
 async def test_hours_end_a_step_that_takes_long(trainer_of, memory, monkeypatch):
     """What was trained before it stays, as at any other stop."""
-    held, real = threading.Event(), Stream.step
+    held = threading.Event()
+    hanging = threading.Event()
+    real = Stream.step
 
     def step(self, elapsed):
         if self.progress.articles >= 64:
+            hanging.set()
             held.wait(60)
         return real(self, elapsed)
 
@@ -101,7 +104,8 @@ async def test_hours_end_a_step_that_takes_long(trainer_of, memory, monkeypatch)
         assert not held.is_set()
     finally:
         held.set()
-    assert status(trainer_of.path).articles == 64
+    # On a busy machine, the time may be up before anything is trained.
+    assert status(trainer_of.path).articles == (64 if hanging.is_set() else 0)
 
 
 async def test_megabytes_are_this_runs(trainer_of, memory):
