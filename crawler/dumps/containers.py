@@ -201,7 +201,7 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
             if begun is not None:
                 yield base + begun // 8, _unpacked(data, begun, bit)
             elif ended is not None and 8 * base + bit - ended > _BETWEEN_BITS:
-                yield ended // 8, _none()  # the mark of a block in between is damaged
+                yield ended // 8, _damaged_block()  # the mark of a block in between is damaged
             begun, seen = bit if mark == _BLOCK else None, True
             ended = 8 * base + bit if mark == _END else None
         searched = max(0, len(data) - 6)
