@@ -296,7 +296,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         return database.open_session(path, "mode=ro", 5.0)
     except SessionError as error:
-        is_busy = isinstance(error, NotNow) and not isinstance(error, DiskFull)
+        has_log = written > 0  # without one, nobody can be writing
+        is_busy = has_log and isinstance(error, NotNow) and not isinstance(error, DiskFull)
         is_new = time.time() - written < QUIET_SECONDS  # perhaps by a trainer on another machine
         if is_busy or (size and is_shared and is_new):
             raise

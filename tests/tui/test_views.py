@@ -141,8 +141,9 @@ async def test_files_have_no_servers(shown, tmp_path, size):
         async with shown(path, size=size) as (_, pilot):
             dashboard = await seeing.until(pilot, "nothing wrong")
             assert "document " in await seeing.press(pilot, "3", shows="newest first")
-            crawl = await seeing.press(pilot, "4", shows="words.npz read")
-    for seen in (dashboard, crawl):
+            crawl = await seeing.press(pilot, "4", shows="sets the pace")
+            end_of_crawl = await seeing.press(pilot, "end", shows="words.npz read")
+    for seen in (dashboard, crawl, end_of_crawl):
         for words in ("asked us", "a minute", "429", "retries", "latency", "of the wiki", "network"):
             assert words not in seen, words
 

@@ -98,7 +98,7 @@ def test_the_session_folder_is_a_file(cli, home, corpus, one_line):
         "UPDATE models SET arrays = CAST(substr(arrays, 1, 200) || x'7f' || substr(arrays, 202) AS BLOB)",
         "UPDATE models SET scalars = '{'",
         "UPDATE models SET scalars = '[]'",
-        "UPDATE models SET scalars = json_remove(scalars, '$.eta')",
+        "UPDATE models SET scalars = json_remove(scalars, '$.kappa')",
         "UPDATE held_out SET documents = substr(documents, 1, length(documents) - 9)",
     ],
 )
