@@ -38,6 +38,8 @@ NAMES = {
     "equals": "a=b,c;d&e",
     "dollar": "$HOME `id`",
 }
+ALWAYS = ("newline", "escape", "ideographic space", "not UTF-8", "leading dash", "question mark", "hash")
+"""Those that are tried in every run of the tests."""
 FEW = ("--topics", "2", "--held-out", "5", "--batch-size", "16", "--seed", "3", "--passes", "1")
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
 TEXTS = [" ".join(random.Random(n).choices(WORDS[n % 3 * 12 :][:12], k=8)) + f" number{n}" for n in range(40)]
@@ -45,7 +47,13 @@ TEXTS = [" ".join(random.Random(n).choices(WORDS[n % 3 * 12 :][:12], k=8)) + f" 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.fixture(params=NAMES.values(), ids=NAMES)
+def _names():
+    for called, name in NAMES.items():
+        marks = () if called in ALWAYS else pytest.mark.long
+        yield pytest.param(name, id=called, marks=marks)
+
+
+@pytest.fixture(params=_names())
 def odd(request, tmp_path):
     """A folder of such a name, which is empty. Files in it get its name, too."""
     folder = tmp_path / request.param
