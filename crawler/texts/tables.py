@@ -109,7 +109,7 @@ class Table:
             if not columns:
                 raise BadSource(f"{contents.name}: the file is {contents.state}")
             may_lack_header = column is None or column.isdecimal()
-            otherwise = ", or give --no-header if these are no names" if may_lack_header else ""
+            otherwise = ", or give --no-header if it has no header" if may_lack_header else ""
             why = lacks("column", column, columns, otherwise=otherwise)
             number = _later_header(contents, delimiters, column)
             if number:

@@ -83,10 +83,10 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         return [PastRun(*row) for row in self.select("runs", columns_of(PastRun), "ORDER BY id")]
 
     def holdings(self) -> str:
-        """What the session is of, for people: "1,200 documents from reviews.csv"."""
+        """What the session is of, for people: "1,200 documents (reviews.csv)"."""
         status, source = self.status(), self.settings().source
         name = visible(described(source).shown(status.source_name))
-        return f"{status.documents:,} {noun(source)} from {name}"
+        return f"{status.documents:,} {noun(source)} ({name})"
 
     def check_there(self) -> None:
         """Raise `NoSession` if the file was removed or replaced: the open one is then no session any more."""

@@ -312,7 +312,7 @@ def test_tables_without_a_header(tmp_path):
         read(path, header=False)
     with pytest.raises(BadSource, match=r"there is no column 'text'\. Without a header, give its number"):
         read(path, header=False, column="text")
-    with pytest.raises(BadSource, match="or give --no-header if these are no names"):
+    with pytest.raises(BadSource, match="or give --no-header if it has no header"):
         read(path)
     alone = write(tmp_path / "b.csv", "\none\ntwo\n")
     assert texts(alone, header=False)[0] == ["one", "two"]

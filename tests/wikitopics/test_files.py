@@ -195,7 +195,7 @@ def test_the_default_session_is_not_gone_on_with_by_accident(cli, home, tmp_path
     cli.ok("train", *begun)
     cli.ok("train", *first)
     before = status(home / "default.db").documents
-    holds = f"session default holds {before} documents from a.jsonl"
+    holds = f"session default holds {before} documents (a.jsonl)"
     one_line(cli("train", *second), 2, holds, "`--session NAME`", "`--session default`")
     for other in (("--source", "api"), ("--topics", 7), ("--seed", 5)):
         one_line(cli("train", *other), 2, holds, "`--session NAME`", f"{other[0]} {other[1]}: this session")

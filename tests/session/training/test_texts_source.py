@@ -328,7 +328,7 @@ def test_a_table_without_a_header_and_with_odd_rows(cli, one_line, tmp_path, hom
     assert "from 60 documents" in built.err
     assert told in built.err
     more = ("--id-column", "1", "--vocab", tmp_path / "words.txt", "--passes", 1, *MODEL)
-    one_line(cli("train", "--texts", table, *more), 2, "or give --no-header if these are no names")
+    one_line(cli("train", "--texts", table, *more), 2, "or give --no-header if it has no header")
     assert not (home / "default.db").exists()
     outcome = cli.ok("train", "--texts", table, *how, *more)
     assert outcome.err.count(told) == 1
