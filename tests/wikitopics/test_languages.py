@@ -79,6 +79,7 @@ def test_too_small_a_wiki_is_told(cli, home, counted_here):
 
 
 @pytest.mark.interop
+@pytest.mark.usefixtures("samples_are_shared")
 @pytest.mark.parametrize("language", UNSPACED_SUBJECTS)
 def test_topics_are_made_of_words_that_have_to_be_separated(cli, home, tmp_path, language):
     if len(segmenters.installed_versions(language)) < len(segmenters.PACKAGES[language]):
