@@ -4,16 +4,18 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from weakref import WeakSet
 
 from rich.text import Text
 from textual import events
 from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
+from textual.widget import Widget
 
 from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.analysis.story import SCORE
@@ -94,9 +96,11 @@ class Wikitopics(TerminalApp[Ending]):
         signals: Signals | None = None,
         preferences: Preferences | None = None,
         notify_by: str | None = None,
+        says: str = "",
     ) -> None:
         """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for it.
-        ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`."""
+        ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`. ``says``: a notice to begin
+        with."""
         super().__init__()
         self.choice = Choice(ascii_only=self.plain_signs.enabled)
         self._trainers = trainers or control.Trainers()
@@ -104,10 +108,13 @@ class Wikitopics(TerminalApp[Ending]):
         self._signals = signals or Signals()
         self._preferences = preferences or Preferences()
         self._notify_by = notify_by
+        self._says = says
         self._demo_over = False
         """Whether a demo started here is over and the user has not yet been asked what to do next."""
         self._typed_ahead: list[events.Key] = []
-        """The keys typed before there was a view, in order."""
+        """The keys that wait for the view or dialog they are meant for, in order."""
+        self._opened = WeakSet[Screen[Any]]()
+        """The dialogs that can take keys."""
 
     @property
     def path(self) -> Path:
@@ -135,6 +142,8 @@ class Wikitopics(TerminalApp[Ending]):
         self.set_keymap(self._preferences.keys)
         # A closed terminal leaves trainers running; ending the screen itself ends those it started.
         obey_signals(self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop")
+        if self._says:
+            self.notify(self._says, markup=False)
         self.wait_for_session()
         self.set_interval(FRAME_SECONDS, self._tick)
         run_in_background(self, self._follow, "follow")
@@ -231,25 +240,64 @@ class Wikitopics(TerminalApp[Ending]):
         self.show()
         self.show_status()
         self.main.settle()
-        typed, self._typed_ahead = self._typed_ahead, []
-        for key in typed:
-            await self.on_event(events.Key(key.key, key.character))  # Textual handles each event once
+        self.call_later(self._type_next)
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event. A key that is typed before there is a view waits for it; one that closes the
-        screen does not wait."""
-        if isinstance(event, events.Key) and not event.is_forwarded and self._is_opening:
+        """Handle an event. A key that is typed before there is a view, or while a dialog opens, waits for
+        it, and so do those after it; one that closes the screen does not wait."""
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+        elif self._typed_ahead or self._is_opening():
             active = self.screen.active_bindings.get(event.key)
-            if active is None or active.binding.action != "leave":
+            leaves = active is not None and active.binding.action == "leave"
+            waiting = {key.key for key in self._typed_ahead}
+            if leaves and (not event.is_printable or not waiting & {"slash", self.COMMAND_PALETTE_BINDING}):
+                await self.action_leave()  # at once: the widgets that would pass it on may be waiting
+            else:
                 self._typed_ahead.append(event)
-                return
-        await super().on_event(event)
+        else:
+            await super().on_event(event)
 
-    @property
     def _is_opening(self) -> bool:
-        """Whether there is no view yet, or keys still wait for it."""
+        """Whether the view or the dialog in front cannot take keys yet; when it can, those that wait are
+        typed."""
         main = self.screen_stack[0]
-        return isinstance(main, Main) and (bool(self._typed_ahead) or not main.ready)
+        if not isinstance(main, Main):
+            return False
+        if not main.ready:
+            return True
+        front = self.screen
+        if front is main or front in self._opened:
+            return False
+
+        def opened() -> None:
+            self._opened.add(front)
+            self.call_later(self._type_next)
+
+        # Behind the message that gives a field of the dialog the focus.
+        return front.call_later(opened)
+
+    async def _type_next(self) -> None:
+        """Type the first key that waits, and the others after whatever it does has begun: one may open the
+        dialog that those after it are meant for."""
+        if not self._typed_ahead or self._is_opening():
+            return
+        key = self._typed_ahead.pop(0)
+        takes = self.focused or self.screen
+        await super().on_event(events.Key(key.key, key.character))  # Textual handles each event once
+        if self._typed_ahead:
+            self._type_next_after(takes)
+
+    def _type_next_after(self, widget: Widget) -> None:
+        """Type the next key once the one that this widget has been given has been handled.
+
+        An ordinary key goes through the queues of all widgets from the one with the focus to the app. A key
+        with priority, such as that of the palette, does not, and would overtake it.
+        """
+        after: Callable[[], object] = partial(self.call_later, self._type_next)
+        for each in reversed(widget.ancestors_with_self):
+            after = partial(each.call_later, after)
+        after()
 
     async def open_topic(self, topic: int) -> None:
         """Show everything about this topic of the model in use."""
@@ -487,6 +535,8 @@ class Wikitopics(TerminalApp[Ending]):
         self._replay_moved()
 
     def _tick(self) -> None:
+        if self._typed_ahead:  # what they waited for may have been closed
+            self.call_later(self._type_next)
         if self.watched.replay is not None and self.watched.replay.tick():
             self._replay_moved()
 
@@ -560,18 +610,26 @@ def run(
     trainers: control.Trainers | None = None,
     trainer: TrainerProcess | None = None,
     notify_by: str | None = None,
+    says: str = "",
 ) -> Ending | None:
     """Open the screen on the session at ``path`` until the user closes it.
 
     ``trainer``: the trainer of this session, if one of ``trainers`` has just been started for it; the session
-    need not exist yet in that case. ``notify_by``: as for the app. Returns what to do with the trainers, or
+    need not exist yet in that case. ``notify_by`` and ``says``: as for the app. Returns what to do with the
+    trainers, or
     None if none was running. Raises `SessionError` if there is no session to show.
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line
     settings = preferences(names())
     app = Wikitopics(
-        path, trainers=trainers, trainer=trainer, signals=signals, preferences=settings, notify_by=notify_by
+        path,
+        trainers=trainers,
+        trainer=trainer,
+        signals=signals,
+        preferences=settings,
+        notify_by=notify_by,
+        says=says,
     )
     try:
         return open_app(app, gone="leave")

@@ -250,11 +250,22 @@ COMMAND, TOPIC, TITLE = 0.3, 0.2, 0.1
 """What kind of hit comes first where the words match equally well."""
 
 
+EXACT, BEGINNING = 4.0, 2.0
+"""The fitness of the same words, and of the start of a word."""
+
+
 def fitness(query: str, text: str) -> float:
     """How well the text matches what was typed, for the order of hits: 4 for the same words, 3 for whole
     words in it, 2 for the start of a word, 1 for letters in a row, 0 otherwise."""
     sought = query.strip()
-    return 4.0 if sought.casefold() == text.casefold() else float(MISMATCH - nearness(sought, text))
+    return EXACT if sought.casefold() == text.casefold() else float(MISMATCH - nearness(sought, text))
+
+
+def fitness_of_title(query: str, title: str) -> float:
+    """The same for titles, among which there is a whole word for nearly everything: one in a longer title
+    counts as the start of a word, so that commands and topics that begin with it come first."""
+    fit = fitness(query, title)
+    return fit if fit == EXACT else min(fit, BEGINNING)
 
 
 def is_scattered(query: str, text: str) -> bool:
@@ -270,7 +281,7 @@ class Commands(SystemCommandsProvider):
         matcher = self.matcher(query)
         for title, words, act, _ in self.app.get_system_commands(self.screen):
             does, _, key = title.rpartition(" · ")
-            fit = max(fitness(query, does or title), 4.0 * (query.strip() == key))
+            fit = max(fitness(query, does or title), EXACT * (query.strip() == key))
             if fit > 0:
                 yield Hit(fit + COMMAND, matcher.highlight(title), act, title, words)
             elif is_scattered(query, title):
@@ -303,7 +314,7 @@ class Finds(Provider):
         except SessionError:
             return  # the status line says why the session cannot be read
         for article in articles:
-            fit = fitness(query, article.title)
+            fit = fitness_of_title(query, article.title)
             words = f"{look.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
             yield self._hit(fit + TITLE, article.title, words, partial(app.action_ask, article))
 

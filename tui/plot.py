@@ -397,6 +397,8 @@ class Drawing:
     """Values of x where something began (true) or ended, marked on the axis."""
     x_name: str = "articles"
     label_x: Callable[[float], str] = plain
+    needless: str = ""
+    """An ending of the labels of x that is left out where all of them have it, as ":00"."""
     value: Callable[[float], str] = plain
     """Formats a measured value for end labels and the crosshair."""
     tell_x: Callable[[float], str] = plain
@@ -609,13 +611,42 @@ def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]
 
 
 def _x_labels(axis: Axis, width: int, drawing: Drawing) -> tuple[tuple[int, str], ...]:
+    """As many labels as there is room for. On a linear axis, they are evenly far apart."""
+    placed = ticks(axis, max(width // 8, 2), drawing.label_x, time=drawing.time_x)
+    columns = [min(int(position * width), width - 1) for position, _ in placed]
+    texts = [text for _, text in placed]
+    if drawing.needless and all(text.endswith(drawing.needless) for text in texts):
+        texts = [text.removesuffix(drawing.needless) for text in texts]
+    labels = tuple(zip(columns, texts, strict=True))
+    if axis.log:
+        return _one_by_one(labels)
+    for stride in range(1, len(labels) + 1):
+        every = labels[::-1][::stride][::-1]  # the newest always has one
+        if _have_room(every, width):
+            return every
+    return ()
+
+
+def _have_room(labels: Sequence[tuple[int, str]], width: int) -> bool:
+    """Whether all labels can stand below their columns, as `ticks_below` writes them."""
+    end = -2
+    for column, text in labels:
+        start = min(max(column - len(text) // 2, -1), width - len(text))
+        if start <= end:
+            return False
+        end = start + len(text)
+    return True
+
+
+def _one_by_one(labels: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+    """Those that have room beside the one before."""
     placed: list[tuple[int, str]] = []
     free = -2
-    for position, text in ticks(axis, max(width // 8, 2), drawing.label_x, time=drawing.time_x):
-        column = min(int(position * width), width - 1)
-        if column - len(text) // 2 > free:
+    for column, text in labels:
+        start = column - len(text) // 2
+        if start > free:
             placed.append((column, text))
-            free = column - len(text) // 2 + len(text) + 1
+            free = start + len(text) + 1
     return tuple(placed)
 
 

@@ -185,6 +185,8 @@ class Starting(Ask):
         self.set_interval(EVERY, self._look)
 
     def _look(self) -> None:
+        if not self.is_current:  # `dismiss` would close what is in front, such as the palette
+            return
         code = self._trainer.poll()
         if os.path.exists(self._path):  # Path.exists raises for a folder that is not readable
             self.dismiss("begun")

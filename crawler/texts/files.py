@@ -25,6 +25,7 @@ from wikitopics.crawler.texts.tables import Table, table_rows
 GIVEN = ".given.jsonl"
 """The ending of the file, beside the session, in which a Python program leaves its texts."""
 GIVEN_NAME = "texts from a Python program"
+_GONE = "only that program can give them again; `--session NAME` makes another session"
 PLAIN = ".txt"
 TABLES = (".csv", ".tsv")
 JSON_LINES = ".jsonl"
@@ -76,7 +77,8 @@ def check_paths(paths: Sequence[str]) -> None:
         if path in paths[:number]:
             raise BadSource(f"--texts {name} is given twice")
         if not os.path.exists(path):
-            raise BadSource(f"{name}: no such file or folder")
+            why = _GONE if path.endswith(GIVEN) else "no such file or folder"
+            raise BadSource(f"{name}: {why}")
         if os.path.isdir(path):
             continue
         if not os.path.isfile(path):

@@ -20,6 +20,7 @@ from wikitopics.tui.plot import (
     sample,
     spans,
     ticks,
+    ticks_below,
 )
 from wikitopics.tui.text import bar, spark
 
@@ -209,3 +210,23 @@ def test_a_pattern_has_gaps_however_steep_the_line_is():
         left = dashed(upright, pattern)
         assert 0 < left.sum() < 40
         assert left.sum() == dashed(upright.T, pattern).sum()
+
+
+def test_labels_of_the_time_of_day_have_one_format_and_are_evenly_far_apart():
+    def label(seconds):
+        return f"01:{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
+
+    def labels(start, end, width):
+        series = Series("a", np.array([start, end]), np.array([1.0, 2.0]))
+        drawing = Drawing((series,), label_x=label, time_x=True, needless=":00")
+        return plot(drawing, Frame(width, 10, log_x=False)).x_ticks
+
+    for width in range(20, 90):
+        placed = labels(1_437.0, 1_518.0, width)
+        assert {len(text) for _, text in placed} <= {5, 8}
+        assert len({len(text) for _, text in placed}) == 1
+        gaps = np.diff([column for column, _ in placed])
+        assert not gaps.size or gaps.max() - gaps.min() <= 1
+        line = ticks_below(placed, 5, width)
+        assert all(text in line for _, text in placed)
+    assert [text for _, text in labels(600.0, 1_200.0, 30)] == ["01:10", "01:15", "01:20"]

@@ -16,7 +16,7 @@ from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.main import fitness, is_scattered
+from wikitopics.tui.main import COMMAND, TITLE, fitness, fitness_of_title, is_scattered
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness
 from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordered
@@ -424,3 +424,9 @@ def test_letters_in_a_row_outdo_scattered_ones():
     )
     assert is_scattered("svs", "Save the session")
     assert not is_scattered("sss!", "Save the session")
+
+
+def test_commands_and_topics_outdo_long_titles_with_the_same_word():
+    assert fitness("top", "Open Topics") + COMMAND > fitness_of_title("top", "List of Top 25 singles") + TITLE
+    assert fitness_of_title("top", "Top") > fitness("top", "Open Topics") + COMMAND
+    assert fitness_of_title("ingle", "List of Top 25 singles") == fitness("ingle", "List of Top 25 singles")

@@ -6,13 +6,14 @@ import functools
 import pytest
 from textual import events
 from textual.command import CommandPalette
+from textual.widgets import Input
 
-from tests.tui import seeing
+from tests.tui import canned, seeing
 from tests.tui.standins import Process
 from tests.tui.test_every_view import KEYS, is_open
 from wikitopics.tui.app import Main, Wikitopics
 from wikitopics.tui.follow import Watch
-from wikitopics.tui.questions import Starting
+from wikitopics.tui.questions import EVERY, Starting
 from wikitopics.tui.terminal import keymap
 from wikitopics.tui.views.dashboard import Dashboard
 
@@ -93,13 +94,46 @@ async def test_the_palette_opens_over_the_first_view(open_app, live, monkeypatch
         await seeing.press(pilot, "escape", shows="lda 1,3")
 
 
+def palette_holds(app, words):
+    return CommandPalette.is_open(app) and [field.value for field in app.screen.query(Input)] == [words]
+
+
+@pytest.mark.parametrize(("owner", "step"), STEPS)
+async def test_words_typed_ahead_for_the_palette_reach_it_in_order(open_app, live, monkeypatch, owner, step):
+    at_step(monkeypatch, owner, step, lambda app: type_keys(app, "ctrl+p", *"atlas"))
+    app = open_app(live)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until_true(lambda: palette_holds(app, "atlas"))
+        await seeing.press(pilot, "escape", shows="lda 1,3")
+
+
+async def test_words_typed_at_once_after_the_palettes_key_reach_it(shown, live):
+    async with shown(live, size=(120, 40)) as (app, _):
+        type_keys(app, "ctrl+p", *"atlas")
+        await seeing.until_true(lambda: palette_holds(app, "atlas"))
+
+
+async def test_the_palette_stays_open_while_the_session_begins(open_app, tmp_path, monkeypatch):
+    """Typed ahead while the dialog of the start is in front."""
+    at_step(monkeypatch, Main, "compose", lambda app: type_keys(app, "ctrl+p", *"atlas"))
+    path = tmp_path / "new.db"
+    app = open_app(path, trainer=Process())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until_true(lambda: palette_holds(app, "atlas"))
+        assert isinstance(app.screen_stack[1], Starting)
+        canned.build(path)
+        await asyncio.sleep(3 * EVERY)
+        assert palette_holds(app, "atlas")
+        await pilot.press("escape", "escape")
+        await seeing.until_true(lambda: app.screen is app.main)
+
+
 @pytest.mark.parametrize("key", ENDS)
 async def test_a_key_that_closes_the_screen_does_not_wait_for_a_view(open_app, live, monkeypatch, key):
-    never = asyncio.Event()
-
     async def hangs(dashboard):
         type_keys(dashboard.app, "7", key)
-        await never.wait()
+        # Until it ends, not for ever: Textual waits for it before it closes.
+        await seeing.until_true(lambda: dashboard.app.return_code is not None)
 
     monkeypatch.setattr(Dashboard, "on_mount", hangs)
     app = open_app(live)
@@ -108,20 +142,18 @@ async def test_a_key_that_closes_the_screen_does_not_wait_for_a_view(open_app, l
     assert app.return_code == 0
 
 
-async def every_command(app, pilot):
-    """Run everything that the palette lists, and close what it opens."""
-    done = 0
+async def every_command(app, pilot, done):
+    """Run everything that the palette lists but for what is ``done``, and close what it opens."""
     for command in list(app.get_system_commands(app.screen)):
-        if command.title.startswith(("Close this screen", "Suspend the screen")):
+        if command.title.startswith(("Close this screen", "Suspend the screen")) or command.title in done:
             continue
         work = command.callback()
         if work is not None:
             await work
         await pilot.pause()
-        done += 1
+        done.add(command.title)
         while len(app.screen_stack) > 1 or app.main.finding:
             await pilot.press("escape")
-    return done
 
 
 @pytest.fixture
@@ -138,18 +170,27 @@ def unread(monkeypatch):
 @pytest.mark.usefixtures("unread")
 async def test_every_key_and_command_before_the_first_look(shown, live, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    done, commands = set(), set()
     async with shown(live, size=(120, 40)) as (app, pilot):
         for index, opens in enumerate(KEYS):
             await pilot.press(*opens)
             await seeing.until_true(lambda index=index: is_open(app, index))
             for key in EVERY_KEY:
-                if key not in (*ENDS, "ctrl+z") and not key.isdigit():
-                    await pilot.press(key)
-                    while len(app.screen_stack) > 1 or app.main.finding:
-                        await pilot.press("escape")
+                active = app.screen.active_bindings.get(key)
+                means = (key, active and (active.binding.action, type(active.node)))
+                if key in (*ENDS, "ctrl+z") or key.isdigit() or means in done:
+                    continue
+                done.add(means)
+                await pilot.press(key)
+                while len(app.screen_stack) > 1 or app.main.finding:
+                    await pilot.press("escape")
             await pilot.press("escape", *opens)
             await seeing.until_true(lambda index=index: is_open(app, index))
-            assert await every_command(app, pilot) > 4
+            await every_command(app, pilot, commands)
+        assert {key for key, _ in done} == {
+            key for key in EVERY_KEY if key not in (*ENDS, "ctrl+z") and not key.isdigit()
+        }
+        assert len(commands) > 20
         assert "opening" in seeing.text(app)
 
 

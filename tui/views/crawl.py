@@ -357,6 +357,7 @@ def rates(look: SessionView) -> Drawing:
         series=tuple(lines),
         x_name="ago" if alive else time.strftime("on %Y-%m-%d", local),
         label_x=ago if alive else lambda value: _time_of_day(zero + value),
+        needless="" if alive else ":00",
         time_x=True,
         value=per_second,
         tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(zero + value)),
@@ -386,7 +387,7 @@ def allowed_rate(status: Status) -> float:
 
 
 def _time_of_day(at: float) -> str:
-    return time.strftime("%H:%M" if round(at) % 60 == 0 else "%H:%M:%S", time.localtime(round(at)))
+    return time.strftime("%H:%M:%S", time.localtime(round(at)))
 
 
 def facts(look: SessionView) -> list[Fact]:

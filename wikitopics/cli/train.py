@@ -447,6 +447,9 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
     request = TrainRequest(**settings)
     request.specs()  # a wrong option is reported here, not in the trainer's log
     check_meant(path, request)
+    if made_in_python(path) and TEXTS not in request:
+        # Its texts are gone with the program: a trainer would only fail.
+        return show(path, notify=notify, says=MADE_IN_PYTHON)
     if contact_missing(path, request):
         from wikitopics.tui.questions import ask
 
@@ -454,6 +457,24 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
         if answer != "saved":
             return open_demo("demo", notify) if answer == "demo" else 0
     return show(path, ["train", *sys.argv[1:]], notify)
+
+
+MADE_IN_PYTHON = (
+    "This session was made in Python, and only that program can give it its texts again: nothing is left "
+    "to train here. `wikitopics --session NAME` opens another session."
+)
+
+
+def made_in_python(path: Path) -> bool:
+    """Whether a session is of texts from a Python program, which are gone."""
+    from wikitopics.crawler.texts.files import GIVEN
+
+    if not path.exists():
+        return False
+    with reading(path) as reader:
+        texts = reader.settings().source_options.get(TEXTS.name)
+    given = texts if isinstance(texts, list | tuple) else ()
+    return any(str(each).endswith(GIVEN) and not os.path.exists(str(each)) for each in given)
 
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
@@ -495,8 +516,9 @@ def need_terminal(instead: str) -> None:
         raise BadUsage(f"this terminal (TERM=dumb) cannot show the screen: `{instead}` works without it")
 
 
-def show(path: Path, arguments: list[str] | None = None, notify: str | None = None) -> int:
-    """Open the screen on a session; with ``arguments`` for a trainer, start one first.
+def show(path: Path, arguments: list[str] | None = None, notify: str | None = None, says: str = "") -> int:
+    """Open the screen on a session; with ``arguments`` for a trainer, start one first. ``says``: a notice
+    that the screen begins with.
 
     However the screen ends, the trainers that it started end with it, unless the user leaves them running or
     the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
@@ -514,7 +536,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
             from wikitopics.tui.app import run
 
             if not signals.noted:
-                ending = run(path, signals, trainers, trainer, notify)
+                ending = run(path, signals, trainers, trainer, notify, says)
         finally:
             paths = [path, *trainers.paths()]
             if ending == "leave" or signal.SIGHUP in signals.noted:
