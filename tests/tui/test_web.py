@@ -19,7 +19,7 @@ from tests import waiting
 from tests.tui import seeing
 from tests.tui.test_every_view import KEYS, is_open
 from wikitopics.session.sources import WEB
-from wikitopics.tui import viewer, web
+from wikitopics.tui import viewer
 from wikitopics.tui.views.view import View
 
 ENDS = {"q", "ctrl+c", "ctrl+q"}
@@ -260,6 +260,7 @@ def test_the_oldest_of_too_many_strangers_goes():
         def force_close(self):
             self.transport = None
 
+    web = pytest.importorskip("wikitopics.tui.web", exc_type=ImportError)
     door = web.Door(3)
     made = [door.open(Connection) for _ in range(3)]
     door.let_in(made[0])
