@@ -19,7 +19,7 @@ from benchmarks import data
 from benchmarks.harness import Experiment, Figures, compared
 from benchmarks.measuring import in_turn, timed
 from wikitopics.crawler import extract_html, extract_wikitext
-from wikitopics.crawler.dumps.xml import DumpFiles
+from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.markup.texts import is_disambiguation, page_links
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.model import Minibatch, kinds

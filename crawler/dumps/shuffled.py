@@ -23,8 +23,8 @@ from msgspec import Meta
 
 from wikitopics.crawler.dumps import DUMP_FILES, SCHEDULE
 from wikitopics.crawler.dumps.containers import LARGEST, LocalFile, can_be_parted
+from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.parts import MOST_ARTICLES, DumpFile, DumpPart, look, read_well
-from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.errors import BadPosition, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skips, SourceInfo
 from wikitopics.crawler.source import Activity, Asked, Identity, Piece, Position, default_held_out, with_spare

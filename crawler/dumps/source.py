@@ -157,9 +157,9 @@ class Dump(PageKind):
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.dumps.containers import LocalFile, can_be_parted
+        from wikitopics.crawler.dumps.files import DumpFiles
         from wikitopics.crawler.dumps.remote import RemoteDump, database
         from wikitopics.crawler.dumps.shuffled import LocalDump
-        from wikitopics.crawler.dumps.xml import DumpFiles
         from wikitopics.crawler.file_source import FileSource
 
         if OLD_ORDER in identity:
@@ -187,7 +187,7 @@ class Dump(PageKind):
 
 def stated_base(path: str) -> str:
     """The address of the main page that a file on this machine states; "" if it cannot be read so far."""
-    from wikitopics.crawler.dumps.xml import head_facts
+    from wikitopics.crawler.dumps.files import head_facts
 
     return str(head_facts(path).identity.get(BASE, "")) if path != "-" else ""
 

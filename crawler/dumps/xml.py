@@ -5,28 +5,14 @@ only the pages that it is in: reading continues with the next one.
 """
 
 import re
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
-from io import BufferedReader
-from pathlib import Path
-from typing import Literal, Self, cast
+from typing import Literal, Self
 from xml.parsers import expat
 
 from wikitopics.crawler.dumps import BASE
-from wikitopics.crawler.dumps.containers import (
-    DataBlock,
-    LocalFile,
-    Read,
-    behind_damage,
-    data_blocks,
-    reading,
-)
 from wikitopics.crawler.dumps.kinds import has_namespace, project_names
-from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Damaged
-from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
+from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.markup.wikitext import is_redirect
 from wikitopics.crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, SourceInfo, is_id, utf8_size
@@ -615,148 +601,3 @@ def _number(text: str) -> int:
 
 _JUNK_AFTER_DOCUMENT = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
 _MISMATCH = expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH]
-
-
-_MOST_HEAD = 4 << 20
-"""The bytes, unpacked, within which a dump's first page is expected."""
-
-
-def head_facts(path: str) -> SourceInfo:
-    """What a dump file on this machine states before its first page, as far as it can be read."""
-    reader = DumpReader(path)
-    size = 0
-    try:
-        with reader:
-            file = LocalFile(path)
-            for block in data_blocks(reading(file, 0), path):
-                list(reader.feed(block.data))
-                size += len(block.data)
-                if reader.seen_pages or size > _MOST_HEAD:
-                    break
-    except (BadSource, CutOff):
-        pass  # which is told when the dump is opened
-    return reader.info
-
-
-# Dump files one after another, as a sequence of pages with the place after each.
-
-STANDARD_INPUT = "-"
-
-
-class DumpFiles(PageFiles):
-    """The articles of some dump files: namespace 0, no redirects, no disambiguation pages.
-
-    ``say`` is called when a file is cut off. Raises BadSource for a file that cannot be opened.
-    """
-
-    def __init__(self, paths: Sequence[str], say: Say = silently) -> None:
-        names = ["standard input" if path == STANDARD_INPUT else Path(path).name for path in paths]
-        super().__init__(names, say)
-        self.paths = tuple(paths)
-        self.is_repeatable = STANDARD_INPUT not in paths
-        self._reader: DumpReader | None = None
-        for path in self.paths:
-            if path == STANDARD_INPUT or Path(path).is_file():
-                continue
-            if not Path(path).exists():
-                raise BadSource(f"{path}: no such file or folder")
-            kind = "a folder" if Path(path).is_dir() else "a pipe or a device"
-            raise BadSource(f"{path}: {kind}, not a regular file (a pipe is read from standard input: `-`)")
-
-    @property
-    def count(self) -> int:
-        return len(self.paths)
-
-    @property
-    def size(self) -> int:
-        """Bytes of all files together; 0 if one is a stream."""
-        return sum(LocalFile(path).size for path in self.paths) if self.is_repeatable else 0
-
-    @property
-    def info(self) -> SourceInfo:
-        return self._reader.info if self._reader else SourceInfo(self.name, None)
-
-    def mark(self, before: Place = START) -> dict[str, int]:
-        """The size: a dump is written once, and can only be replaced by another one."""
-        size = self.size
-        if before.get("size", size) != size:
-            raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
-        return {"size": size}
-
-    def look(self) -> None:
-        """Read up to the first article. Raises BadSource if this is not a dump."""
-        next(self.read(), None)
-
-    def read(self, place: Place = START) -> Iterator[Found]:
-        """The articles after ``place``: after `skip` pages of any kind from byte `offset` of `file`."""
-        first = place.get("file", 0)
-        for number, path in enumerate(self.paths[first:], first):
-            begin = place if number == first else START
-            can_seek = path != STANDARD_INPUT
-            name = path if can_seek else "standard input"
-            stdin = nullcontext(cast("BufferedReader", sys.stdin.buffer))
-            try:
-                with open(path, "rb") if can_seek else stdin as file:
-                    if can_seek:
-                        file.seek(begin.get("offset", 0))
-                    yield from self._pages(number, name, partial(self._next, file), begin, can_seek=can_seek)
-            except OSError as error:
-                raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
-
-    def _next(self, file: BufferedReader, size: int) -> bytes:
-        data = file.read1(size)
-        self.bytes_read += len(data)
-        return data
-
-    def _pages(self, number: int, name: str, read: Read, begin: Place, *, can_seek: bool) -> Iterator[Found]:
-        offset, to_skip = begin.get("offset", 0), begin.get("skip", 0)
-        reader = self._reader = DumpReader(name, self.info, continued=offset > 0)
-        restart, behind_restart = offset, 0
-        told = ""
-        try:
-            with reader:
-                blocks = _entries(reader, name, read, offset, can_seek=can_seek)
-                for count, (block, entries) in enumerate(blocks):
-                    if self.closed:
-                        return
-                    if block.start is not None and can_seek and count and reader.between_pages:
-                        restart, behind_restart = block.start, 0
-                    for entry in entries:
-                        if can_seek and block.is_plain:
-                            restart, behind_restart = offset + entry.end, 0
-                        else:
-                            behind_restart += 1
-                        if to_skip:
-                            to_skip -= 1
-                        elif entry.page is not None:
-                            here = {"file": number, "offset": restart, "skip": behind_restart}
-                            yield entry.page, here
-        except CutOff as error:
-            told = f"{error}; {REST_LEFT_OUT}"
-        if losses := "; ".join(filter(None, (reader.losses, told))):
-            self.say(f"{name}: {losses}")
-
-
-_NOWHERE = DataBlock(b"", None)
-"""The place of data behind damage: reading can only begin before it."""
-
-
-def _entries(
-    reader: DumpReader, name: str, read: Read, offset: int, *, can_seek: bool
-) -> Iterator[tuple[DataBlock, Iterator[DumpEntry]]]:
-    """The pages of a file in the order of its blocks, and those lost by damage; ``reader`` takes a block only
-    once its pages are asked for.
-
-    Raises BadSource.
-    """
-    try:
-        for block in data_blocks(read, name, offset):
-            yield block, reader.feed(block.data)
-    except CutOff as error:
-        if not reader.seen_pages:
-            raise BadSource(f"{name}: {error} before its first page; download it again") from None
-        if isinstance(error, Damaged):
-            pieces = behind_damage(LocalFile(name), error) if can_seek else iter((None,))
-            for piece in pieces:
-                yield _NOWHERE, reader.skip_gap(str(error)) if piece is None else reader.feed(piece)
-    yield _NOWHERE, reader.close()

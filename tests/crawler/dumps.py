@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 import zstandard
 
 from tests.wikitopics.polyglot import SUBJECTS, linked
-from wikitopics.crawler.dumps.xml import DumpFiles
+from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.file_source import FileSource
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="de">

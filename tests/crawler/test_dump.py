@@ -32,7 +32,8 @@ from tests.crawler.dumps import (
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler import file_source
 from wikitopics.crawler.dumps import xml
-from wikitopics.crawler.dumps.xml import DumpFiles, DumpReader
+from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.file_source import BATCH_PAGES, page_hash, scan
 from wikitopics.crawler.page import Page
