@@ -1,1 +1,2 @@
-"""What README and docs claim about speed, quality and sturdiness, measured: `python -m benchmarks`."""
+"""What README and docs claim about speed, quality and sturdiness, measured: `python -m
+benchmarks`."""

@@ -4,13 +4,14 @@
     python -m benchmarks crawl screen.keys  measure experiments, or points of them
     python -m benchmarks --missing          measure whatever has no figures here yet
 
-Each point runs in a process of its own. Its figures are kept at once, with commit, machine and data, in
-benchmarks/data/results, outside the repository, and the experiment's tables are printed. Run nothing else
+Each point runs in a process of its own. Its figures are kept at once, with commit, machine and
+data, in benchmarks/data/results, outside the repository, and the experiment's tables are printed.
+Run nothing else
 meanwhile: the load before each point is kept as well. Word counts are those of the corpora that
 `python -m benchmarks.data` tells of.
 
-    python -m benchmarks --publish crawl    keep the figures in benchmarks/results, for README and docs
-    python -m benchmarks --docs             write the published figures into README and docs
+    python -m benchmarks --publish crawl    keep the figures in benchmarks/results, for README and
+    docs python -m benchmarks --docs             write the published figures into README and docs
 """
 
 import argparse
@@ -47,14 +48,16 @@ from benchmarks.measuring import cpu_seconds
 QUIET = 0.5
 """Load above which something else is running."""
 LEFT_OUT = {"PYTHONDONTWRITEBYTECODE", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"}
-"""Variables of the environment. With the first, Python would keep no compiled sources, and every start of the
-program would be a first one. With the others, OpenBLAS may run slower kernels than the processor allows."""
+"""Variables of the environment. With the first, Python would keep no compiled sources, and every
+start of the program would be a first one. With the others, OpenBLAS may run slower kernels than the
+processor allows."""
 UNAVAILABLE = 3
 """Exit code of a point that cannot be measured here."""
 
 
 def overview(folder: Path) -> None:
-    """A line for each experiment: what it needs, minutes of the published points, points measured here."""
+    """A line for each experiment: what it needs, minutes of the published points, points measured
+    here."""
     head = [
         "experiment",
         "what",
@@ -73,15 +76,26 @@ def overview(folder: Path) -> None:
         minutes = sum(run["seconds"] for run in there) / 60
         packages = {package for point in experiment.points.values() for package in point.needs}
         programs = ", ".join([*sorted(packages), *filter(None, [experiment.programs])])
-        cells = name, experiment.what, experiment.data, programs, f"{minutes:.1f}", f"{len(there)}", commits
+        cells = (
+            name,
+            experiment.what,
+            experiment.data,
+            programs,
+            f"{minutes:.1f}",
+            f"{len(there)}",
+            commits,
+        )
         own = [found["run"]["cpu_seconds"] for found in stored(name, folder).values()]
-        here = f"{len(own)} of {len(experiment.points)}" + f" in {sum(own) / 60:.1f} CPU minutes" * bool(own)
+        here = (
+            f"{len(own)} of {len(experiment.points)}"
+            + f" in {sum(own) / 60:.1f} CPU minutes" * bool(own)
+        )
         print(f"| {' | '.join(cells)} | {here} |")
 
 
 def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
-    """Measure a point in a process of its own and keep it in `folder`; return whether that worked, or None if
-    this machine lacks something for it."""
+    """Measure a point in a process of its own and keep it in `folder`; return whether that worked,
+    or None if this machine lacks something for it."""
     point, key = experiment.points[name], f"{experiment.name}.{name}"
     if missing := point.missing():
         print(f"{key}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
@@ -99,7 +113,9 @@ def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
     run |= {"data": origin(), "seconds": round(time.monotonic() - started, 1)}
     run["cpu_seconds"] = round(cpu_seconds() - used, 1)
     keep(folder, experiment.name, name, found, run)
-    numbers = (f"{key} {value:,.4g}" for key, value in found.items() if isinstance(value, int | float))
+    numbers = (
+        f"{key} {value:,.4g}" for key, value in found.items() if isinstance(value, int | float)
+    )
     print(f"{key}: {', '.join(numbers)}", flush=True)
     return True
 
@@ -111,9 +127,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", nargs="*", metavar="EXPERIMENT[.POINT]")
-    parser.add_argument("--list", action="store_true", help="list the experiments, as without arguments")
-    parser.add_argument("--missing", action="store_true", help="measure whatever has no figures here yet")
-    parser.add_argument("--publish", action="store_true", help="keep the figures in benchmarks/results")
+    parser.add_argument(
+        "--list", action="store_true", help="list the experiments, as without arguments"
+    )
+    parser.add_argument(
+        "--missing", action="store_true", help="measure whatever has no figures here yet"
+    )
+    parser.add_argument(
+        "--publish", action="store_true", help="keep the figures in benchmarks/results"
+    )
     parser.add_argument(
         "--docs", action="store_true", help="write the published figures into README and docs"
     )
@@ -134,25 +156,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.publish and origin() != PUBLISHED:
         parser.error(f"what is published is of other articles than {origin()}")
     # those of other articles are kept apart
-    folder = RESULTS if options.publish else FOLDER / "results" / re.sub(r"\W+", "-", origin())[:100]
+    folder = (
+        RESULTS if options.publish else FOLDER / "results" / re.sub(r"\W+", "-", origin())[:100]
+    )
     outcomes: list[bool | None] = []
     if options.what or options.missing:
         try:
             points = list(chosen(options.what))
         except KeyError as error:
             parser.error(
-                f"no experiment or point {error.args[0]}: `python -m benchmarks` lists the experiments"
+                f"no experiment or point {error.args[0]}: `python -m benchmarks` lists the "
+                "experiments"
             )
-        if (load_before := os.getloadavg()[0]) > QUIET:  # later it is that of the measurements as well
+        if (
+            load_before := os.getloadavg()[0]
+        ) > QUIET:  # later it is that of the measurements as well
             print(f"something else is running: load {load_before:.1f}", file=sys.stderr)
         print(f"word counts: {origin()}", flush=True)
         if options.missing:
-            points = [(one, point) for one, point in points if point not in stored(one.name, folder)]
+            points = [
+                (one, point) for one, point in points if point not in stored(one.name, folder)
+            ]
         outcomes = [measure(experiment, point, folder) for experiment, point in points]
         for experiment in {one.name: one for one, _ in points}.values():
             for name, table in experiment.tables.items():
                 with suppress(KeyError, ValueError):  # a table of points that are not measured yet
-                    print(f"\n{experiment.name}, {name}:\n\n{table(figures(experiment.name, folder))}")
+                    print(
+                        f"\n{experiment.name}, {name}:\n\n{table(figures(experiment.name, folder))}"
+                    )
     if options.docs:
         for name in names():
             for path in pages.drawn(name):

@@ -2,9 +2,9 @@
 
     python bigartm.py FOLDER SETTINGS
 
-FOLDER holds `train.vw` and `seen.vw`, documents in BigARTM's form. `found.npz` is added: CPU seconds
-and topics after 2,000 documents, at each doubling and at the end, and the proportions of `seen`. SETTINGS is
-JSON.
+FOLDER holds `train.vw` and `seen.vw`, documents in BigARTM's form. `found.npz` is added: CPU
+seconds and topics after 2,000 documents, at each doubling and at the end, and the proportions of
+`seen`. SETTINGS is JSON.
 """
 
 import json
@@ -28,7 +28,10 @@ def batches(texts: Path, size: int) -> list[Any]:
     """Minibatches of so many documents, in their order, on disk."""
     folder = texts.with_suffix("")
     artm.BatchVectorizer(
-        data_path=str(texts), data_format="vowpal_wabbit", target_folder=str(folder), batch_size=size
+        data_path=str(texts),
+        data_format="vowpal_wabbit",
+        target_folder=str(folder),
+        batch_size=size,
     )
     names = sorted(path.name for path in folder.glob("*.batch"))
     return [artm.BatchVectorizer(data_path=str(folder), batches=[name]) for name in names]
@@ -42,14 +45,27 @@ def in_order(labels: Iterable[str], rows: Any, n: int) -> NDArray[np.float32]:
 
 
 def main(
-    folder: Path, topics: int, words: int, size: int, beta: float, decorrelation: float, **steps: float
+    folder: Path,
+    topics: int,
+    words: int,
+    size: int,
+    beta: float,
+    decorrelation: float,
+    **steps: float,
 ) -> None:
-    options = {"num_processors": 1, "num_document_passes": 10, "theta_columns_naming": "title", "seed": 1}
+    options = {
+        "num_processors": 1,
+        "num_document_passes": 10,
+        "theta_columns_naming": "title",
+        "seed": 1,
+    }
     model = artm.ARTM(num_topics=topics, **options)
     model.regularizers.add(artm.SmoothSparseThetaRegularizer(name="alpha", tau=0.01))
     model.regularizers.add(artm.SmoothSparsePhiRegularizer(name="beta", tau=beta))
     if decorrelation:
-        model.regularizers.add(artm.DecorrelatorPhiRegularizer(name="decorrelation", tau=decorrelation))
+        model.regularizers.add(
+            artm.DecorrelatorPhiRegularizer(name="decorrelation", tau=decorrelation)
+        )
     learnt = batches(folder / "train.vw", size)
     dictionary = artm.Dictionary()
     dictionary.gather(data_path=str(folder / "train"))

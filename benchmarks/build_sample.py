@@ -2,9 +2,9 @@
 
     python -m benchmarks.build_sample
 
-From each line (``id``, ``title``, ``text``) only the title and the counts of the words of the shipped English
-vocabulary are kept, no sentence. crawler/data/README.md states origin and licence; the layout is described in
-crawler/embedded/corpus.py, which reads it.
+From each line (``id``, ``title``, ``text``) only the title and the counts of the words of the
+shipped English vocabulary are kept, no sentence. crawler/data/README.md states origin and licence;
+the layout is described in crawler/embedded/corpus.py, which reads it.
 """
 
 import hashlib
@@ -24,11 +24,19 @@ LONG_WORDS = 30
 SHORT = 4_000
 """Shorter ones, stubs included: in the snapshot, nearly half are."""
 ONE_VILLAGE_IN = 8
-"""A program wrote an eighth of this snapshot, on Polish villages, in the same words; these are thinned."""
+"""A program wrote an eighth of this snapshot, on Polish villages, in the same words; these are
+thinned."""
 MAX_DISTINCT = 255
 """Of longer articles the words that occur most often are kept."""
 FILTERS = [
-    {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0, "nice_len": 273}
+    {
+        "id": lzma.FILTER_LZMA2,
+        "preset": 9 | lzma.PRESET_EXTREME,
+        "lc": 0,
+        "lp": 0,
+        "pb": 0,
+        "nice_len": 273,
+    }
 ]
 
 Article = tuple[str, NDArray[np.int32], NDArray[np.int32]]
@@ -63,7 +71,9 @@ def choose(lines: list[dict[str, str]], vocabulary: Vocabulary) -> list[Article]
 
 def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
     """The columns of the sample, one after another."""
-    occurs_in = np.bincount(np.concatenate([ids for _, ids, _ in articles]), minlength=len(vocabulary))
+    occurs_in = np.bincount(
+        np.concatenate([ids for _, ids, _ in articles]), minlength=len(vocabulary)
+    )
     order = np.argsort(-occurs_in, kind="stable")[: np.count_nonzero(occurs_in)]
     rank = np.full(len(vocabulary), -1)
     rank[order] = np.arange(len(order))
@@ -78,7 +88,10 @@ def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
         gaps.append(np.diff(ranks[by_rank], prepend=-1) - 1)
         counts.append(articles[i][2][by_rank])
     gap = np.concatenate(gaps)
-    words = {"words": [vocabulary.words[i] for i in order], "titles": [articles[i][0] for i in stored]}
+    words = {
+        "words": [vocabulary.words[i] for i in order],
+        "titles": [articles[i][0] for i in stored],
+    }
     text = json.dumps(words, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     columns = (
         np.array([len(text), len(articles), len(gap)], dtype="<u4"),
@@ -101,7 +114,8 @@ def main() -> None:
     words = np.array([counts.sum() for _, _, counts in chosen])
     print(f"{len(chosen)} articles, {len(data)} bytes")
     print(
-        f"distinct words: median {np.median(distinct):.0f}, mean {distinct.mean():.1f}, most {distinct.max()}"
+        f"distinct words: median {np.median(distinct):.0f}, mean {distinct.mean():.1f}, most "
+        f"{distinct.max()}"
     )
     print(f"words: median {np.median(words):.0f}, mean {words.mean():.1f}, all {words.sum()}")
 

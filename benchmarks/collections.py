@@ -22,7 +22,8 @@ from wikitopics.model import Minibatch
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 
 SOURCES = ("short", "full", "docstrings", "manuals")
-"""Two corpora of `data`, and two kinds of text that are no articles: of the packages installed here."""
+"""Two corpora of `data`, and two kinds of text that are no articles: of the packages installed
+here."""
 MANUALS = Path("/usr/share/man")
 FEWEST_WORDS = 20
 HELD_OUT = 1_000
@@ -52,7 +53,12 @@ def collection(source: str, size: int, seed: int, *, tuning: bool = False) -> Co
     frequency = np.bincount(chosen.word_ids, minlength=documents.word_ids.max() + 1)
     own = np.flatnonzero((frequency >= 2) & (frequency <= max(2, LARGEST_SHARE * size)))
     scored = for_tuning if tuning else for_report
-    return Collection(_over(own, chosen), _over(own, scored), _over(own, documents[:REFERENCE]), len(own))
+    return Collection(
+        _over(own, chosen),
+        _over(own, scored),
+        _over(own, documents[:REFERENCE]),
+        len(own),
+    )
 
 
 def _over(own: NDArray[np.int64], batch: Minibatch) -> Minibatch:
@@ -115,7 +121,9 @@ def _counted(texts: list[str]) -> Minibatch:
     for text in texts:
         found = Counter(re.findall("[a-z]{3,}", text.lower()))
         counts = {
-            numbers.setdefault(w, len(numbers)): n for w, n in found.items() if w not in ENGLISH_STOP_WORDS
+            numbers.setdefault(w, len(numbers)): n
+            for w, n in found.items()
+            if w not in ENGLISH_STOP_WORDS
         }
         if sum(counts.values()) >= FEWEST_WORDS:
             documents.append((np.array(list(counts)), np.array(list(counts.values()))))

@@ -1,4 +1,5 @@
-"""The articles that experiments learn from and are scored on: none that chose a default reports a figure.
+"""The articles that experiments learn from and are scored on: none that chose a default reports a
+figure.
 
     python -m benchmarks.data                             make the corpora, and say what is in them
     python -m benchmarks.data enwiki-….xml.bz2            make them from a dump
@@ -7,25 +8,27 @@
 | corpus | from | counted over | documents of |
 |---|---|---|---|
 | `short` | bow-stream-150k.npz | the 7,702 words of [H10] | 103 words |
-| `long` | articles-60k.jsonl.xz, those with at least 150 counted words | the shipped vocabulary | 377 words |
-| `full` | bow-long-60k.npz, articles of full length, as in a crawl | the words of [H10] | 380 words |
+| `long` | articles-60k.jsonl.xz, of at least 150 counted words | the shipped one | 377 words |
+| `full` | bow-long-60k.npz, of full length, as in a crawl | the words of [H10] | 380 words |
 
 | part | documents | for |
 |---|---|---|
 | `train` | all that are in neither set below | learning, whatever is being found out |
-| `tuning` | those that scored when earlier defaults were chosen, and some more | choosing defaults |
-| `report` | 4,000 short, 1,500 long, 2,000 full, never scored before | every figure that the docs state |
+| `tuning` | what scored when earlier defaults were chosen, and more | choosing defaults |
+| `report` | 4,000 short, 1,500 long, 2,000 full, never scored before | the docs' figures |
 
-The published figures are of these three files, which are not in the repository. Corpora can be made from any
-dump that `wikitopics train` reads: `short` are its articles with fewer than 150 counted words, `long` the
-others, `full` all of them; a tenth of each, at most as many as above, is for `tuning` and another for
-`report`. Two people who give the same dump and options get the same corpora. Without files or dump, they are
-made in the same way from the 20,000 articles that come with the program.
+The published figures are of these three files, which are not in the repository. Corpora can be made
+from any
+dump that `wikitopics train` reads: `short` are its articles with fewer than 150 counted words,
+`long` the others, `full` all of them; a tenth of each, at most as many as above, is for `tuning`
+and another for `report`. Two people who give the same dump and options get the same corpora.
+Without files or dump, they are made in the same way from the 20,000 articles that come with the
+program.
 
-A document's part follows from a hash of its place in the corpus (short, full), of its page id (long, dumps)
-or of its title (the articles that come with the program), so that it is the same on every machine. What was
-made is kept outside the repository, in `benchmarks/data/corpora.npz`; remove it to go back. Words that were
-chosen for another language are in `corpora.txt` beside it.
+A document's part follows from a hash of its place in the corpus (short, full), of its page id
+(long, dumps) or of its title (the articles that come with the program), so that it is the same on
+every machine. What was made is kept outside the repository, in `benchmarks/data/corpora.npz`;
+remove it to go back. Words that were chosen for another language are in `corpora.txt` beside it.
 """
 
 from __future__ import annotations
@@ -65,7 +68,8 @@ TUNING_FULL = 2_000
 LONG = 150
 """Counted words from which an article of plain text is a long one."""
 SCORED_BEFORE = 500
-"""So many of the articles with 165 words of [H10]'s list, the first in the file, scored earlier choices."""
+"""So many of the articles with 165 words of [H10]'s list, the first in the file, scored earlier
+choices."""
 SCORED_BEFORE_LENGTH = 165
 MADE = FOLDER / "corpora.npz"
 PUBLISHED = "the corpora of the published figures"
@@ -73,7 +77,8 @@ SAMPLE = "the 20,000 articles that come with the program"
 
 
 def shared(name: str) -> Path:
-    """A file of real articles, which are not in the repository. Raises `Unavailable` where it is not."""
+    """A file of real articles, which are not in the repository. Raises `Unavailable` where it is
+    not."""
     if not (SHARED / name).exists():
         raise Unavailable(f"{name} is not in {SHARED}")
     return SHARED / name
@@ -125,7 +130,8 @@ def sample() -> tuple[list[str], Minibatch]:
 def split(corpus: Corpus) -> Split:
     """A corpus in its parts. Raises `Unavailable` if there are too few such articles to divide.
 
-    Read once in a process: otherwise whoever asks for a part while a clock runs would measure the disk.
+    Read once in a process: otherwise whoever asks for a part while a clock runs would measure the
+    disk.
     """
     if origin() == SAMPLE:
         made = _divided(corpus, *sample(), load_sample().titles)
@@ -133,7 +139,9 @@ def split(corpus: Corpus) -> Split:
         if not MADE.exists():
             _keep({"short": _short(), "long": _long(), "full": _full()}, PUBLISHED)
         with np.load(MADE) as file:
-            parts = (Minibatch(*(file[f"{corpus}_{part}_{name}"] for name in ARRAYS)) for part in PARTS)
+            parts = (
+                Minibatch(*(file[f"{corpus}_{part}_{name}"] for name in ARRAYS)) for part in PARTS
+            )
             made = Split(file[f"{corpus}_words"].tolist(), *parts)
     if not made.report.D:
         raise Unavailable(f"{origin()} have too few {corpus} ones")
@@ -174,7 +182,12 @@ def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequ
     return Split(words, *parts)
 
 
-def make_from_dump(dumps: Sequence[str], articles: int | None, lang: str, vocabulary: str | None) -> None:
+def make_from_dump(
+    dumps: Sequence[str],
+    articles: int | None,
+    lang: str,
+    vocabulary: str | None,
+) -> None:
     """Make all corpora from the articles of a dump, as a trainer reads and counts them.
 
     vocabulary: name or file; None: the shipped one for English, or one that is built from the dump
@@ -200,10 +213,14 @@ def make_from_dump(dumps: Sequence[str], articles: int | None, lang: str, vocabu
     over = f" over {Path(vocabulary).name}" if vocabulary else ""
     _keep(made, f"{documents.D:,} articles of {files}{over}")
     if vocabulary is None and lang != "en":
-        # The trainer has said that `vocab show` knows it by the language's code, but that was in its folder.
+        # The trainer has said that `vocab show` knows it by the language's code, but that was in
+        # its folder.
         listed = MADE.with_suffix(".txt")
         listed.write_text("\n".join(counted.lines) + "\n", encoding="utf-8")
-        print(f"its folder is gone; to see the words: `wikitopics vocab show {listed}`", file=sys.stderr)
+        print(
+            f"its folder is gone; to see the words: `wikitopics vocab show {listed}`",
+            file=sys.stderr,
+        )
 
 
 def _short() -> Split:
@@ -276,8 +293,15 @@ def main() -> None:
     )
     parser.add_argument("dump", nargs="*", metavar="DUMP", help="files or addresses of an XML dump")
     parser.add_argument("--articles", type=int, metavar="N", help="read so many (default: all)")
-    parser.add_argument("--lang", default="en", metavar="CODE", help="the dump's language (default: en)")
-    parser.add_argument("--vocab", metavar="NAME|FILE", help="count these words, as `wikitopics train` does")
+    parser.add_argument(
+        "--lang",
+        default="en",
+        metavar="CODE",
+        help="the dump's language (default: en)",
+    )
+    parser.add_argument(
+        "--vocab", metavar="NAME|FILE", help="count these words, as `wikitopics train` does"
+    )
     options = parser.parse_args()
     if not options.dump and (options.articles, options.lang, options.vocab) != (None, "en", None):
         parser.error("--articles, --lang and --vocab need a DUMP")
@@ -293,7 +317,10 @@ def main() -> None:
             continue
         for part in PARTS:
             batch = getattr(made, part)
-            print(f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / batch.D:6.1f} words")
+            print(
+                f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / batch.D:6.1f} "
+                "words"
+            )
 
 
 if __name__ == "__main__":

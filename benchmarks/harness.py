@@ -98,8 +98,8 @@ def load(name: str) -> Experiment:
 
 
 def chosen(asked: list[str]) -> Iterator[tuple[Experiment, str]]:
-    """(experiment, point) of everything named as `experiment` or `experiment.point`; of all points if nothing
-    is named.
+    """(experiment, point) of everything named as `experiment` or `experiment.point`; of all points
+    if nothing is named.
 
     Raises KeyError for an unknown name.
     """
@@ -129,7 +129,13 @@ def figures(experiment: str, folder: Path | None = None) -> Points:
     return {name: point["figures"] for name, point in stored(experiment, folder).items()}
 
 
-def keep(folder: Path, experiment: str, point: str, figures: Figures, run: Mapping[str, object]) -> None:
+def keep(
+    folder: Path,
+    experiment: str,
+    point: str,
+    figures: Figures,
+    run: Mapping[str, object],
+) -> None:
     """Write a point's results, so that whoever stops the program here keeps what there is."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{experiment}.json"
@@ -167,18 +173,27 @@ def _git(*words: str) -> str:
 
 def _machine() -> str:
     try:
-        names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        names = re.findall(
+            r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
+        )
     except OSError:
         names = []
     processor = names[0] if names else platform.machine()
-    return f"{os.cpu_count()} x {processor}, {platform.system()}, Python {platform.python_version()}"
+    return (
+        f"{os.cpu_count()} x {processor}, {platform.system()}, Python {platform.python_version()}"
+    )
 
 
-def compared(labels: Mapping[str, str], columns: Mapping[str, str], points: Points, what: str = "") -> str:
+def compared(
+    labels: Mapping[str, str],
+    columns: Mapping[str, str],
+    points: Points,
+    what: str = "",
+) -> str:
     """A table with a row for each point that was measured, under its label.
 
-    columns: the head of each and a format of figures, such as "{seconds:.1f}", in whose place is a dash where
-    one is missing; what: the head of the labels' column
+    columns: the head of each and a format of figures, such as "{seconds:.1f}", in whose place is a
+    dash where one is missing; what: the head of the labels' column
     """
 
     def cell(form: str, found: Figures) -> str:

@@ -46,7 +46,8 @@ def minibatches(documents: Minibatch, size: int) -> Iterator[Minibatch]:
 
 
 def growing(documents: Minibatch, largest: int) -> Iterator[Minibatch]:
-    """Minibatches as a session makes them: 64 documents, then a quarter of those seen, up to the largest."""
+    """Minibatches as a session makes them: 64 documents, then a quarter of those seen, up to the
+    largest."""
     start = 0
     while start < documents.D:
         stop = start + min(largest, max(64, start // 4))
@@ -82,7 +83,8 @@ def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tu
 
 
 def in_turn(repeats: int, *measures: Callable[[], float]) -> list[float]:
-    """The median of each measure. They take turns, so that a slow minute of the machine affects all."""
+    """The median of each measure. They take turns, so that a slow minute of the machine affects
+    all."""
     taken = [[measure() for measure in measures] for _ in range(repeats)]
     return [median(list(column)) for column in zip(*taken, strict=True)]
 
@@ -104,8 +106,8 @@ def compile_kernels(model: Any) -> None:
 
 
 def followed(name: str, model: Any, batches: Iterator[Minibatch], scored: CompletionSet) -> Figures:
-    """The curve of a model that learns, measured at document counts that grow geometrically, 24 times from
-    500 to 150,000."""
+    """The curve of a model that learns, measured at document counts that grow geometrically, 24
+    times from 500 to 150,000."""
     looks: list[tuple[int, float, float]] = []
     seen, seconds, due = 0, 0.0, 500.0
     for batch in batches:
@@ -120,19 +122,24 @@ def followed(name: str, model: Any, batches: Iterator[Minibatch], scored: Comple
 
 
 def by_default(name: str, make: Callable[[int, int], Any]) -> Figures:
-    """The curve of a model with our defaults over the short articles; ``make``: from the number of words and
-    that of documents."""
+    """The curve of a model with our defaults over the short articles; ``make``: from the number of
+    words and that of documents."""
     compile_kernels(make(words(), 1))
     model = make(words(), train().D)
     return followed(name, model, growing(train(), model.default_batch_size), held_out())
 
 
 def in_sweeps(
-    name: str, fit: Callable[[int], Any], documents: int, sweeps: Sequence[int], scored: CompletionSet
+    name: str,
+    fit: Callable[[int], Any],
+    documents: int,
+    sweeps: Sequence[int],
+    scored: CompletionSet,
 ) -> Figures:
     """The curve of an algorithm that goes over all documents again and again.
 
-    fit: a model after so many sweeps. It is fitted anew for each number, which gives the seconds of each.
+    fit: a model after so many sweeps. It is fitted anew for each number, which gives the seconds of
+    each.
     """
     looks = []
     for n in sweeps:
@@ -142,15 +149,16 @@ def in_sweeps(
 
 
 def _curve(name: str, looks: Sequence[tuple[int, float, float]]) -> Figures:
-    """Log-likelihood against documents learnt and CPU seconds of learning (without measuring), and the
-    last."""
+    """Log-likelihood against documents learnt and CPU seconds of learning (without measuring), and
+    the last."""
     documents, seconds, scores = (list(column) for column in zip(*looks, strict=True))
     curve = {"name": name, "documents": documents, "seconds": seconds, "log_likelihood": scores}
     return {"log_likelihood": scores[-1], "seconds": seconds[-1], "curve": curve}
 
 
 def plain_lda(n_words: int, n_documents: int, **options: Any) -> OnlineLDA:
-    """[H10] as published: 100 topics, alpha = eta = 0.01; unless told otherwise tau0 = 64, kappa = 0.5."""
+    """[H10] as published: 100 topics, alpha = eta = 0.01; unless told otherwise tau0 = 64, kappa =
+    0.5."""
     settings = {"tau0": 64.0, "kappa": 0.5, "alpha": 0.01, "eta": 0.01, "warm_start": False}
     return OnlineLDA(100, n_words, n_documents, **(settings | options))
 
@@ -181,17 +189,22 @@ def common_score(topics: Any, corpus: Corpus) -> float:
 
 
 def best_score(topics: Any, scored: CompletionSet) -> float:
-    """Of anybody's topics, (K, W), by one scorer for all: proportions inferred alike, with the best of a few
-    symmetric priors."""
+    """Of anybody's topics, (K, W), by one scorer for all: proportions inferred alike, with the best
+    of a few symmetric priors."""
     return max(scored.score(FixedTopics(topics, alpha)) for alpha in PRIORS)
 
 
 def quality(
-    topics: NDArray[Any], shares: NDArray[Any] | None, documents: Minibatch, *, relevant: bool = False
+    topics: NDArray[Any],
+    shares: NDArray[Any] | None,
+    documents: Minibatch,
+    *,
+    relevant: bool = False,
 ) -> tuple[float, float, int]:
     """NPMI and distinctness of the ten leading words of topics in use, and how many these are.
 
-    topics: (K, W); shares: (K,) each topic's share of the words; None: all topics count alike, as in use.
+    topics: (K, W); shares: (K,) each topic's share of the words; None: all topics count alike, as
+    in use.
     documents: those that tell which words occur together.
     ``relevant``: the ten most relevant of the 20 leading words, as the screen shows them.
     """
@@ -222,7 +235,12 @@ def plot(names: Sequence[str], points: Points, *, over: str, title: str) -> Figu
             curve = points[name]["curve"]
             axes.plot(curve[over], curve["log_likelihood"], marker=".", label=curve["name"])
     label = {"documents": "documents analysed", "seconds": "CPU seconds"}[over]
-    axes.set(xscale="log", xlabel=label, ylabel="log-likelihood, nats per held-out word", title=title)
+    axes.set(
+        xscale="log",
+        xlabel=label,
+        ylabel="log-likelihood, nats per held-out word",
+        title=title,
+    )
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     figure.tight_layout()

@@ -1,10 +1,11 @@
-"""Figures in README and docs are measured: those in sentences by the list here, those in tables by marks.
+"""Figures in README and docs are measured: those in sentences by the list here, those in tables by
+marks.
 
     | a title searched for | 76<!--screen.search.few_milliseconds:.0f--> ms |
 
-A mark names experiment, point and figure (and parts of a figure after further dots), and gives the format of
-the number before it as in Python; so do the keys of the list. A table that an experiment writes stands
-between `<!--table EXPERIMENT.NAME-->` and `<!--/table-->`.
+A mark names experiment, point and figure (and parts of a figure after further dots), and gives the
+format of the number before it as in Python; so do the keys of the list. A table that an experiment
+writes stands between `<!--table EXPERIMENT.NAME-->` and `<!--/table-->`.
 """
 
 import importlib.util
@@ -14,7 +15,10 @@ from pathlib import Path
 
 from benchmarks.harness import ROOT, figures, load
 
-SCVB0_AND_GIBBS = "peers.full_our_scvb0.log_likelihood:.2f", "peers.full_gibbs_lda.log_likelihood:.2f"
+SCVB0_AND_GIBBS = (
+    "peers.full_our_scvb0.log_likelihood:.2f",
+    "peers.full_gibbs_lda.log_likelihood:.2f",
+)
 THEIR_SECONDS = "peers.full_our_scvb0.seconds:.1f", "peers.full_gibbs_lda.seconds:.0f"
 SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "README.md": (
@@ -27,7 +31,11 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("Online LDA is {} times as fast as scikit-learn's.", "speed.lda_sklearn_full.times:.0f"),
     ),
     "docs/figures.md": (
-        ("({} against {} nats per word), in {} CPU seconds instead of {}.", *SCVB0_AND_GIBBS, *THEIR_SECONDS),
+        (
+            "({} against {} nats per word), in {} CPU seconds instead of {}.",
+            *SCVB0_AND_GIBBS,
+            *THEIR_SECONDS,
+        ),
         ("By its own proportions, the HDP predicts best ({}).", "peers.full_our_hdp.own:.2f"),
         (
             "scikit-learn reaches {}, gensim {}.",
@@ -45,7 +53,9 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ),
         ("Two threads make learning {} times as fast", "speed.two_threads.times:.1f"),
     ),
-    "docs/decisions/0034-links.md": (("eight divisions of {} articles", "links.lda_links.articles:.0f"),),
+    "docs/decisions/0034-links.md": (
+        ("eight divisions of {} articles", "links.lda_links.articles:.0f"),
+    ),
     "docs/languages.md": (
         (
             "{} MB of wikitext or {} MB of pages a CPU second",
@@ -55,7 +65,8 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
     ),
     "docs/results.md": (
         (
-            "scores {} after 20,000 short articles, and its {} topics repeat each other's leading words ({}",
+            "scores {} after 20,000 short articles, and its {} topics repeat each other's leading "
+            "words ({}",
             "peers.short_gensim_hdp.log_likelihood:.2f",
             "peers.short_gensim_hdp.topics:.0f",
             "peers.short_gensim_hdp.distinct:.2f",
@@ -92,14 +103,16 @@ def measured(figure: str) -> str:
 
 
 def filled(page: str, name: str = "") -> str:
-    """The page of this name with the figures and tables of today's results. Raises KeyError for a mark that
-    names none, ValueError if the page does not say something listed."""
+    """The page of this name with the figures and tables of today's results. Raises KeyError for a
+    mark that names none, ValueError if the page does not say something listed."""
 
     def written(match: re.Match[str]) -> str:
         begin, experiment, table, end = match.groups()
         return f"{begin}{load(experiment).tables[table](figures(experiment))}\n{end}"
 
-    page = TABLE.sub(written, MARK.sub(lambda match: f"{measured(match[2])}<!--{match[2]}-->", page))
+    page = TABLE.sub(
+        written, MARK.sub(lambda match: f"{measured(match[2])}<!--{match[2]}-->", page)
+    )
     for phrase, *keys in SENTENCES.get(name, ()):
         # white space as it is on the page, where lines end
         gaps = re.escape(phrase).replace(r"\ ", r"\s+").replace(r"\{\}", f"({NUMBER})")

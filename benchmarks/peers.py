@@ -1,4 +1,5 @@
-"""Other people's topic models behind the interface that measuring needs; each imported only if installed."""
+"""Other people's topic models behind the interface that measuring needs; each imported only if
+installed."""
 
 from __future__ import annotations
 
@@ -51,21 +52,33 @@ def normalised(topics: NDArray[Any]) -> NDArray[Any]:
 
 
 BEST_SIZE: Mapping[Corpus, int] = {"short": 4096, "long": 256, "full": 4096}
-"""Of the minibatches of [H10]'s algorithm, whoever's it is: the paper's for many articles, less for few."""
+"""Of the minibatches of [H10]'s algorithm, whoever's it is: the paper's for many articles, less for
+few."""
 
 
 class SklearnLDA:
     """scikit-learn's LatentDirichletAllocation with `partial_fit`, minibatches of ``size``.
 
-    Its learning_offset and learning_decay are 64 and 0.5 unless `options` has others: these are best for
-    100,000 documents, its defaults, 10 and 0.7, for 12,000, by 0.1 nats.
+    Its learning_offset and learning_decay are 64 and 0.5 unless `options` has others: these are
+    best for 100,000 documents, its defaults, 10 and 0.7, for 12,000, by 0.1 nats.
     """
 
-    def __init__(self, n_topics: int, n_words: int, n_documents: int, size: int, **options: Any) -> None:
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: int,
+        size: int,
+        **options: Any,
+    ) -> None:
         from sklearn.decomposition import LatentDirichletAllocation
 
         self.n_words = n_words
-        usual: dict[str, Any] = {"doc_topic_prior": 0.01, "topic_word_prior": 0.01, "random_state": 0}
+        usual: dict[str, Any] = {
+            "doc_topic_prior": 0.01,
+            "topic_word_prior": 0.01,
+            "random_state": 0,
+        }
         usual |= {"batch_size": size, "total_samples": n_documents}
         usual |= {"learning_offset": 64.0, "learning_decay": 0.5}
         self._lda = LatentDirichletAllocation(n_topics, **(usual | options))
@@ -74,7 +87,9 @@ class SklearnLDA:
         self._lda.partial_fit(csr(batch, self.n_words))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        theta: NDArray[np.float32] = self._lda.transform(csr(batch, self.n_words)).astype(np.float32)
+        theta: NDArray[np.float32] = self._lda.transform(csr(batch, self.n_words)).astype(
+            np.float32
+        )
         return theta
 
     def topics(self) -> NDArray[Any]:
@@ -84,16 +99,32 @@ class SklearnLDA:
 class GensimLDA:
     """gensim's LdaModel, or LdaMulticore with workers; priors and steps as for scikit-learn.
 
-    It is told how many documents there will be, as if it had been given all at once: counting those that
-    came so far instead costs it 0.3 nats.
+    It is told how many documents there will be, as if it had been given all at once: counting those
+    that came so far instead costs it 0.3 nats.
     """
 
-    def __init__(self, n_topics: int, n_words: int, n_documents: int, size: int, workers: int = 0) -> None:
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: int,
+        size: int,
+        workers: int = 0,
+    ) -> None:
         from gensim.models import LdaModel, LdaMulticore
 
         self.n_words, self.n_documents = n_words, n_documents
-        options: dict[str, Any] = {"num_topics": n_topics, "id2word": {n: str(n) for n in range(n_words)}}
-        options |= {"chunksize": size, "alpha": [0.01] * n_topics, "eta": 0.01, "decay": 0.5, "offset": 64.0}
+        options: dict[str, Any] = {
+            "num_topics": n_topics,
+            "id2word": {n: str(n) for n in range(n_words)},
+        }
+        options |= {
+            "chunksize": size,
+            "alpha": [0.01] * n_topics,
+            "eta": 0.01,
+            "decay": 0.5,
+            "offset": 64.0,
+        }
         options |= {"random_state": 0, "eval_every": None}
         self._lda = LdaMulticore(workers=workers, **options) if workers else LdaModel(**options)
 
@@ -139,9 +170,13 @@ def sampled_topics(model: Any, topics: Sequence[int], n_words: int) -> NDArray[A
 
 
 def vowpal_wabbit(
-    documents: Minibatch, n_topics: int, n_words: int, folder: Any
+    documents: Minibatch,
+    n_topics: int,
+    n_words: int,
+    folder: Any,
 ) -> tuple[float, NDArray[Any]]:
-    """CPU seconds of Vowpal Wabbit's online LDA over a file of these documents, and its topics (K, W).
+    """CPU seconds of Vowpal Wabbit's online LDA over a file of these documents, and its topics (K,
+    W).
 
     Minibatches of 256 and 16 bits of hash, the settings with which it does not crash.
     """
@@ -154,8 +189,9 @@ def vowpal_wabbit(
 
     def learn() -> None:
         workspace = Workspace(
-            f"--lda {n_topics} --lda_D {documents.D} --lda_alpha 0.01 --lda_rho 0.01 --minibatch 256 -b 16 "
-            f"-l 1 --power_t 0.5 --initial_t 64 -d {texts} --readable_model {model} --quiet --no_stdin"
+            f"--lda {n_topics} --lda_D {documents.D} --lda_alpha 0.01 --lda_rho 0.01 --minibatch "
+            f"256 -b 16 -l 1 --power_t 0.5 --initial_t 64 -d {texts} --readable_model {model} "
+            "--quiet --no_stdin"
         )
         workspace.run_parser()
         workspace.finish()
@@ -170,7 +206,8 @@ def vowpal_wabbit(
 
 
 def gensim_hdp(documents: Minibatch, n_words: int) -> tuple[float, NDArray[Any], NDArray[Any]]:
-    """CPU seconds, topics (K, W) and prior (K,) of gensim's HdpModel, step sizes of [W11] section 4.2."""
+    """CPU seconds, topics (K, W) and prior (K,) of gensim's HdpModel, step sizes of [W11] section
+    4.2."""
     from gensim.models import HdpModel
 
     bows = [bow(documents, d) for d in range(documents.D)]
@@ -189,14 +226,14 @@ BIGARTM_SETTINGS: Mapping[Corpus, Mapping[str, float]] = {
     "long": {"size": 256, "tau0": 1.0, "kappa": 0.7, "beta": 0.005, "decorrelation": 1500.0},
     "full": {"size": 1024, "tau0": 64.0, "kappa": 0.5, "beta": 0.01, "decorrelation": 2000.0},
 }
-"""Of a few tried on the articles for tuning, the best; of decorrelations, the strongest that costs less than
-0.01 nats there, which is about what ours costs."""
+"""Of a few tried on the articles for tuning, the best; of decorrelations, the strongest that costs
+less than 0.01 nats there, which is about what ours costs."""
 
 
 @functools.cache
 def environment(name: str, *packages: str) -> Path:
-    """The Python of an environment that has these packages, made beside the corpora. Raises `Unavailable` if
-    that fails."""
+    """The Python of an environment that has these packages, made beside the corpora. Raises
+    `Unavailable` if that fails."""
     folder = FOLDER / name
     python, made = folder / "bin" / "python", folder / "made"
     if not made.exists() or made.read_text() != " ".join(packages):

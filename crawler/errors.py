@@ -6,8 +6,8 @@ from wikitopics.visible import visible
 
 
 class CrawlerError(Exception):
-    """The base class of this room's errors. ``exit_code`` is the code with which `wikitopics` exits. Names in
-    the message cannot act on a terminal."""
+    """The base class of this room's errors. ``exit_code`` is the code with which `wikitopics`
+    exits. Names in the message cannot act on a terminal."""
 
     exit_code = 1
 
@@ -39,7 +39,9 @@ class BadPosition(CrawlerError):
     exit_code = 5
 
     def __init__(self) -> None:
-        super().__init__("the saved crawl position is damaged: restore a backup, or start another session")
+        super().__init__(
+            "the saved crawl position is damaged: restore a backup, or start another session"
+        )
 
 
 class WikiUnreachable(CrawlerError):
@@ -49,7 +51,8 @@ class WikiUnreachable(CrawlerError):
 
 
 class WikiRefused(CrawlerError):
-    """The wiki replied 403: its operators do not want this client. Restarting would make it worse."""
+    """The wiki replied 403: its operators do not want this client. Restarting would make it
+    worse."""
 
     exit_code = 6
 
@@ -74,7 +77,8 @@ class TransientError(Exception):
 
 
 class CutOff(Exception):
-    """The data ends or breaks in the middle, as the message says. What can be read was handed out."""
+    """The data ends or breaks in the middle, as the message says. What can be read was handed
+    out."""
 
 
 REST_LEFT_OUT = "everything after the last complete page is left out"

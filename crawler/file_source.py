@@ -1,9 +1,9 @@
 """Files of pages, whatever their format, and the lap through them.
 
-Files have their own order, so their first articles are not a fair sample for evaluation. Before the lap, the
-files are read once to the end, and the articles with the smallest hashes of their page ids come first in
-the stream. After that, the files are read in order, without those articles. Input that can be read only once
-is read in its own order.
+Files have their own order, so their first articles are not a fair sample for evaluation. Before the
+lap, the files are read once to the end, and the articles with the smallest hashes of their page ids
+come first in the stream. After that, the files are read in order, without those articles. Input
+that can be read only once is read in its own order.
 """
 
 import heapq
@@ -99,7 +99,8 @@ class PageFiles(ABC):
 
 
 def page_hash(page_id: int) -> int:
-    """A pseudo-random number below 2**63, the same everywhere; it decides which articles are held out."""
+    """A pseudo-random number below 2**63, the same everywhere; it decides which articles are held
+    out."""
     return int.from_bytes(blake2b(str(page_id).encode(), digest_size=8).digest(), "big") >> 1
 
 
@@ -111,7 +112,8 @@ class Chosen:
     page: Page
     """The page without its text."""
     text: bytes | None
-    """The compressed text; None if there were too many large texts to keep: then it is read again."""
+    """The compressed text; None if there were too many large texts to keep: then it is read
+    again."""
     place: Place
     """The place from which it is the first article."""
 
@@ -128,7 +130,8 @@ class Chosen:
 def scan(
     files: PageFiles, n: int, progress: Callable[[], None] = lambda: None
 ) -> tuple[int, Sequence[Chosen]]:
-    """Count the articles; choose those with the ``n`` smallest hashes of the page id, the smallest first.
+    """Count the articles; choose those with the ``n`` smallest hashes of the page id, the smallest
+    first.
 
     Empty articles are neither counted nor chosen.
     ``progress`` is called every 1000 articles.
@@ -158,13 +161,18 @@ def scan(
 class FileSource:
     """The articles of ``files``.
 
-    ``what`` names the files to people while they are read a first time. ``held_out``: how many articles the
-    trainer will hold out; None: the default, 1000, or a tenth of fewer articles. ``resuming``: skip the first
-    reading of the files until it turns out to be needed.
+    ``what`` names the files to people while they are read a first time. ``held_out``: how many
+    articles the trainer will hold out; None: the default, 1000, or a tenth of fewer articles.
+    ``resuming``: skip the first reading of the files until it turns out to be needed.
     """
 
     def __init__(
-        self, what: str, files: PageFiles, *, held_out: int | None = None, resuming: bool = False
+        self,
+        what: str,
+        files: PageFiles,
+        *,
+        held_out: int | None = None,
+        resuming: bool = False,
     ) -> None:
         self.activity = Activity(batch_pages=BATCH_PAGES)
         self.files = files
@@ -250,14 +258,19 @@ class FileSource:
         return self.files.mark() | {"articles": articles, "first": len(chosen)}
 
     def _first(
-        self, articles: int, chosen: Sequence[Chosen], position: dict[str, int]
+        self,
+        articles: int,
+        chosen: Sequence[Chosen],
+        position: dict[str, int],
     ) -> Iterator[PageBatch]:
         pages: list[Page] = []
         before = position.get("done", 0)
         for done, one in enumerate(chosen[before:], before + 1):
             pages.append(one.whole(self.files))
             if _is_full(pages) or done == len(chosen):
-                yield PageBatch(tuple(pages), position | {"done": done}, lap=done / max(articles, 1))
+                yield PageBatch(
+                    tuple(pages), position | {"done": done}, lap=done / max(articles, 1)
+                )
                 pages = []
 
     def _lap(self, position: dict[str, int]) -> Iterator[PageBatch]:
@@ -271,7 +284,12 @@ class FileSource:
         def batch(place: Place) -> PageBatch:
             self.activity.bytes_read = self.files.bytes_read
             here = {**position, **place, "read": read}
-            return PageBatch(tuple(pages), here, skips, min(1.0, read / articles) if articles else None)
+            return PageBatch(
+                tuple(pages),
+                here,
+                skips,
+                min(1.0, read / articles) if articles else None,
+            )
 
         place: Place | None = None
         for page, place in self.files.read(position):

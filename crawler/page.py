@@ -52,8 +52,8 @@ def sound_text(text: str) -> str:
 class Page:
     """One article as the source delivered it, with its markup.
 
-    Characters of the title that UTF-8 cannot encode, as in some file names, are replaced, and the title is
-    cut off after 255 bytes.
+    Characters of the title that UTF-8 cannot encode, as in some file names, are replaced, and the
+    title is cut off after 255 bytes.
     """
 
     page_id: int
@@ -94,5 +94,5 @@ class SourceInfo:
     identity: Mapping[str, Any] = field(default_factory=dict)
     """Further identification of its content, such as a checksum, which a new session stores."""
     start: Mapping[str, Any] | None = None
-    """The position before its first article, if a source resumed from there recognises whether it has
-    changed."""
+    """The position before its first article, if a source resumed from there recognises whether it
+    has changed."""

@@ -1,7 +1,7 @@
 """A source of articles: how it is declared, and how it is read once it is open.
 
-An open source yields stretches of jobs. Each job holds some articles to be counted; a stretch also gives the
-positions after its articles.
+An open source yields stretches of jobs. Each job holds some articles to be counted; a stretch also
+gives the positions after its articles.
 """
 
 from __future__ import annotations
@@ -80,11 +80,16 @@ class Licence:
     def text(self) -> str:
         """One line for people."""
         where = f" ({self.url})" if self.url else ""
-        return f"titles and word counts are from {self.origin}, by its authors, under {self.name}{where}"
+        return (
+            f"titles and word counts are from {self.origin}, by its authors, under "
+            f"{self.name}{where}"
+        )
 
 
 SAMPLE = Licence(
-    "Wikipedia (snapshot of 2014)", "CC BY-SA 3.0", "https://creativecommons.org/licenses/by-sa/3.0/"
+    "Wikipedia (snapshot of 2014)",
+    "CC BY-SA 3.0",
+    "https://creativecommons.org/licenses/by-sa/3.0/",
 )
 """The licence of the embedded sample: crawler/data/README.md."""
 
@@ -101,8 +106,8 @@ Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
 MOST_ERRORS = 20
 Lack = Literal["more", "again"]
-"""What would help to read a job: more bytes after those that it holds, or the same bytes again if they are
-damaged."""
+"""What would help to read a job: more bytes after those that it holds, or the same bytes again if
+they are damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,8 @@ class Activity:
     """What a source is doing at the moment; the source writes it, and the trainer copies it."""
 
     waiting_for: str | None = None
-    """What it is waiting for, in plain words, such as "the wiki" or "429: told to wait"; None if nothing."""
+    """What it is waiting for, in plain words, such as "the wiki" or "429: told to wait"; None if
+    nothing."""
     waiting_until: float | None = None
     """Seconds since the epoch, if the wait has a known end."""
     trouble: str | None = None
@@ -136,8 +142,8 @@ class Activity:
     failed_at: float | None = None
     """When something else last made a retry necessary."""
     own_wait: bool = False
-    """Whether the wait before the next retry is our own choice, not a server's request; the trainer ends such
-    a wait by setting this to False."""
+    """Whether the wait before the next retry is our own choice, not a server's request; the trainer
+    ends such a wait by setting this to False."""
     bytes_read: int = 0
     """Bytes of reply bodies as transferred (compressed)."""
     requests_last_minute: int = 0
@@ -150,8 +156,8 @@ class Activity:
     errors: list[RecentError] = field(default_factory=list)
     """The last few, newest last."""
     pace: float = 0.0
-    """Seconds over which all articles are spread so that people can follow. If it is set to 0, the rest come
-    as fast as possible."""
+    """Seconds over which all articles are spread so that people can follow. If it is set to 0, the
+    rest come as fast as possible."""
 
     def note(self, at: float, text: str) -> None:
         """Add one line to the list of errors."""
@@ -176,7 +182,8 @@ class Job(Protocol):
         """
 
     async def renewed(self, lack: Lack) -> Job | None:
-        """The same job with what it lacked; None if that cannot be had. Called where the source is open."""
+        """The same job with what it lacked; None if that cannot be had. Called where the source is
+        open."""
 
     def __str__(self) -> str:
         """The name for people."""
@@ -198,7 +205,8 @@ class Stretch(Protocol):
 
     @property
     def rereadable(self) -> bool:
-        """Whether it can so easily be read again that a stopping trainer need not finish counting it."""
+        """Whether it can so easily be read again that a stopping trainer need not finish counting
+        it."""
 
     @property
     def skips(self) -> Skips:
@@ -206,22 +214,24 @@ class Stretch(Protocol):
 
     @property
     def jobs(self) -> Sequence[Callable[[], Awaitable[Job]]]:
-        """Functions that make its jobs, to be called in this order; each job takes memory once it is made."""
+        """Functions that make its jobs, to be called in this order; each job takes memory once it
+        is made."""
 
     def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int] | None:
         """The order of all articles, from the page ids of each job; None: one job after another."""
 
     def pieces(self, articles: int) -> Iterator[Piece]:
-        """How to hand out its ``articles``: at least one piece, without those handed out before a stop."""
+        """How to hand out its ``articles``: at least one piece, without those handed out before a
+        stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageBatch:
     """Consecutive pages of the stream: a stretch that is handed out as a whole.
 
-    ``position`` is the position after the last page: a source resumed from it continues with the next page,
-    so that nothing is lost or repeated if it is saved together with these pages. ``skips`` counts the pages
-    that the source listed but that give no article, by reason.
+    ``position`` is the position after the last page: a source resumed from it continues with the
+    next page, so that nothing is lost or repeated if it is saved together with these pages.
+    ``skips`` counts the pages that the source listed but that give no article, by reason.
     """
 
     pages: tuple[Page, ...]
@@ -278,8 +288,8 @@ class Source(Protocol):
         """Contact the source. Raises a `CrawlerError`."""
 
     def batches(self, position: Position | None) -> AsyncGenerator[Stretch]:
-        """All stretches after ``position`` (None: from the start), until the source ends. It is closed before
-        the source, whose resources it may still need.
+        """All stretches after ``position`` (None: from the start), until the source ends. It is
+        closed before the source, whose resources it may still need.
 
         A source of pages yields `PageBatch`.
         """
@@ -289,8 +299,8 @@ class Source(Protocol):
 
 
 Identity = Mapping[str, Any]
-"""The identity of a source, as plain JSON values that a session stores. It contains nothing that can act
-outside the program."""
+"""The identity of a source, as plain JSON values that a session stores. It contains nothing that
+can act outside the program."""
 
 
 def default_held_out(articles: int | None) -> int:
@@ -320,10 +330,12 @@ class Asked(OptionValues):
 
 
 class SourceKind(ABC):
-    """Describes one kind of source. It loads nothing heavy; the reading code is imported on opening.
+    """Describes one kind of source. It loads nothing heavy; the reading code is imported on
+    opening.
 
-    `identity` turns the options given into the values that the session stores. The source is opened from
-    these, at first and whenever the session continues. A kind that yields pages is a `PageKind`.
+    `identity` turns the options given into the values that the session stores. The source is opened
+    from these, at first and whenever the session continues. A kind that yields pages is a
+    `PageKind`.
     """
 
     name: ClassVar[str]
@@ -342,18 +354,19 @@ class SourceKind(ABC):
     has_links: ClassVar[bool] = False
     """Whether its pages are articles of a wiki, whose links can be counted instead of words."""
     own: ClassVar[bool] = False
-    """Whether it yields the user's own documents. They are called documents, not articles, held-out ones get
-    topics when training ends, and a vocabulary built from them is not kept for other sessions."""
+    """Whether it yields the user's own documents. They are called documents, not articles, held-out
+    ones get topics when training ends, and a vocabulary built from them is not kept for other
+    sessions."""
     asks_server: ClassVar[bool] = False
-    """Whether it asks a server for its articles. Only then are there requests, replies and downloads to
-    report; and as people watch the crawl, models are measured more often."""
+    """Whether it asks a server for its articles. Only then are there requests, replies and
+    downloads to report; and as people watch the crawl, models are measured more often."""
     advice: ClassVar[tuple[int, str] | None] = None
     """A number of articles, and advice for anyone who reads more than that."""
 
     @abstractmethod
     def identity(self, asked: Asked) -> Identity:
-        """The identity of the requested source. Raises BadSource, naming the option, if something is
-        missing."""
+        """The identity of the requested source. Raises BadSource, naming the option, if something
+        is missing."""
 
     def fault(self, identity: Identity) -> str:
         """Why `identity` cannot have returned a stored identity; "" if it can."""
@@ -362,8 +375,8 @@ class SourceKind(ABC):
     def words(self, asked: Asked) -> Sequence[str] | None:
         """The vocabulary that comes with the source, used if none is named; None: the default one.
 
-        The lines of a vocabulary file: one word each, preceded by ``# rule 2`` if that is their rule. Raises
-        BadSource if one has to be named.
+        The lines of a vocabulary file: one word each, preceded by ``# rule 2`` if that is their
+        rule. Raises BadSource if one has to be named.
         """
         return None
 
@@ -375,17 +388,19 @@ class SourceKind(ABC):
         return False
 
     def language(self, asked: Asked) -> str | None:
-        """The code of the requested language; None: none is given, and the default vocabulary will do."""
+        """The code of the requested language; None: none is given, and the default vocabulary will
+        do."""
         return None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """The name of a vocabulary built from the articles of this source; "" if that depends on what the
+        """The name of a vocabulary built from the articles of this source; "" if that depends on
+        what the
         source states once it is open: then it is built, whatever other sessions have kept."""
         return self.name
 
     def kept_vocabulary(self, identity: Identity, name: str) -> str:
-        """The name under which other sessions find the vocabulary built from this source, which is open, if
-        it was called ``name`` before; "" if it is kept by its session alone.
+        """The name under which other sessions find the vocabulary built from this source, which is
+        open, if it was called ``name`` before; "" if it is kept by its session alone.
 
         The identity is valid, as for `address`.
         """
@@ -400,16 +415,18 @@ class SourceKind(ABC):
         return ""
 
     def repeatable(self, identity: Identity) -> bool:
-        """Whether it can be read in several passes, since its documents stay the same. Later passes read the
-        word counts that the session keeps, not the source."""
+        """Whether it can be read in several passes, since its documents stay the same. Later passes
+        read the word counts that the session keeps, not the source."""
         return False
 
     def division(self, identity: Identity) -> str:
-        """How its documents are separated, for users whose files have too few; "" if that is clear."""
+        """How its documents are separated, for users whose files have too few; "" if that is
+        clear."""
         return ""
 
     def wiki(self, identity: Identity) -> str | None:
-        """The wiki to which its articles' page ids belong, "" if it is not known which; None: no wiki."""
+        """The wiki to which its articles' page ids belong, "" if it is not known which; None: no
+        wiki."""
         return None
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:

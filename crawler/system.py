@@ -1,4 +1,5 @@
-"""The operating system: a thread for blocking work, child processes, and the program's own files."""
+"""The operating system: a thread for blocking work, child processes, and the program's own
+files."""
 
 import asyncio
 import contextlib
@@ -21,8 +22,8 @@ T = TypeVar("T")
 class Background(Generic[T]):
     """Iterates ``items()`` in a daemon thread, at most ``ahead`` items before they are asked for.
 
-    A daemon thread, because a read from standard input can block for ever and must not keep the program
-    alive.
+    A daemon thread, because a read from standard input can block for ever and must not keep the
+    program alive.
     """
 
     def __init__(self, items: Callable[[], Iterator[T]], ahead: int = 2) -> None:
@@ -39,7 +40,9 @@ class Background(Generic[T]):
 
     async def run(self) -> AsyncGenerator[T]:
         """The items in order; an exception of the iterator is raised here."""
-        thread = threading.Thread(target=self._work, args=(asyncio.get_running_loop(),), daemon=True)
+        thread = threading.Thread(
+            target=self._work, args=(asyncio.get_running_loop(),), daemon=True
+        )
         thread.start()
         try:
             while isinstance(item := await self._queue.get(), tuple):
@@ -67,7 +70,8 @@ class Background(Generic[T]):
             loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
 
-# Python child processes: all are started in the same way, and end with the process that started them.
+# Python child processes: all are started in the same way, and end with the process that started
+# them.
 
 _PR_SET_PDEATHSIG = 1
 
@@ -87,9 +91,9 @@ def start_python(
 
     ``keeps``: descriptors that remain open in it until its end, and with them their locks.
 
-    ``-P``, which no environment variable can undo, keeps the working directory off the module search path:
-    a folder `model` or a file `json.py` there is not run instead of ours. The child has its own terminal
-    session, so that Ctrl+C reaches only its parent.
+    ``-P``, which no environment variable can undo, keeps the working directory off the module
+    search path: a folder `model` or a file `json.py` there is not run instead of ours. The child
+    has its own terminal session, so that Ctrl+C reaches only its parent.
     """
     return subprocess.Popen(
         [sys.executable, "-P", "-m", module, *arguments],
@@ -102,10 +106,11 @@ def start_python(
 
 
 def end_with_parent() -> None:
-    """Let the kernel kill this process when the thread that started it ends (on Linux; elsewhere do nothing).
+    """Let the kernel kill this process when the thread that started it ends (on Linux; elsewhere do
+    nothing).
 
-    This ends even a suspended process. The end of standard input, which a child should watch for on every
-    system, does not.
+    This ends even a suspended process. The end of standard input, which a child should watch for on
+    every system, does not.
     """
     if sys.platform == "linux":
         import ctypes  # only children need it
@@ -119,9 +124,9 @@ def end_with_parent() -> None:
 def open_own(path: Path, flags: int, *, mode: int = 0o600) -> int:
     """A descriptor of the regular file ``path``, which is created if missing.
 
-    Anybody who can write to the folder could have put a link to one of the user's files there, or a pipe that
-    blocks. So links are not followed, and nothing is truncated. Raises `OSError`, whose message says what to
-    do.
+    Anybody who can write to the folder could have put a link to one of the user's files there, or a
+    pipe that blocks. So links are not followed, and nothing is truncated. Raises `OSError`, whose
+    message says what to do.
     """
     flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -134,5 +139,9 @@ def open_own(path: Path, flags: int, *, mode: int = 0o600) -> int:
     if stat.S_ISREG(status.st_mode) and status.st_nlink <= 1:
         return descriptor
     os.close(descriptor)
-    what = "a file with more than one hard link" if stat.S_ISREG(status.st_mode) else "not a regular file"
+    what = (
+        "a file with more than one hard link"
+        if stat.S_ISREG(status.st_mode)
+        else "not a regular file"
+    )
     raise OSError(errno.EINVAL, f"{what}; remove it")

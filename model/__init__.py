@@ -1,8 +1,8 @@
 """The mathematics of the papers, on arrays.
 
-[H10] Hoffman, Blei, Bach 2010 · [SVI13] Hoffman, Blei, Wang, Paisley 2013 · [F13] Foulds et al. 2013 ·
-[W11] Wang, Paisley, Blei 2011. numpy and numba are loaded when a name is first used, not when this package is
-imported.
+[H10] Hoffman, Blei, Bach 2010 · [SVI13] Hoffman, Blei, Wang, Paisley 2013 · [F13] Foulds et al.
+2013 · [W11] Wang, Paisley, Blei 2011. numpy and numba are loaded when a name is first used, not
+when this package is imported.
 """
 
 from importlib import import_module
@@ -55,8 +55,8 @@ def __getattr__(name: str) -> Any:
 
 # The kinds: those of this package, and those that other packages provide.
 #
-# Another package registers one in the group `wikitopics.models`: name → subclass of `OnlineModel`. It is
-# imported only when it is asked for by name.
+# Another package registers one in the group `wikitopics.models`: name → subclass of `OnlineModel`.
+# It is imported only when it is asked for by name.
 
 
 class KindError(ValueError):

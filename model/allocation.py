@@ -1,15 +1,18 @@
 """What models whose topics are a `Lambda` have in common: settings, states, inference.
 
-Also what the two ways to learn latent Dirichlet allocation have in common: priors, warm start, rebirth.
+Also what the two ways to learn latent Dirichlet allocation have in common: priors, warm start,
+rebirth.
 
-**Rebirth**: topics whose subjects have left the stream are born again, so that a model with a half-life
-learns new ones. A lower bound on the step size makes old knowledge fade, but that alone moves no topic.
-Documents on new subjects are spread over old topics by words that they happen to share, and a local optimum
-keeps them there (decision 0018). So a topic that the newest documents use far less than its
-weight suggests starts again from a few of them, with little weight, so that it soon follows its new use. When
-the newest documents use all topics differently, the stream has turned to other subjects: every topic that is
-used less than its weight suggests starts again at once, from nearly the mean of all words, as in a new model.
-The HDP does without this: its documents choose their tables' topics afresh, and more births do not help.
+**Rebirth**: topics whose subjects have left the stream are born again, so that a model with a
+half-life learns new ones. A lower bound on the step size makes old knowledge fade, but that alone
+moves no topic. Documents on new subjects are spread over old topics by words that they happen to
+share, and a local optimum keeps them there (decision 0018). So a topic that the newest documents
+use far less than its weight suggests starts again from a few of them, with little weight, so that
+it soon follows its new use. When the newest documents use all topics differently, the stream has
+turned to other subjects: every topic that is used less than its weight suggests starts again at
+once, from nearly the mean of all words, as in a new model.
+The HDP does without this: its documents choose their tables' topics afresh, and more births do not
+help.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ DTYPE = Option(str, "dtype", "of the topics", choices=("float32", "float64"))
 
 
 def precision(dtype: DTypeLike) -> str:
-    """The name of the dtype of a model's topics. Raises ValueError for one that they cannot have."""
+    """The name of the dtype of a model's topics. Raises ValueError for one that they cannot
+    have."""
     return DTYPE.value(np.dtype(dtype).name)
 
 
@@ -59,7 +63,15 @@ class LambdaModel(OnlineModel):
         Entry("amount_seen", "_amount", least=0),
         Entry("words_read", "_words_read", least=0, optional=True),
         Entry("first_indptr", "_first.indptr", "int64", "F", least=0, optional=True),
-        Entry("first_word_ids", "_first.word_ids", "int32 int64", "N", least=0, below="W", optional=True),
+        Entry(
+            "first_word_ids",
+            "_first.word_ids",
+            "int32 int64",
+            "N",
+            least=0,
+            below="W",
+            optional=True,
+        ),
         Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0, optional=True),
     )
 
@@ -86,11 +98,14 @@ class LambdaModel(OnlineModel):
         self._amount = 0.0  # documents seen, as the recipe counts them
         # Their words, which tell whether texts are short; None: texts are never treated as short.
         self._words_read: float | None = 0.0 if warm_start else None
-        self._first: Minibatch | None = None  # what the topics start from, until there are enough documents
+        self._first: Minibatch | None = (
+            None  # what the topics start from, until there are enough documents
+        )
 
     @property
     def _apart(self) -> float:
-        """How far topics are decorrelated: little at first, as that only harms topics not yet separated."""
+        """How far topics are decorrelated: little at first, as that only harms topics not yet
+        separated."""
         grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
         return grown * (1 - self._mixed)
 
@@ -124,8 +139,8 @@ class LambdaModel(OnlineModel):
         return np.ascontiguousarray(rows.T)
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> Floats:
-        """(U, K) expected topics of some words only, one row per word; raises ValueError for an id out of
-        range."""
+        """(U, K) expected topics of some words only, one row per word; raises ValueError for an id
+        out of range."""
         if len(word_ids) and not 0 <= word_ids.min() <= word_ids.max() < self._topics.n_words:
             raise ValueError(f"word ids must be from 0 to {self._topics.n_words - 1}")
         rows = self._topics.read_rows(word_ids, self._apart)
@@ -157,9 +172,10 @@ class LambdaModel(OnlineModel):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
 
-        Uses the passes of SCVB0 with `document_prior`, which predict better than a variational update. From
-        256 topics on, they treat the topics that are not active in a document as one (decision 0045). A
-        document without words gets the prior's proportions. Raises ValueError for a word id out of range.
+        Uses the passes of SCVB0 with `document_prior`, which predict better than a variational
+        update. From 256 topics on, they treat the topics that are not active in a document as one
+        (decision 0045). A document without words gets the prior's proportions. Raises ValueError
+        for a word id out of range.
         """
         from wikitopics.model.scvb0_e_step import ThetaPasses, inferred
 
@@ -193,7 +209,8 @@ class LambdaModel(OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0 keeps its topics, which are not decorrelated, and takes the current recipe."""
+        """A state of 1.0.0 keeps its topics, which are not decorrelated, and takes the current
+        recipe."""
         recipe = cls.WARM_RECIPE if state.get("warm_start") else cls.PAPER_RECIPE
         numbers = {f"recipe_{name}": value for name, value in vars(recipe).items()}
         return {**state, **numbers, "decorrelation": 0.0}
@@ -204,13 +221,15 @@ class Rebirth:
     """How much each topic is used, and when it is used too little.
 
     use: (K,) share of the words, a running mean over about `recent` documents
-    documents: seen since the start or since the stream turned; nothing is born before there are `calm` of
-    them, since nothing that was just learnt has faded yet
-    faded: a topic is born again when its use is below this fraction of its share of the total weight
+    documents: seen since the start or since the stream turned; nothing is born before there are
+    `calm` of them, since nothing that was just learnt has faded yet
+    faded: a topic is born again when its use is below this fraction of its share of the total
+    weight
     turned: the stream has turned when this share of all words has moved to other topics
-    seeds, seed_weight: documents that a topic is born from, and the share of its words that comes from them
-    when the stream has turned. Otherwise all its words do: a single topic with the mean of all words would
-    take words from every other topic
+    seeds, seed_weight: documents that a topic is born from, and the share of its words that comes
+    from them
+    when the stream has turned. Otherwise all its words do: a single topic with the mean of all
+    words would take words from every other topic
     mass: the weight of a topic at its birth, relative to a mean topic's
     """
 
@@ -232,10 +251,14 @@ class Rebirth:
         return cls(np.full(n_topics, 1 / n_topics), recent=0.2 * half_life, calm=2 * half_life)
 
     def step(
-        self, topics: Lambda, mass: Vector, batch: Minibatch, random: np.random.Generator
+        self,
+        topics: Lambda,
+        mass: Vector,
+        batch: Minibatch,
+        random: np.random.Generator,
     ) -> NDArray[np.intp]:
-        """The topics that are born again after a step on a minibatch; (K,) `mass`: each topic's words in
-        it."""
+        """The topics that are born again after a step on a minibatch; (K,) `mass`: each topic's
+        words in it."""
         total = mass.sum()
         if not total:
             return np.zeros(0, np.intp)
@@ -292,8 +315,8 @@ class DirichletAllocation(LambdaModel):
     def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
         """Start the share `mixed` of short texts' topics as a mixture learnt from the first texts.
 
-        These are the `before` texts kept so far and those of this minibatch. The topics start over whenever
-        there are many more texts.
+        These are the `before` texts kept so far and those of this minibatch. The topics start over
+        whenever there are many more texts.
 
         words: those of the corpus, as lambda counts them
         """
@@ -312,7 +335,8 @@ class DirichletAllocation(LambdaModel):
         self._first = texts if enough > texts.D else None
 
     def _bear(self, alpha: Vector, mass: Vector, batch: Minibatch) -> None:
-        """Topics whose subjects have left the stream start again; mass: (K,) the words of each in `batch`."""
+        """Topics whose subjects have left the stream start again; mass: (K,) the words of each in
+        `batch`."""
         if self._rebirth:
             born = self._rebirth.step(self._topics, mass, batch, self._random)
             if self._learn_alpha:

@@ -1,7 +1,7 @@
 """Areas: a model's topics grouped by meaning, and their places on a map.
 
-Topics are similar if they use the same words and meet in the same documents. From snapshot to snapshot, areas
-and places change as little as the topics allow. U of the K topics are in use.
+Topics are similar if they use the same words and meet in the same documents. From snapshot to
+snapshot, areas and places change as little as the topics allow. U of the K topics are in use.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ HALF_LIFE = 10_000
 ENOUGH = 5_000
 """The number of documents from which meetings have their full weight."""
 MEETINGS = 0.7
-"""The full weight of meetings in the similarity of topics; the rest is the weight of their words."""
+"""The full weight of meetings in the similarity of topics; the rest is the weight of their
+words."""
 RARE = 1e-6
 """Added to the rates of meetings, so that topics that never met are not infinitely far apart."""
 BOND = 0.7
@@ -37,8 +38,8 @@ MOST_AREAS = 18
 NONE = -1
 """The area of a topic that is not in use."""
 _SMALL = 1 << 18
-"""The multiplications of a matrix product up to which OpenBLAS uses one thread. More would wait busily for
-the next product and double the trainer's CPU time."""
+"""The multiplications of a matrix product up to which OpenBLAS uses one thread. More would wait
+busily for the next product and double the trainer's CPU time."""
 _WORDS = 1024
 """The number of words whose rows are in memory at a time."""
 
@@ -46,8 +47,8 @@ _WORDS = 1024
 class Meetings:
     """How often topics meet in documents: sums over the documents learnt, which decay.
 
-    sums: (K + 1, K) float32. Rows 0 to K - 1 are the sums of the products of two topics' proportions in
-    documents in which both are present; the last row is the sums of the proportions.
+    sums: (K + 1, K) float32. Rows 0 to K - 1 are the sums of the products of two topics'
+    proportions in documents in which both are present; the last row is the sums of the proportions.
     """
 
     def __init__(self, sums: NDArray[np.float32]) -> None:
@@ -77,7 +78,9 @@ class Meetings:
         """Count documents with these proportions, (D, K)."""
         from scipy.sparse import csr_array
 
-        present = csr_array(np.where(theta > PRESENT, theta, np.float32(0)))  # a few topics of each document
+        present = csr_array(
+            np.where(theta > PRESENT, theta, np.float32(0))
+        )  # a few topics of each document
         products = present.T @ present
         self.sums *= np.float32(0.5 ** (len(theta) / HALF_LIFE))
         self.sums[:-1] += products.toarray()
@@ -97,8 +100,9 @@ class Meetings:
 def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Floats:
     """(U, U) cosines, -1 to 1, of the differences of topics from the corpus.
 
-    A topic's difference is that of the roots of its probabilities and of the corpus's. rows: the topics'
-    probabilities of some words at a time, (words, U), every word once. shares: (U,) of the corpus
+    A topic's difference is that of the roots of its probabilities and of the corpus's. rows: the
+    topics' probabilities of some words at a time, (words, U), every word once. shares: (U,) of the
+    corpus
     """
     U = len(shares)
     products = np.zeros((U, U))  # of the roots of two topics' probabilities, summed over the words
@@ -121,7 +125,8 @@ def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Flo
 
 
 def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
-    """(U, U) distances of topics, from 0, by their words' similarity and, weighted, their meetings' lift.
+    """(U, U) distances of topics, from 0, by their words' similarity and, weighted, their meetings'
+    lift.
 
     Both are measured in standard deviations over all pairs.
     """
@@ -158,8 +163,9 @@ def usual_number(U: int, before: int = 0) -> int:
 def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
     """(U,) the group of each topic, numbered from 0 in any order; at most n groups.
 
-    Ward's tree is cut into n groups. Topics that shared a group in ``before`` (`NONE`: no group) count as
-    closer. Then single topics move to other groups as long as that lowers the mean distance within groups.
+    Ward's tree is cut into n groups. Topics that shared a group in ``before`` (`NONE`: no group)
+    count as closer. Then single topics move to other groups as long as that lowers the mean
+    distance within groups.
     """
     from scipy.cluster.hierarchy import fcluster
 
@@ -177,8 +183,8 @@ def _bound(far: Floats, groups: Groups) -> Floats:
 
 
 def _settled(far: Floats, groups: Groups) -> Groups:
-    """The groups after topics have moved to where they lower the mean distance of all pairs within groups
-    most, until no move lowers it."""
+    """The groups after topics have moved to where they lower the mean distance of all pairs within
+    groups most, until no move lowers it."""
     members = np.eye(int(groups.max()) + 1)[groups]
     sums = far @ members  # of a topic's distances to the topics of each group
     sizes = members.sum(axis=0)
@@ -214,13 +220,16 @@ def _settled(far: Floats, groups: Groups) -> Groups:
 def numbered(groups: Groups, before: Groups) -> Groups:
     """(U,) the same groups, numbered as the earlier areas that they continue.
 
-    before: (U,) the earlier area of each topic. An earlier area continues in the group that has at least half
-    of its topics. New groups get the lowest numbers that no earlier area had, then other free ones.
+    before: (U,) the earlier area of each topic. An earlier area continues in the group that has at
+    least half of its topics. New groups get the lowest numbers that no earlier area had, then other
+    free ones.
     """
     from scipy.optimize import linear_sum_assignment
 
     n_groups = int(groups.max(initial=0)) + 1
-    shared = np.zeros((n_groups, MOST_AREAS), np.int64)  # the topics that a group has of an earlier area
+    shared = np.zeros(
+        (n_groups, MOST_AREAS), np.int64
+    )  # the topics that a group has of an earlier area
     known = before != NONE
     np.add.at(shared, (groups[known], before[known]), 1)
     shared[2 * shared < shared.sum(axis=0)] = 0
@@ -260,15 +269,16 @@ class Node:
 def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
     """The U - 1 nodes over U topics, numbered from 0 to U - 1; the last is the root.
 
-    Topics of an area are joined by Ward's method, then the areas likewise by their mean distances. So each
-    area is a branch, and cutting at the number of areas gives the areas.
+    Topics of an area are joined by Ward's method, then the areas likewise by their mean distances.
+    So each area is a branch, and cutting at the number of areas gives the areas.
     """
     U = len(far)
     nodes: list[Node] = []
     topics: dict[int, tuple[int, ...]] = {topic: (topic,) for topic in range(U)}
 
     def join(branches: Sequence[int], apart: Floats, least: float) -> int:
-        """Join these topics or nodes, which are so far apart; returns the number of their common node."""
+        """Join these topics or nodes, which are so far apart; returns the number of their common
+        node."""
         numbers = list(branches)
         if len(numbers) == 1:
             return numbers[0]
@@ -331,8 +341,8 @@ def names(
 ) -> dict[int, tuple[str, ...]]:
     """The words of each area's name; no two words in all the names have the same stem.
 
-    relevant: each area's words, the most relevant first, of the largest area first. before: earlier names,
-    which are kept while their words are among the first.
+    relevant: each area's words, the most relevant first, of the largest area first. before: earlier
+    names, which are kept while their words are among the first.
     """
     chosen: dict[int, tuple[str, ...]] = {}
     used: list[str] = []
@@ -374,7 +384,8 @@ ROUNDS = 100
 MANY = 300
 """The number of topics above which there are fewer steps, so that they take no longer."""
 EXAGGERATED = 120
-"""The steps of the first map in which topics attract each other more strongly, so that groups form."""
+"""The steps of the first map in which topics attract each other more strongly, so that groups
+form."""
 EARLY = 8.0
 """By which factor they do."""
 
@@ -382,7 +393,8 @@ EARLY = 8.0
 def places(far: Floats, areas: Groups, before: Floats, rounds: int = ROUNDS) -> Floats:
     """(U, 2) a place for each topic, such that topics at small distances are close together.
 
-    before: (U, 2) earlier places, NaN for a topic without one; the map changes as little as possible.
+    before: (U, 2) earlier places, NaN for a topic without one; the map changes as little as
+    possible.
     rounds: the most steps; 0: only topics without a place get one
     """
     U = len(far)
@@ -508,7 +520,8 @@ class Areas:
         before: Areas | None = None,
         rounds: int = ROUNDS,
     ) -> Areas:
-        """The present areas of a model, with places, without names; before: those at its last snapshot.
+        """The present areas of a model, with places, without names; before: those at its last
+        snapshot.
 
         rounds: as in `places`
         """
@@ -543,7 +556,10 @@ class Areas:
         return replace(self, places=place.astype(np.float32))
 
     def relevant(
-        self, leading: Leading, shares: NDArray[np.floating], words: Sequence[str]
+        self,
+        leading: Leading,
+        shares: NDArray[np.floating],
+        words: Sequence[str],
     ) -> dict[int, list[str]]:
         """The words of each area, the most relevant first, of the largest area first.
 

@@ -1,4 +1,5 @@
-"""Batch variational inference, the yardstick of the online models: [H10] algorithm 1, [W11] section 3.1."""
+"""Batch variational inference, the yardstick of the online models: [H10] algorithm 1, [W11] section
+3.1."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9
 from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
-from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
+from wikitopics.model.lda_e_step import (
+    Documents,
+    LDALimits,
+    ascend,
+    document_bounds,
+    sum_statistics,
+)
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.online import MOST, Entry
 from wikitopics.model.options import prior
@@ -82,7 +89,9 @@ class BatchLDA(OnlineLDA):
         )
         self.improvement = IMPROVEMENT.value(improvement)
         self.max_sweeps = MAX_SWEEPS.value(max_sweeps)
-        self._random = np.random.default_rng(seed)  # as if `fit`, which knows D, were the first to draw
+        self._random = np.random.default_rng(
+            seed
+        )  # as if `fit`, which knows D, were the first to draw
         self._initialization = initialization
         self._elbo = np.zeros(0)
 
@@ -92,13 +101,19 @@ class BatchLDA(OnlineLDA):
         return self._elbo.tolist()
 
     def fit(self, batch: Minibatch) -> Self:
-        """Learn from the documents, starting afresh. Raises ValueError for a word id out of range, and if the
-        documents have no words."""
+        """Learn from the documents, starting afresh. Raises ValueError for a word id out of range,
+        and if the documents have no words."""
         words = sound(batch).words(self.n_words)
         if batch.n_tokens == 0:
             raise ValueError("there are no words to fit")
         topics = random_topics(
-            self._random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
+            self._random,
+            self._initialization,
+            self.n_topics,
+            self.n_words,
+            batch.D,
+            self.eta,
+            "float64",
         )
         self._topics = topics
         self._elbo = np.zeros(0)
@@ -120,10 +135,12 @@ class BatchLDA(OnlineLDA):
         return self
 
     def _e_step(self, words: Words, gamma: Floats | None) -> tuple[Floats, Documents, Vector]:
-        """The rows of the topics, the end points of the documents' ascents, and each document's bound there.
+        """The rows of the topics, the end points of the documents' ascents, and each document's
+        bound there.
 
-        Starts from gamma = 1, as in algorithm 1, or from the last sweep's gamma where that ends higher. A
-        fresh start can end in a worse local optimum of a document, and then the ELBO would fall.
+        Starts from gamma = 1, as in algorithm 1, or from the last sweep's gamma where that ends
+        higher. A fresh start can end in a worse local optimum of a document, and then the ELBO
+        would fall.
         """
         topics = self._topics
         rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
@@ -150,9 +167,9 @@ class BatchLDA(OnlineLDA):
 class BatchHDP(OnlineHDP):
     """The HDP fitted to a corpus that fits into memory, in full sweeps, in float64.
 
-    Options as for `OnlineHDP`. Documents keep their tables from sweep to sweep, so that every update of a
-    sweep is coordinate ascent and the ELBO never falls. With warm_start=True, topics, sticks and tables
-    start as in `OnlineHDP`; after that, the updates are the paper's.
+    Options as for `OnlineHDP`. Documents keep their tables from sweep to sweep, so that every
+    update of a sweep is coordinate ascent and the ELBO never falls. With warm_start=True, topics,
+    sticks and tables start as in `OnlineHDP`; after that, the updates are the paper's.
     """
 
     entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))
@@ -200,8 +217,8 @@ class BatchHDP(OnlineHDP):
     def fit(self, batch: Minibatch, max_sweeps: int = 100, tolerance: float = 1e-5) -> Self:
         """Sweep over the documents until the ELBO rises by less than the fraction `tolerance`.
 
-        Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range and for a batch
-        without documents.
+        Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range and for a
+        batch without documents.
         """
         words = sound(batch).words(self.n_words)
         if batch.D == 0:

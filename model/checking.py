@@ -31,13 +31,20 @@ class Make:
     kind: type[OnlineModel]
     options: Mapping[str, Any]
 
-    def __call__(self, n_documents: float = 300, seed: int = 3, threads: int = 1, **more: Any) -> OnlineModel:
+    def __call__(
+        self,
+        n_documents: float = 300,
+        seed: int = 3,
+        threads: int = 1,
+        **more: Any,
+    ) -> OnlineModel:
         options = {**self.options, **more}
         return self.kind.create(TOPICS, W, n_documents, options, seed, threads)
 
 
 def check_model(kind: type[OnlineModel], **options: Any) -> None:
-    """Run all `CHECKS` on a kind of model, with small data; options: of the model, besides its sizes.
+    """Run all `CHECKS` on a kind of model, with small data; options: of the model, besides its
+    sizes.
 
     Raises AssertionError, with one line about what was expected, for the first broken promise.
     """
@@ -55,7 +62,8 @@ def check_model(kind: type[OnlineModel], **options: Any) -> None:
 
 
 def _missing(make: Make, error: AttributeError) -> str:
-    """Which attribute the error says is missing, if the kind's `entries` are the reason; otherwise ""."""
+    """Which attribute the error says is missing, if the kind's `entries` are the reason; otherwise
+    ""."""
     if not isinstance(error.obj, make.kind):
         return ""
     attributes = [entry.name for entry in make.kind.entries]
@@ -67,9 +75,15 @@ def _missing(make: Make, error: AttributeError) -> str:
 
 
 def planted_documents(
-    n_documents: int, seed: int = 0, *, length: int = 40, alpha: float = 0.1, shared: float = 0.1
+    n_documents: int,
+    seed: int = 0,
+    *,
+    length: int = 40,
+    alpha: float = 0.1,
+    shared: float = 0.1,
 ) -> Minibatch:
-    """Documents of about `length` words from 4 known topics, which have `shared` of their words in common."""
+    """Documents of about `length` words from 4 known topics, which have `shared` of their words in
+    common."""
     from scipy.sparse import csr_array
 
     random = np.random.default_rng(seed)
@@ -94,14 +108,20 @@ def planted_minibatches() -> list[Minibatch]:
 def describes_itself(make: Make) -> None:
     """Its class attributes are data of the right types, and no abstract method is left."""
     kind = make.kind
-    assert not inspect.isabstract(kind), f"expected no abstract method, found {kind.__abstractmethods__}"
+    assert not inspect.isabstract(kind), (
+        f"expected no abstract method, found {kind.__abstractmethods__}"
+    )
     for name in ("kind", "label"):
         assert isinstance(getattr(kind, name, None), str), f"expected {name} to be text"
-    assert NAME.fullmatch(kind.kind), f"expected kind to be of letters, digits, _ and -, found {kind.kind!r}"
+    assert NAME.fullmatch(kind.kind), (
+        f"expected kind to be of letters, digits, _ and -, found {kind.kind!r}"
+    )
     for name in ("default_topics", "most_topics", "default_batch_size", "version"):
         assert isinstance(getattr(kind, name), int), f"expected {name} to be a whole number"
         assert getattr(kind, name) >= 1, f"expected {name} to be at least 1"
-    assert kind.default_topics <= kind.most_topics, "expected default_topics to be at most most_topics"
+    assert kind.default_topics <= kind.most_topics, (
+        "expected default_topics to be at most most_topics"
+    )
     fault = fault_in(kind.options, TAKEN)
     assert not fault, f"expected each option to have a name of its own: {kind.kind} {fault}"
     for option in kind.options:
@@ -192,7 +212,8 @@ def learns(make: Make) -> None:
 
 
 def reading_on_does_no_harm(make: Make) -> None:
-    """Reading long documents of a stationary stream again and again does not make it predict worse."""
+    """Reading long documents of a stationary stream again and again does not make it predict
+    worse."""
     batch = planted_documents(300, length=1000, alpha=0.3, shared=0.5)
     held_out = planted_documents(80, seed=1, length=1000, alpha=0.3, shared=0.5)
     model = make(n_documents=1e6)
@@ -201,16 +222,22 @@ def reading_on_does_no_harm(make: Make) -> None:
     _read(model, batch, 32, times=14)
     late = document_completion(model, held_out)
     change = f"with {early:.3f} nats per word, found {late:.3f}: do the steps become smaller?"
-    expected = "expected held-out words to be predicted no worse after 16 passes over a stream than after 2"
+    expected = (
+        "expected held-out words to be predicted no worse after 16 passes over a stream than "
+        "after 2"
+    )
     assert late > early - 0.1, f"{expected}, {change}"
 
 
 def unseen_words_are_possible(make: Make) -> None:
-    """Held-out words that training never had get a probability above 0, so that there is a perplexity."""
+    """Held-out words that training never had get a probability above 0, so that there is a
+    perplexity."""
     model = make()
     batch = planted_documents(300)
     known = batch.word_ids < W // 2
-    before = np.concatenate([[0], np.cumsum(known)])  # how many of the entries before each are known
+    before = np.concatenate(
+        [[0], np.cumsum(known)]
+    )  # how many of the entries before each are known
     known_words = Minibatch(before[batch.indptr], batch.word_ids[known], batch.counts[known])
     _read(model, known_words, 300, times=5)
     with np.errstate(divide="ignore"):
@@ -238,7 +265,13 @@ def documents_without_words_get_the_prior(make: Make) -> None:
     prior = prior / prior.sum()
     theta = model.infer(Minibatch([0, 0, 0], [], []))
     otherwise = "document_prior is not what infer gives a document without words"
-    np.testing.assert_allclose(theta, np.tile(prior, (2, 1)), rtol=0.05, atol=1e-6, err_msg=otherwise)
+    np.testing.assert_allclose(
+        theta,
+        np.tile(prior, (2, 1)),
+        rtol=0.05,
+        atol=1e-6,
+        err_msg=otherwise,
+    )
     assert np.isfinite(model.topics()).all(), "expected finite topics after documents without words"
 
 
@@ -249,11 +282,14 @@ def words_out_of_range_are_refused(make: Make) -> None:
     with _unchanged(model, "after a word id out of range was refused"):
         for use in (model.learn, model.infer, model.local_proportions):
             refused = _refuses(use, Minibatch([0, 1, 2], [1, W], [1, 1]))
-            assert refused, f"expected a ValueError of {use.__name__} for the word id {W} of {W} words"
+            assert refused, (
+                f"expected a ValueError of {use.__name__} for the word id {W} of {W} words"
+            )
 
 
 def one_seed_one_result(make: Make) -> None:
-    """The same bits for the same seed from any number of threads, and different ones for another seed."""
+    """The same bits for the same seed from any number of threads, and different ones for another
+    seed."""
     model = make()
     again = make()
     three = make(threads=3)
@@ -278,13 +314,17 @@ def one_seed_one_result(make: Make) -> None:
 
 
 def going_on_equals_never_stopping(make: Make) -> None:
-    """Saved as .npz at any point, even before the first minibatch, it continues with the same bits."""
+    """Saved as .npz at any point, even before the first minibatch, it continues with the same
+    bits."""
     straight = make()
     resumed = make()
     first = planted_minibatches()[0]
     for t, batch in enumerate((None, *planted_minibatches())):
         if batch is not None:
-            alike = f"minibatch {t} to be learnt alike, resumed or not: is all that learn uses in entries?"
+            alike = (
+                f"minibatch {t} to be learnt alike, resumed or not: is all that learn uses in "
+                "entries?"
+            )
             _check_equal(straight.learn(batch), resumed.learn(batch), alike)
         resumed = make.kind.from_state(_through_a_file(resumed.state()))
         resumed.threads = 2
@@ -295,11 +335,14 @@ def going_on_equals_never_stopping(make: Make) -> None:
 
 
 def a_half_life_is_a_floor_of_rho(make: Make) -> None:
-    """With that option, no step forgets less than it requires; without it, the state has no half-life."""
+    """With that option, no step forgets less than it requires; without it, the state has no
+    half-life."""
     names = [option.name for option in make.kind.options]
     if HALF_LIFE.name not in names:
         return
-    assert HALF_LIFE.name not in make().state(), "expected a state without half_life where none is given"
+    assert HALF_LIFE.name not in make().state(), (
+        "expected a state without half_life where none is given"
+    )
     given = make(half_life=HALF_LIFE.least)
     model = make.kind.from_state(_through_a_file(given.state()))
     for batch in planted_minibatches():
@@ -309,12 +352,15 @@ def a_half_life_is_a_floor_of_rho(make: Make) -> None:
 
 
 def a_state_is_a_copy_that_knows_its_kind(make: Make) -> None:
-    """Further learning leaves an earlier state unchanged; another kind's state raises ValueError."""
+    """Further learning leaves an earlier state unchanged; another kind's state raises
+    ValueError."""
     model = make()
     first, second, *_ = planted_minibatches()
     model.learn(first)
     state = model.state()
-    assert state.get("kind") == make.kind.kind, f"expected the state's kind to be {make.kind.kind!r}"
+    assert state.get("kind") == make.kind.kind, (
+        f"expected the state's kind to be {make.kind.kind!r}"
+    )
     earlier = deepcopy(state)
     copy = make.kind.from_state(state)
     copy.learn(second)
@@ -325,7 +371,8 @@ def a_state_is_a_copy_that_knows_its_kind(make: Make) -> None:
 
 
 def extremes_stay_finite(make: Make) -> None:
-    """A very long document, fractional counts and a vocabulary of one word leave everything finite."""
+    """A very long document, fractional counts and a vocabulary of one word leave everything
+    finite."""
     model = make()
     long = Minibatch([0, W], range(W), [50_000 // W] * W)
     fractional = Minibatch([0, W], range(W), np.linspace(0.01, 2, W))
@@ -382,7 +429,9 @@ def _read(model: OnlineModel, batch: Minibatch, size: int, times: int) -> None:
 def _through_a_file(state: State) -> dict[str, NDArray[Any]]:
     """The state as a model finds it again in a file."""
     for name, value in state.items():
-        plain = isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value))
+        plain = isinstance(value, bool | int | str) or (
+            isinstance(value, float) and np.isfinite(value)
+        )
         array = isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim <= 4
         expected = f"expected {name} to be a finite number, a flag, a text or an array of numbers"
         assert plain or array, f"{expected}: {value!r:.60}"
@@ -411,13 +460,18 @@ def _unchanged(model: OnlineModel, when: str) -> Iterator[None]:
 
 
 def check_rows(
-    name: str, rows: object, shape: tuple[int, ...], dtype: type[np.floating] | None = None
+    name: str,
+    rows: object,
+    shape: tuple[int, ...],
+    dtype: type[np.floating] | None = None,
 ) -> None:
-    """Raise AssertionError unless a method gave an array of this shape and type, no number below 0, each row
-    summing to 1."""
+    """Raise AssertionError unless a method gave an array of this shape and type, no number below 0,
+    each row summing to 1."""
     assert isinstance(rows, np.ndarray), f"expected {name} to give an array, found {rows!r:.60}"
     assert rows.shape == shape, f"expected {name} to give the shape {shape}, found {rows.shape}"
-    assert dtype is None or rows.dtype == dtype, f"expected {name} to give {dtype}, found {rows.dtype}"
+    assert dtype is None or rows.dtype == dtype, (
+        f"expected {name} to give {dtype}, found {rows.dtype}"
+    )
     assert np.isfinite(rows).all(), f"expected finite numbers in what {name} gives"
     assert np.all(rows >= 0), f"expected no number below 0 in what {name} gives"
     close = np.allclose(rows.sum(axis=-1, dtype=np.float64), 1, rtol=1e-4)

@@ -31,7 +31,8 @@ STEPS_A_PASS = 10  # the fewest, in `fit`, if there are enough documents
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base class of the estimators. X is (D, W), dense or sparse: how often each word occurs, or its weight.
+    """Base class of the estimators. X is (D, W), dense or sparse: how often each word occurs, or
+    its weight.
 
     n_components: K, the number of topics (of the HDP: the most there can be)
     n_documents: size of the corpus; None: that of X in `fit`, a million in `partial_fit`
@@ -42,8 +43,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     verbose: whether `fit` prints a line for each pass
     random_state, n_jobs: as everywhere in scikit-learn; the result does not depend on n_jobs
 
-    After fitting, `model_` is the model and `components_` its topics, (K, W), rows sum to 1. `vocabulary_`
-    holds the words, (W,) str, of an estimator loaded from a file of `wikitopics export model`, or is None.
+    After fitting, `model_` is the model and `components_` its topics, (K, W), rows sum to 1.
+    `vocabulary_` holds the words, (W,) str, of an estimator loaded from a file of `wikitopics
+    export model`, or is None.
     """
 
     kind: ClassVar[str]
@@ -64,19 +66,25 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        """Each kind has its own, which sets these and its options as attributes: `__init_subclass__`."""
+        """Each kind has its own, which sets these and its options as attributes:
+        `__init_subclass__`."""
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Give the class an ``__init__`` with the options of its kind: scikit-learn reads its signature."""
+        """Give the class an ``__init__`` with the options of its kind: scikit-learn reads its
+        signature."""
         super().__init_subclass__(**more)
         if "kind" not in vars(cls):
             return  # a user's class, which may have an ``__init__`` of its own
         model = kinds.load(cls.kind)
         cls.option_names = tuple(name for name in signature(model).parameters if name not in _OWN)
         for name in cls.option_names:
-            setattr(cls, name, None)  # estimators that were pickled by 1.1.0 have no options of their own
+            setattr(
+                cls, name, None
+            )  # estimators that were pickled by 1.1.0 have no options of their own
         common = signature(TopicEstimator.__init__)
-        options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in cls.option_names]
+        options = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in cls.option_names
+        ]
         full = common.replace(parameters=[*common.parameters.values(), *options])
 
         _, *names = full.parameters  # all but self
@@ -95,7 +103,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         cls.__init__ = __init__  # type: ignore[method-assign]
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn topics afresh from the documents X, `n_passes` times in minibatches; y is ignored."""
+        """Learn topics afresh from the documents X, `n_passes` times in minibatches; y is
+        ignored."""
         batch = self._documents(X, reset=True)
         self.model_ = self._new_model(batch.D)
         self.vocabulary_ = None
@@ -132,7 +141,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.model_.infer(self._documents(X, reset=False))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Document completion on X, nats per held-out word: higher is better ([SVI13] section 4)."""
+        """Document completion on X, nats per held-out word: higher is better ([SVI13] section
+        4)."""
         check_is_fitted(self)
         return document_completion(self.model_, self._documents(X, reset=False))
 
@@ -143,9 +153,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def top_words(self, n: int = 10, feature_names: Any = None) -> list[list[str]]:
         """The n most probable words of every topic, most probable first.
 
-        ``feature_names``: the words of X's columns, such as `CountVectorizer.get_feature_names_out()`; None:
-        those of X in `fit`, if it was a table, or of the file that was loaded. Raises ValueError if these are
-        not known, or if there is not one for each column.
+        ``feature_names``: the words of X's columns, such as
+        `CountVectorizer.get_feature_names_out()`; None: those of X in `fit`, if it was a table, or
+        of the file that was loaded. Raises ValueError if these are not known, or if there is not
+        one for each column.
         """
         check_is_fitted(self)
         names = feature_names
@@ -154,12 +165,15 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if names is None:
             raise ValueError("top_words needs feature_names: the words of X's columns")
         if len(names) != self.n_features_in_:
-            raise ValueError(f"{len(names):,} feature_names for {self.n_features_in_:,} columns of X")
+            raise ValueError(
+                f"{len(names):,} feature_names for {self.n_features_in_:,} columns of X"
+            )
         ids, _ = self.model_.top_words(n)
         return [[str(names[word]) for word in topic] for topic in ids.tolist()]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """(K,) "topic0", "topic1" …, the columns of `transform`; input_features are only checked."""
+        """(K,) "topic0", "topic1" …, the columns of `transform`; input_features are only
+        checked."""
         columns = super().get_feature_names_out(input_features)
         return np.array([f"topic{k}" for k in range(len(columns))], dtype=object)
 
@@ -246,13 +260,15 @@ class OnlineHDPEstimator(TopicEstimator):
 
 
 def load(path: str | Path) -> TopicEstimator:
-    """A fitted estimator from a file that `wikitopics export model` wrote; nothing in it is unpickled.
+    """A fitted estimator from a file that `wikitopics export model` wrote; nothing in it is
+    unpickled.
 
-    If the model had the default settings of its kind and its texts were not short, `transform` gives the same
-    proportions as the exported model's `infer`, up to rounding. The file holds only topics and prior, so
+    If the model had the default settings of its kind and its texts were not short, `transform`
+    gives the same proportions as the exported model's `infer`, up to rounding. The file holds only
+    topics and prior, so
     `partial_fit` cannot continue from it, and `fit` discards it: put it into a pipeline as
-    `FrozenEstimator(load(path))`. Raises OSError if there is no such file, and ValueError, with one line, if
-    the file is not an export.
+    `FrozenEstimator(load(path))`. Raises OSError if there is no such file, and ValueError, with one
+    line, if the file is not an export.
     """
     exported = read(path)
     for kind in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):
@@ -281,6 +297,8 @@ def _are_texts(X: Any) -> bool:
     for row in rows:
         if isinstance(row, str):
             return True
-        if isinstance(row, list | tuple | np.ndarray) and any(isinstance(cell, str) for cell in row):
+        if isinstance(row, list | tuple | np.ndarray) and any(
+            isinstance(cell, str) for cell in row
+        ):
             return True
     return False

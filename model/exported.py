@@ -1,4 +1,5 @@
-"""What `wikitopics export model` writes: a model's topics as arrays, for inference, not for further training.
+"""What `wikitopics export model` writes: a model's topics as arrays, for inference, not for further
+training.
 
 | array | shape | what |
 |---|---|---|
@@ -27,7 +28,9 @@ from wikitopics.model.online import TINY, Entry, OnlineModel, checked
 
 PLENTY = 2**27  # bytes to which any file may unpack: 4,000 topics of 8,000 words
 MOST_PACKED = 16  # times the file's size, the most for larger files
-_LARGEST_DIRECTORY = 2**14  # bytes of a zip's directory; a larger one would list over a hundred arrays
+_LARGEST_DIRECTORY = (
+    2**14
+)  # bytes of a zip's directory; a larger one would list over a hundred arrays
 _TYPES = "float16 float32 float64"
 NUMBERS = (
     Entry("topic_word", type=_TYPES, shape="K W", least=0, most=1 + 1e-5),  # over 1 by rounding
@@ -52,11 +55,14 @@ class Exported:
     vocabulary: NDArray[np.str_]
 
     def model(self) -> OnlineModel:
-        """A model that infers like the exported one. Raises `ExportError` if its kind cannot do that."""
+        """A model that infers like the exported one. Raises `ExportError` if its kind cannot do
+        that."""
         try:
             return kinds.load(self.kind).with_topics(self.topics, self.weights, self.prior)
         except (NotImplementedError, ValueError) as error:
-            raise ExportError(f"{error}: open the session with wikitopics.open(SESSION) instead") from None
+            raise ExportError(
+                f"{error}: open the session with wikitopics.open(SESSION) instead"
+            ) from None
 
 
 def arrays_of(model: OnlineModel, words: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -72,8 +78,8 @@ def arrays_of(model: OnlineModel, words: Sequence[str]) -> dict[str, NDArray[Any
 
 
 def read(path: str | Path) -> Exported:
-    """Read the file at `path` without unpickling anything. Raises `ExportError`, or OSError if there is
-    none."""
+    """Read the file at `path` without unpickling anything. Raises `ExportError`, or OSError if
+    there is none."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise ExportError(f"{path} is not a regular file")  # zipfile would read a device to its end
     with open(path, "rb") as file:
@@ -88,12 +94,13 @@ def read(path: str | Path) -> Exported:
 
 
 def _check_size(file: BinaryIO) -> None:
-    """Raise ValueError, before unpacking, for a file that would take far more memory than its size."""
+    """Raise ValueError, before unpacking, for a file that would take far more memory than its
+    size."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 42))
     end = file.read()
-    # A zip as `np.savez` writes it ends with a record of 22 bytes, not preceded by the one of 20 bytes for
-    # sizes beyond 4 GB.
+    # A zip as `np.savez` writes it ends with a record of 22 bytes, not preceded by the one of 20
+    # bytes for sizes beyond 4 GB.
     signature = end[-22:-18]
     size_of_directory = int.from_bytes(end[-10:-6], "little")
     if signature != b"PK\5\6" or end.startswith(b"PK\6\7"):
@@ -144,4 +151,6 @@ def _check_sums(name: str, rows: NDArray[np.floating[Any]]) -> None:
 
 def _check_text(name: str, text: NDArray[Any], shape: tuple[int, ...]) -> None:
     if text.dtype.kind != "U" or text.shape != shape:
-        raise ValueError(f"{name} must be str of shape {shape}, not {text.dtype} of shape {text.shape}")
+        raise ValueError(
+            f"{name} must be str of shape {shape}, not {text.dtype} of shape {text.shape}"
+        )

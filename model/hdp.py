@@ -1,26 +1,28 @@
-"""The hierarchical Dirichlet process by stochastic variational inference: [SVI13] figure 9, [W11] figure 2.
+"""The hierarchical Dirichlet process by stochastic variational inference: [SVI13] figure 9, [W11]
+figure 2.
 
 | symbol | shape | meaning | paper |
 |---|---|---|---|
 | lambda_ | (K, W) | variational Dirichlet of the topics | [SVI13] fig. 8 |
 | a, b | (K-1,) | variational Betas of the corpus sticks v | [SVI13] fig. 8 ([W11]: u, v) |
 | sigma | (K,) | a topic's weight in the corpus, from v | [SVI13] section 3.3 |
-| zeta | (T, K) | a table's topic, for each of a document's T tables | [SVI13] fig. 9 ([W11]: varphi) |
+| zeta | (T, K) | the topic of each of a document's T tables | [SVI13] fig. 9 ([W11]: varphi) |
 | phi | (n, T) | a word's table | [SVI13] fig. 9 ([W11]: zeta) |
 | gamma | (T-1, 2) | variational Betas of a document's sticks | [SVI13] fig. 9 ([W11]: a, b) |
 | omega, alpha | numbers | concentrations of corpus and document | [SVI13] section 3.3 |
 | eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
 | rho | number | step size | [SVI13] eq. 26 |
 
-The E-step is in `hdp_e_step.py`, its loops in `hdp_kernels.py`. `infer` uses `scvb0_e_step.py`; lambda is in
-`lambda_.py`.
+The E-step is in `hdp_e_step.py`, its loops in `hdp_kernels.py`. `infer` uses `scvb0_e_step.py`;
+lambda is in `lambda_.py`.
 
-**Where the default departs from the papers** (`warm_start=True`; formulas and measurements: decision 0026):
-one pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
-random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
-(`hdp_kernels`); (4) topics that are ahead are held back during the first part of the stream
-(`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large compared
-with the priors. All these numbers are a `schedules.HDPRecipe`. `warm_start=False` is figure 9 line by line.
+**Where the default departs from the papers** (`warm_start=True`; formulas and measurements:
+decision 0026): one pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics
+start from documents, not at random; (2) the sticks start uniform and heavy; (3) a document's tables
+start from its own topics (`hdp_kernels`); (4) topics that are ahead are held back during the first
+part of the stream (`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller
+step; (6) D is large compared with the priors. All these numbers are a `schedules.HDPRecipe`.
+`warm_start=False` is figure 9 line by line.
 """
 
 from __future__ import annotations
@@ -83,15 +85,20 @@ class OnlineHDP(LambdaModel):
 
     n_words, n_documents: W, and D, the size of the corpus (an estimate will do)
     max_topics, max_topics_per_document: the truncations K and T
-    omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the topics
-    tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
-    half_life: documents after which earlier learning has half its weight: the least step size follows from it
-    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Lambda`); by default 0.17, or 0 without the warm start
-    warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
+    omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the
+    topics
+    tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1],
+    tau0 >= 0
+    half_life: documents after which earlier learning has half its weight: the least step size
+    follows from it
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics
+    use them too (`Lambda`); by default 0.17, or 0 without the warm start
+    warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random
+    topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most
-    `tolerance` of the document, or after this many iterations (figure 9; the default has its own limits)
+    `tolerance` of the document, or after this many iterations (figure 9; the default has its own
+    limits)
     threads: affect the speed, not the result
 
     Raises ValueError for values out of range.
@@ -179,7 +186,9 @@ class OnlineHDP(LambdaModel):
         self.max_topics_per_document = MAX_TOPICS_PER_DOCUMENT.value(max_topics_per_document)
         self.tolerance = TOLERANCE.value(tolerance)
         self.max_iterations = MAX_ITERATIONS.value(max_iterations)
-        self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
+        self._first = Minibatch(
+            [0], [], []
+        )  # what the topics start from, until there are enough documents
         self._started_from = 0
         K = self.n_topics
         W = self.n_words
@@ -188,7 +197,15 @@ class OnlineHDP(LambdaModel):
             self.recipe = self.recipe.sized(self.n_documents)
             topics = Lambda.of(np.zeros((W, K), dtype), self._eta)
         else:
-            topics = random_topics(self._random, "exponential", K, W, self.n_documents, self._eta, dtype)
+            topics = random_topics(
+                self._random,
+                "exponential",
+                K,
+                W,
+                self.n_documents,
+                self._eta,
+                dtype,
+            )
         self._restart(topics, 0.0, K)
 
     @classmethod
@@ -196,13 +213,15 @@ class OnlineHDP(LambdaModel):
         return cls(n_words, n_documents, max_topics=topics, **settings)
 
     def _restart(self, topics: Lambda, heavy: float, starts: int) -> None:
-        """The corpus before any step. heavy: the tables that each of the first `starts` topics is assumed to
-        have already."""
+        """The corpus before any step. heavy: the tables that each of the first `starts` topics is
+        assumed to have already."""
         self._topics = topics
         K = topics.n_topics
         self._words = np.zeros(K)  # of each topic in the corpus: a running mean
         self._time = 0.0  # t, in whole steps
-        later: Vector = np.maximum(starts - np.arange(1.0, K), 0)  # topics that start after each one
+        later: Vector = np.maximum(
+            starts - np.arange(1.0, K), 0
+        )  # topics that start after each one
         started: Vector = (np.arange(1, K) <= starts).astype(np.float64)
         self.a = 1.0 + heavy * started  # [SVI13] fig. 9 line 1 for heavy = 0
         self.b = self.omega + heavy * later
@@ -222,7 +241,8 @@ class OnlineHDP(LambdaModel):
         return raised(self.eta, self.n_documents, self.recipe.eta_documents)
 
     def topic_shares(self) -> Vector:
-        """(K,) each topic's share of the words of the corpus, sums to 1; equal before the first update."""
+        """(K,) each topic's share of the words of the corpus, sums to 1; equal before the first
+        update."""
         total = self._words.sum()
         if total == 0:
             return np.full(self.n_topics, 1 / self.n_topics)
@@ -230,7 +250,8 @@ class OnlineHDP(LambdaModel):
         return shares
 
     def document_prior(self) -> Vector:
-        """(K,) alpha E[sigma_k(v)], the Dirichlet prior of a document's proportions, [W11] section 4.1."""
+        """(K,) alpha E[sigma_k(v)], the Dirichlet prior of a document's proportions, [W11] section
+        4.1."""
         from wikitopics.model.hdp_e_step import expected_sticks
 
         return self.alpha * expected_sticks(self.a, self.b)
@@ -246,7 +267,8 @@ class OnlineHDP(LambdaModel):
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
 
-        An empty minibatch changes nothing. Raises ValueError for a word id out of range, before any change.
+        An empty minibatch changes nothing. Raises ValueError for a word id out of range, before any
+        change.
         """
         sound(batch).check_words(self.n_words)
         if batch.D == 0:
@@ -299,7 +321,8 @@ class OnlineHDP(LambdaModel):
         return mixture.proportions(words, corpus.rows, sigma)
 
     def _corpus(self, ids: Ids, seen: float, mixed: float = 0.0) -> HDPCorpus:
-        """The corpus as these documents see it; while few have been `seen`, leading topics are held back."""
+        """The corpus as these documents see it; while few have been `seen`, leading topics are held
+        back."""
         from wikitopics.model.hdp_e_step import corpus_of
 
         if self.warm_start:
@@ -309,8 +332,11 @@ class OnlineHDP(LambdaModel):
             rows = self._topics.Elog_rows(ids)
         return corpus_of(rows, self.a, self.b, self._topics.dtype)
 
-    def _local_steps(self, words: Words, corpus: HDPCorpus) -> Iterator[tuple[slice, Words, Tables]]:
-        """The local step on `PART` documents at a time: their range, their words, and the result."""
+    def _local_steps(
+        self, words: Words, corpus: HDPCorpus
+    ) -> Iterator[tuple[slice, Words, Tables]]:
+        """The local step on `PART` documents at a time: their range, their words, and the
+        result."""
         for start in range(0, words.batch.D, PART):
             documents = slice(start, min(start + PART, words.batch.D))
             part = words.part(documents)
@@ -344,8 +370,9 @@ class OnlineHDP(LambdaModel):
     def _learn_first(self, batch: Minibatch, enough: float, mixed: float) -> NDArray[np.float32]:
         """A minibatch of the first documents, from which the topics start.
 
-        Until there are enough of them, everything starts over from all of them whenever their number has
-        doubled, so that the stream may begin with small minibatches. In between, the steps are ordinary ones.
+        Until there are enough of them, everything starts over from all of them whenever their
+        number has doubled, so that the stream may begin with small minibatches. In between, the
+        steps are ordinary ones.
         """
         earlier = self._first or batch[:0]
         first = Minibatch.concatenate([earlier, batch])
@@ -362,8 +389,8 @@ class OnlineHDP(LambdaModel):
         return theta
 
     def _start_from(self, documents: Minibatch, mixed: float = 0.0) -> None:
-        """Start the topics from documents added to the corpus's mean, with the share `mixed` from a mixture;
-        the sticks are uniform and heavy."""
+        """Start the topics from documents added to the corpus's mean, with the share `mixed` from a
+        mixture; the sticks are uniform and heavy."""
         recipe = self.recipe
         K = self.n_topics
         corpus = max(self.n_documents, recipe.smallest_corpus)
@@ -374,14 +401,21 @@ class OnlineHDP(LambdaModel):
         mass = corpus * WORDS_A_DOCUMENT / starts
         sources = documents
         drawn = recipe.draw(documents.D, starts, self._random)
-        if n_seeded:  # a seeded topic starts from a document of its seeds, after all other documents
+        if (
+            n_seeded
+        ):  # a seeded topic starts from a document of its seeds, after all other documents
             drawn[:n_seeded] = documents.D + np.arange(n_seeded)[:, None]
             indptr = np.append(0, np.cumsum(seeds_of_topics))
             ones = np.ones(len(seed_words), np.int32)
             of_seeds = Minibatch(indptr, seed_words.astype(np.int32), ones)
             sources = Minibatch.concatenate([documents, of_seeds])
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
-        lambda_hat[:, :starts] = mass * topics_from(sources, self.n_words, drawn, recipe.seed_weight)
+        lambda_hat[:, :starts] = mass * topics_from(
+            sources,
+            self.n_words,
+            drawn,
+            recipe.seed_weight,
+        )
         if mixed and documents.n_tokens:
             fresh = mixture.first_topics(documents, self._topics, starts, self._random)
             fresh *= mixed * mass * starts / fresh.sum()
@@ -393,11 +427,11 @@ class OnlineHDP(LambdaModel):
         self._started_from = documents.D
 
     def _drop_topics(self) -> None:
-        """Empty the topics that have too few words, up to a third of all, smallest first; documents use other
-        topics in later steps.
+        """Empty the topics that have too few words, up to a third of all, smallest first; documents
+        use other topics in later steps.
 
-        Nothing else removes them: a topic that started from a document keeps it, and no topic is small in the
-        corpus as lambda and the sticks count it.
+        Nothing else removes them: a topic that started from a document keeps it, and no topic is
+        small in the corpus as lambda and the sticks count it.
         """
         started = np.count_nonzero(self._topics.total_hat)
         small = self.topic_shares() < self.recipe.least_share(self.n_documents)
@@ -436,7 +470,8 @@ class OnlineHDP(LambdaModel):
         mass = np.zeros(self.n_topics)
         tables = np.zeros(self.n_topics)
         theta = np.empty((batch.D, self.n_topics), np.float32)
-        # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
+        # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a
+        # time
         self._topics.decay(rho, self._eta)
         for documents, part, posterior in local_steps:
             statistics = sum_statistics(part.batch, posterior, self.n_words, self._workers)
@@ -455,7 +490,8 @@ class OnlineHDP(LambdaModel):
         return theta
 
     def _step_sticks(self, rho: float, weight: float, mass: Vector, tables: Vector) -> None:
-        """Line 12 for the sticks, and the running mean of the topics' words; `weight` is rho D/S."""
+        """Line 12 for the sticks, and the running mean of the topics' words; `weight` is rho
+        D/S."""
         self._words = (1 - rho) * self._words + weight * mass
         after = tables.sum() - np.cumsum(tables)[:-1]
         self.a = (1 - rho) * self.a + rho + weight * tables[:-1]

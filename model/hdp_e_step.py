@@ -1,7 +1,8 @@
-"""The HDP's E-step, [SVI13] figure 9 lines 5 to 11: from documents and corpus to tables and statistics.
+"""The HDP's E-step, [SVI13] figure 9 lines 5 to 11: from documents and corpus to tables and
+statistics.
 
-These functions are pure: they change none of their arguments, except for `figure_9`'s tables. `words` are
-those of a minibatch, with the rows of the corpus.
+These functions are pure: they change none of their arguments, except for `figure_9`'s tables.
+`words` are those of a minibatch, with the rows of the corpus.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def Elog_sticks(a: Vector, b: Vector) -> Vector:
 
 
 def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
-    """E[log p(v | omega)] - E[log q(v | a, b)], nats; at most 0: minus a Kullback-Leibler divergence."""
+    """E[log p(v | omega)] - E[log q(v | a, b)], nats; at most 0: minus a Kullback-Leibler
+    divergence."""
     both = psi(a + b)
     Elog_v = psi(a) - both
     Elog_rest = psi(b) - both
@@ -60,7 +62,8 @@ def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
 
 
 def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: DTypeLike = np.float64) -> HDPCorpus:
-    """The corpus for `shortlists`, `figure_9` or `bounds`, as `dtype`; sticks are padded like the rows."""
+    """The corpus for `shortlists`, `figure_9` or `bounds`, as `dtype`; sticks are padded like the
+    rows."""
     padding = (0, rows.shape[1] - len(a) - 1)
     sigma = np.pad(expected_sticks(a, b).astype(dtype), padding)
     Elog_sigma = np.pad(Elog_sticks(a, b).astype(dtype), padding)
@@ -70,7 +73,13 @@ def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: DTypeLike = np.float64)
 # The documents
 
 
-def shortlists(words: Words, corpus: HDPCorpus, K: int, limits: HDPLimits, workers: Threads) -> Tables:
+def shortlists(
+    words: Words,
+    corpus: HDPCorpus,
+    K: int,
+    limits: HDPLimits,
+    workers: Threads,
+) -> Tables:
     """The default local step, over each document's shortlist of topics: `hdp_kernels.e_step`."""
     D = words.batch.D
     N = len(words.entries.local)
@@ -90,10 +99,14 @@ def shortlists(words: Words, corpus: HDPCorpus, K: int, limits: HDPLimits, worke
 
 
 def figure_9(
-    words: Words, corpus: HDPCorpus, limits: HDPLimits, workers: Threads, start_from: Floats | None = None
+    words: Words,
+    corpus: HDPCorpus,
+    limits: HDPLimits,
+    workers: Threads,
+    start_from: Floats | None = None,
 ) -> Tables:
-    """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, changed in
-    place."""
+    """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, changed
+    in place."""
     D = words.batch.D
     N = len(words.entries.local)
     T = limits.T
@@ -127,8 +140,15 @@ def sum_statistics(batch: Minibatch, posterior: Tables, W: int, workers: Threads
     return HDPStatistics(words.ids, sums, mass, tables)
 
 
-def bounds(words: Words, corpus: HDPCorpus, alpha: float, posterior: Tables, workers: Threads) -> Vector:
-    """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
+def bounds(
+    words: Words,
+    corpus: HDPCorpus,
+    alpha: float,
+    posterior: Tables,
+    workers: Threads,
+) -> Vector:
+    """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the
+    words."""
     D = words.batch.D
     result = np.zeros(D)
     kernel = hdp_figure_9_kernels.document_bounds

@@ -1,4 +1,5 @@
-"""The document loops of the HDP as printed: [SVI13] figure 9 lines 5 to 10, and the bound that they increase.
+"""The document loops of the HDP as printed: [SVI13] figure 9 lines 5 to 10, and the bound that they
+increase.
 
 | symbol | shape and type | meaning |
 |---|---|---|
@@ -6,9 +7,11 @@
 | zeta | (D, T, K) floats | a table's topics; in `document_bounds` (D, T, C), of those in `topics` |
 | bounds | (D,) float64 | a document's terms of the ELBO |
 
-Every document has T tables and every table all K topics; otherwise the symbols are those of `hdp_kernels.py`.
-Within a document: ids, n_dw (n,) are the rows of its words and their counts, at_tables (n, T) its part of
-`tables`, words (T,) float64 the sums of that, gamma (T, 2) and Elog_pi (T,) float64 its sticks.
+Every document has T tables and every table all K topics; otherwise the symbols are those of
+`hdp_kernels.py`.
+Within a document: ids, n_dw (n,) are the rows of its words and their counts, at_tables (n, T) its
+part of `tables`, words (T,) float64 the sums of that, gamma (T, 2) and Elog_pi (T,) float64 its
+sticks.
 """
 
 from __future__ import annotations
@@ -24,9 +27,16 @@ from wikitopics.model.minibatch import Counts, Entries, Floats, Ids, Vector
 
 @kernel
 def ascend(
-    start: int, stop: int, batch: Entries, corpus: HDPCorpus, limits: HDPLimits, fresh: bool, found: Tables
+    start: int,
+    stop: int,
+    batch: Entries,
+    corpus: HDPCorpus,
+    limits: HDPLimits,
+    fresh: bool,
+    found: Tables,
 ) -> None:
-    """Coordinate ascent for documents start to stop, until the tables' words change by at most `tolerance`.
+    """Coordinate ascent for documents start to stop, until the tables' words change by at most
+    `tolerance`.
 
     fresh: start with lines 5 and 6; otherwise from the phi in `tables`.
     """
@@ -52,7 +62,13 @@ def ascend(
             for j in range(n):
                 for i in range(T):
                     at_tables[j, i] = n_dw[j]
-            choose_among_all(ids, at_tables, Elog_rows, nothing, zeta[d])  # line 5: the same for all tables
+            choose_among_all(
+                ids,
+                at_tables,
+                Elog_rows,
+                nothing,
+                zeta[d],
+            )  # line 5: the same for all tables
             Elog_pi[:] = 0
             assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], at_tables)  # line 6
         for i in range(T):
@@ -106,7 +122,11 @@ def document_sticks(alpha: float, words: Vector, gamma: Vector, Elog_pi: Vector)
 
 @kernel
 def choose_among_all(
-    ids: Ids, at_tables: Floats, Elog_rows: Floats, Elog_sigma: Floats, zeta: Floats
+    ids: Ids,
+    at_tables: Floats,
+    Elog_rows: Floats,
+    Elog_sigma: Floats,
+    zeta: Floats,
 ) -> None:
     """Line 8: zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), (T, K)."""
     for i in range(zeta.shape[0]):
@@ -122,7 +142,12 @@ def choose_among_all(
 
 @kernel
 def assign_words(
-    ids: Ids, n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, at_tables: Floats
+    ids: Ids,
+    n_dw: Counts,
+    Elog_rows: Floats,
+    Elog_pi: Vector,
+    zeta: Floats,
+    at_tables: Floats,
 ) -> None:
     """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]).
 
@@ -152,12 +177,18 @@ def normalise(log_weights: Floats) -> None:
 
 @kernel
 def document_bounds(
-    start: int, stop: int, batch: Entries, corpus: HDPCorpus, alpha: float, posterior: Tables, bounds: Vector
+    start: int,
+    stop: int,
+    batch: Entries,
+    corpus: HDPCorpus,
+    alpha: float,
+    posterior: Tables,
+    bounds: Vector,
 ) -> None:
     """[W11] L_j without the corpus terms, nats, for documents start to stop; gamma at its optimum.
 
-    Every sum over words, including their entropy, counts each word n_dw times. A document with fewer than T
-    tables has no variables for the others, which the model integrates to one.
+    Every sum over words, including their entropy, counts each word n_dw times. A document with
+    fewer than T tables has no variables for the others, which the model integrates to one.
     """
     indptr, local, counts = batch
     Elog_rows = corpus.rows
@@ -205,7 +236,8 @@ def document_bounds(
 
 @kernel
 def stick_bound(alpha: float, gamma1: float, gamma2: float) -> tuple[float, float, float]:
-    """Under Beta(gamma1, gamma2): E[log pi_i], E[log(1 - pi_i)], E[log p(pi_i | alpha)] - E[log q(pi_i)]."""
+    """Under Beta(gamma1, gamma2): E[log pi_i], E[log(1 - pi_i)], E[log p(pi_i | alpha)] - E[log
+    q(pi_i)]."""
     both = digamma(gamma1 + gamma2)
     Elog_v = digamma(gamma1) - both
     Elog_not_v = digamma(gamma2) - both

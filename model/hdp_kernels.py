@@ -1,13 +1,14 @@
-"""The HDP's document loops for a good result in one pass: a shortlist of topics, and a table for each.
+"""The HDP's document loops for a good result in one pass: a shortlist of topics, and a table for
+each.
 
-Then come the sums over words and tables of [SVI13] figure 9 line 11. Its local step as printed is in
-`hdp_figure_9_kernels.py`.
+Then come the sums over words and tables of [SVI13] figure 9 line 11. Its local step as printed is
+in `hdp_figure_9_kernels.py`.
 
 | symbol | shape and type | meaning |
 |---|---|---|
 | start, stop | numbers | the range of documents, or words, of a call |
 | batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
-| rows | (U, K') floats | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
+| rows | (U, K') floats | exp(E[log beta]) of the minibatch's words up to a constant; K padded |
 | sigma, Elog_sigma | (K') floats | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
 | tables | (N, T) floats | n_dw phi_dwi: how many of a word's occurrences sit at each table |
 | topics | (D, C) int32 | a document's topics, its shortlist |
@@ -15,9 +16,10 @@ Then come the sums over words and tables of [SVI13] figure 9 line 11. Its local 
 | zeta | (D, T, C) floats | the probability of each of these topics at each table |
 | theta | (D, K) floats | a document's proportions |
 
-A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant. The sticks of a
-document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + … ([SVI13] fig. 9 line 8),
-gamma1_i + gamma2_i = 1 + gamma2_{i-1} and psi(1 + x) = psi(x) + 1/x, so that up to a constant
+A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant. The
+sticks of a
+document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + … ([SVI13] fig. 9 line
+8), gamma1_i + gamma2_i = 1 + gamma2_{i-1} and psi(1 + x) = psi(x) + 1/x, so that up to a constant
 E[log sigma_i(pi)] = psi(gamma1_i) - sum_{s<=i} 1/gamma2_{s-1} (docs/derivations.md).
 
 Within a document, of n words, with t tables and a shortlist of c topics:
@@ -26,7 +28,7 @@ Within a document, of n words, with t tables and a shortlist of c topics:
 |---|---|---|
 | row_of, n_dw | (n,) int32, floats | its words' rows, and their counts |
 | shortlist | (C,) int32 | its topics, of which it has c |
-| block | (C + T, n) floats | the words' entries of each topic of the shortlist, then of each mixed table |
+| block | (C + T, n) floats | the words' entries of the shortlist's topics, then of mixed tables |
 | logs | (C, n) floats | the logarithms of the first C lines |
 | line | (T,) int32 | each table's line of the block |
 | order | (T,) int32 | the tables, most words first |
@@ -43,7 +45,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wikitopics.model.kernels import add_lines, dot, exp_digamma_first, kernel, log_first, longest_of, part
+from wikitopics.model.kernels import (
+    add_lines,
+    dot,
+    exp_digamma_first,
+    kernel,
+    log_first,
+    longest_of,
+    part,
+)
 from wikitopics.model.minibatch import Entries, Floats, Ids, Occurrences, Vector
 
 
@@ -80,7 +90,8 @@ class Tables(NamedTuple):
 
     tables: (N, T) n_dw phi_dwi, how many of a word's occurrences sit at each table
     topics: (D, C) each document's topics, of which it has n_topics (D,)
-    zeta: (D, T, C) the probability of each of these topics at each table, of which it has n_tables (D,)
+    zeta: (D, T, C) the probability of each of these topics at each table, of which it has n_tables
+    (D,)
     theta: (D, K) the documents' proportions
     """
 
@@ -111,7 +122,13 @@ class HDPScratch(NamedTuple):
 
 @part
 def soft_em(
-    n: int, local: Ids, n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
+    n: int,
+    local: Ids,
+    n_dw: Floats,
+    rows: Floats,
+    prior: Floats,
+    steps: int,
+    expected: Floats,
 ) -> None:
     """expected_k: words of topic k under proportions found by EM from `prior`, over all topics."""
     kind = rows.dtype.type
@@ -120,7 +137,9 @@ def soft_em(
     for _ in range(steps):
         expected[:] = 0
         j = 0
-        while j + 4 <= n:  # four rows at a time, so that `weight` and `expected` are loaded once for them
+        while (
+            j + 4 <= n
+        ):  # four rows at a time, so that `weight` and `expected` are loaded once for them
             r0 = rows[local[j]]
             r1 = rows[local[j + 1]]
             r2 = rows[local[j + 2]]
@@ -151,18 +170,24 @@ def soft_em(
 
 @kernel
 def e_step(
-    start: int, stop: int, batch: Entries, corpus: HDPCorpus, limits: HDPLimits, posterior: Tables
+    start: int,
+    stop: int,
+    batch: Entries,
+    corpus: HDPCorpus,
+    limits: HDPLimits,
+    posterior: Tables,
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
 
     Lines 5 and 6 give every table the same topics: a saddle point that leads only to poor optima.
-    Instead, a few steps of EM on the proportions over all topics find the document's topics, and each topic
-    starts with a table of its own. A round repeats line 8's gamma and line 9's phi until the tables' words
-    change by at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables
-    are kept sorted by their words, which never lowers the bound unless alpha is above 1, and then only by the
-    last two of T tables (docs/derivations.md).
+    Instead, a few steps of EM on the proportions over all topics find the document's topics, and
+    each topic starts with a table of its own. A round repeats line 8's gamma and line 9's phi until
+    the tables' words change by at most `tolerance` of the document; then each table chooses its
+    topics, line 8's zeta. Tables are kept sorted by their words, which never lowers the bound
+    unless alpha is above 1, and then only by the last two of T tables (docs/derivations.md).
 
-    Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
+    Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words
+    + alpha).
     """
     indptr, local, counts = batch
     rows, sigma, Elog_sigma = corpus
@@ -208,7 +233,8 @@ def e_step(
         n = indptr[d + 1] - first
         for j in range(n):
             n_dw[j] = kind(counts[first + j])
-        # A separate loop: in one that also stores, the order of the sum would depend on where the arrays lie.
+        # A separate loop: in one that also stores, the order of the sum would depend on where the
+        # arrays lie.
         total = kind(0)
         for j in range(n):
             total += n_dw[j]
@@ -270,10 +296,16 @@ def gather(n: int, c: int, row_of: Ids, rows: Floats, scratch: HDPScratch) -> No
 
 @part
 def settle(
-    n: int, t: int, T: int, alpha: float, tolerated: float, iterations: int, scratch: HDPScratch
+    n: int,
+    t: int,
+    T: int,
+    alpha: float,
+    tolerated: float,
+    iterations: int,
+    scratch: HDPScratch,
 ) -> None:
-    """A round: line 8's gamma and line 9's phi in turn, until the tables' words change no more than is
-    tolerated."""
+    """A round: line 8's gamma and line 9's phi in turn, until the tables' words change no more than
+    is tolerated."""
     n_dw = scratch.n_dw
     block = scratch.block
     line = scratch.line
@@ -301,7 +333,12 @@ def settle(
 
 @part
 def fill_shortlist(
-    K: int, expected: Floats, fewest_words: float, most: int, topics: Ids, words: Floats
+    K: int,
+    expected: Floats,
+    fewest_words: float,
+    most: int,
+    topics: Ids,
+    words: Floats,
 ) -> int:
     """Put the topics with more than `fewest_words` expected words into `topics`, largest first.
 
@@ -358,13 +395,21 @@ def weigh_tables(t: int, T: int, alpha: float, words: Floats, order: Ids, weight
 
 
 @part
-def choose_topics(t: int, c: int, n: int, one_topic: float, Elog_sigma: Floats, scratch: HDPScratch) -> bool:
-    """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
+def choose_topics(
+    t: int,
+    c: int,
+    n: int,
+    one_topic: float,
+    Elog_sigma: Floats,
+    scratch: HDPScratch,
+) -> bool:
+    """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the
+    shortlist.
 
-    A table whose other topics together have less than `one_topic` times the probability of the likeliest has
-    only the likeliest. Sets each table's line: that of its one topic or, for several topics, a new line of
-    the block, exp(sum_k zeta E[log beta_k]). Returns whether another round may help: a table has taken
-    another topic, or several.
+    A table whose other topics together have less than `one_topic` times the probability of the
+    likeliest has only the likeliest. Sets each table's line: that of its one topic or, for several
+    topics, a new line of the block, exp(sum_k zeta E[log beta_k]). Returns whether another round
+    may help: a table has taken another topic, or several.
     """
     shortlist = scratch.shortlist
     block = scratch.block
@@ -410,9 +455,15 @@ def choose_topics(t: int, c: int, n: int, one_topic: float, Elog_sigma: Floats, 
 
 @kernel
 def sum_statistics(
-    start: int, stop: int, occurrences: Occurrences, posterior: Tables, sums: Floats, mass: Vector
+    start: int,
+    stop: int,
+    occurrences: Occurrences,
+    posterior: Tables,
+    sums: Floats,
+    mass: Vector,
 ) -> None:
-    """sums[u, k] = sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop, [SVI13] fig. 9 line 11.
+    """sums[u, k] = sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop, [SVI13] fig. 9 line
+    11.
 
     sums: (U, K) floats; their sums over the words are added to mass, (K,).
     """

@@ -1,4 +1,5 @@
-"""What several models' kernels have in common: sums over lines, digamma, logarithm, and lambda's loops.
+"""What several models' kernels have in common: sums over lines, digamma, logarithm, and lambda's
+loops.
 
 A "line" is a row of a matrix, in any order.
 
@@ -23,15 +24,17 @@ from numpy.typing import NDArray
 
 from wikitopics.model.minibatch import Entries, Floats, Ids, Indices, Vector
 
-# Numba as the models use it: kernels are compiled when first called, cached on disk, and release the GIL.
+# Numba as the models use it: kernels are compiled when first called, cached on disk, and release
+# the GIL.
 #
-# The first start after an installation takes a while to compile; the screen asks `is_compiling`, so that it
-# can say so. numba is loaded when the first kernel is defined, not with this module. With NUMBA_DISABLE_JIT=1
-# every kernel runs as plain Python.
+# The first start after an installation takes a while to compile; the screen asks `is_compiling`, so
+# that it can say so. numba is loaded when the first kernel is defined, not with this module. With
+# NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
+# Sums may be reordered and multiplications fused with additions; NaN and infinity keep their
+# meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 SETTINGS = {"nogil": True, "error_model": "numpy", "fastmath": REORDER, "no_cfunc_wrapper": True}
 
@@ -45,15 +48,15 @@ def is_compiling() -> bool:
 
 @cache
 def cache_folder() -> str | None:
-    """The folder where compiled kernels are kept for the next start, created if necessary; None if none is
-    writable."""
+    """The folder where compiled kernels are kept for the next start, created if necessary; None if
+    none is writable."""
     import platformdirs
 
     folder = os.environ.get("NUMBA_CACHE_DIR")
     try:
         if not folder:
-            # A folder for exactly these sources: numba does not notice changes in a kernel that is called by
-            # another.
+            # A folder for exactly these sources: numba does not notice changes in a kernel that is
+            # called by another.
             sources = hashlib.sha256()
             for source in sorted(Path(__file__).parent.rglob("*.py")):
                 sources.update(source.read_bytes())
@@ -91,8 +94,9 @@ def _numba() -> Any:
 def kernel(function: F) -> F:
     """Compile a function for the CPU; its callers may run it on several threads at once.
 
-    It is always inlined. Otherwise a kernel called by others would exist on its own and in each caller, with
-    sums in different orders, and which version ran would depend on what was compiled and what was cached.
+    It is always inlined. Otherwise a kernel called by others would exist on its own and in each
+    caller, with sums in different orders, and which version ran would depend on what was compiled
+    and what was cached.
     """
     return _compiled(function, forceinline=True)
 
@@ -100,8 +104,8 @@ def kernel(function: F) -> F:
 def part(function: F) -> F:
     """A step of one kernel, written separately for readability and compiled as part of that kernel.
 
-    It takes less time to compile than a kernel of its own. Never pass a kernel a number that starts as a
-    literal, as in ``n = 0``: the kernel would be compiled twice, for 0 and for all numbers.
+    It takes less time to compile than a kernel of its own. Never pass a kernel a number that starts
+    as a literal, as in ``n = 0``: the kernel would be compiled twice, for 0 and for all numbers.
     """
     return _compiled(function, inline="always")
 
@@ -148,7 +152,14 @@ def dot(n: int, a: Floats, b: Floats) -> Any:
 
 
 @kernel
-def add_lines(lines: int, n: int, x: Floats, line: NDArray[np.integer], block: Floats, out: Floats) -> None:
+def add_lines(
+    lines: int,
+    n: int,
+    x: Floats,
+    line: NDArray[np.integer],
+    block: Floats,
+    out: Floats,
+) -> None:
     """out_j = sum_a x_a block[line_a, j] for j < n, over a < lines, four at a time."""
     for j in range(n):
         out[j] = 0
@@ -163,7 +174,9 @@ def add_lines(lines: int, n: int, x: Floats, line: NDArray[np.integer], block: F
         l2 = line[a + 2]
         l3 = line[a + 3]
         for j in range(n):
-            out[j] += (x0 * block[l0, j] + x1 * block[l1, j]) + (x2 * block[l2, j] + x3 * block[l3, j])
+            out[j] += (x0 * block[l0, j] + x1 * block[l1, j]) + (
+                x2 * block[l2, j] + x3 * block[l3, j]
+            )
         a += 4
     while a < lines:
         x0 = x[a]
@@ -174,7 +187,14 @@ def add_lines(lines: int, n: int, x: Floats, line: NDArray[np.integer], block: F
 
 
 @kernel
-def dot_lines(lines: int, n: int, r: Floats, line: NDArray[np.integer], block: Floats, out: Floats) -> None:
+def dot_lines(
+    lines: int,
+    n: int,
+    r: Floats,
+    line: NDArray[np.integer],
+    block: Floats,
+    out: Floats,
+) -> None:
     """out_a = sum_j block[line_a, j] r_j for a < lines, over j < n, four at a time."""
     a = 0
     while a + 4 <= lines:
@@ -208,9 +228,15 @@ def mixtures(indptr: Indices, local: Ids, rows: Floats, weights: Floats, out: Fl
 
 @kernel
 def of_one_topic(
-    batch: Entries, log_rows: Floats, log_prior: Floats, temper: float, R: Floats, sums: Floats
+    batch: Entries,
+    log_rows: Floats,
+    log_prior: Floats,
+    temper: float,
+    R: Floats,
+    sums: Floats,
 ) -> None:
-    """R_dk ∝ (prior_k prod_w rows_wk^n_dw)^temper: each document's one topic, (D, K), rows sum to 1.
+    """R_dk ∝ (prior_k prod_w rows_wk^n_dw)^temper: each document's one topic, (D, K), rows sum to
+    1.
 
     Adds n_dw R_d to the sums of its words, (U, K).
     """
@@ -243,14 +269,16 @@ def of_one_topic(
 
 @kernel
 def digamma(x: float) -> float:
-    """psi(x) for x > 0 in float64, to about 1e-13: recurrence up to 8, then the asymptotic series."""
+    """psi(x) for x > 0 in float64, to about 1e-13: recurrence up to 8, then the asymptotic
+    series."""
     shift = 0.0
     while x < 8.0:
         shift += 1.0 / x
         x += 1.0
     r = 1.0 / (x * x)
     tail = r * (
-        1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132 - r * (691 / 32760 - r / 12)))))
+        1 / 12
+        - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132 - r * (691 / 32760 - r / 12)))))
     )
     return math.log(x) - 0.5 / x - tail - shift
 
@@ -284,9 +312,9 @@ def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
     """out = exp(psi(x)) for the first n of x > 0; float64 to 1e-13, float32 to 2e-5 relative.
 
     In float32 it has no branches, so that it runs on whole vector registers:
-    psi(x) = psi(x + 4) - (1/x + 1/(x+1) + 1/(x+2) + 1/(x+3)), where with q = x (x + 3) the four reciprocals
-    are (2 x + 3) (2 q + 2) / (q (q + 2)), and exp(psi(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + O(y^-5).
-    Below the smallest float32 the result is about 1e-37 instead of 0.
+    psi(x) = psi(x + 4) - (1/x + 1/(x+1) + 1/(x+2) + 1/(x+3)), where with q = x (x + 3) the four
+    reciprocals are (2 x + 3) (2 q + 2) / (q (q + 2)), and exp(psi(y + 1/2)) = y + 1/(24 y) -
+    37/(5760 y^3) + O(y^-5). Below the smallest float32 the result is about 1e-37 instead of 0.
     """
     if x.itemsize == 8:
         for i in range(n):
@@ -304,10 +332,11 @@ def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
 
 @kernel
 def log_first(n: int, x: Floats, out: Floats) -> None:
-    """out = log x for the first n of x > 0; in float32 without branches, to an absolute error of 1e-6.
+    """out = log x for the first n of x > 0; in float32 without branches, to an absolute error of
+    1e-6.
 
-    x = m 2^e with m within a factor of sqrt 2 of 1, and log m = 2 artanh((m - 1) / (m + 1)) by its series.
-    Below 1e-30, where x underflows, the log is that of 1e-30.
+    x = m 2^e with m within a factor of sqrt 2 of 1, and log m = 2 artanh((m - 1) / (m + 1)) by its
+    series. Below 1e-30, where x underflows, the log is that of 1e-30.
     """
     if x.itemsize == 8:
         for j in range(n):
@@ -345,7 +374,8 @@ def log_first(n: int, x: Floats, out: Floats) -> None:
 
 
 class Stored(NamedTuple):
-    """lambda = eta + scale hat: hat (W, K) float32 or float64, a row a word; both numbers of that type."""
+    """lambda = eta + scale hat: hat (W, K) float32 or float64, a row a word; both numbers of that
+    type."""
 
     hat: Floats
     scale: Any
@@ -354,7 +384,13 @@ class Stored(NamedTuple):
 
 @kernel
 def weighted_rows(
-    start: int, stop: int, ids: Ids, topics: Stored, pressure: Any, weight: Floats, rows: Floats
+    start: int,
+    stop: int,
+    ids: Ids,
+    topics: Stored,
+    pressure: Any,
+    weight: Floats,
+    rows: Floats,
 ) -> None:
     """rows[u] = lambda_kw weight_k / (1 + pressure sum_{l != k} hat_lw) for words start to stop."""
     hat, scale, eta = topics
@@ -375,7 +411,13 @@ def weighted_rows(
 
 @kernel
 def exp_Elog_rows(
-    start: int, stop: int, ids: Ids, topics: Stored, psi_total: Vector, weight: Floats, rows: Floats
+    start: int,
+    stop: int,
+    ids: Ids,
+    topics: Stored,
+    psi_total: Vector,
+    weight: Floats,
+    rows: Floats,
 ) -> None:
     """rows[u] = exp(psi(lambda_kw)) weight_k over its sum, for words start to stop."""
     hat, scale, eta = topics
@@ -394,11 +436,12 @@ def exp_Elog_rows(
         if total > 1e-25:
             inverse = 1 / total
             for k in range(K):
-                # Values below 1e-25 of the row do not matter, and denormal numbers would slow the E-step.
+                # Values below 1e-25 of the row do not matter, and denormal numbers would slow the
+                # E-step.
                 rows[u, k] = value[k] * inverse if value[k] > 1e-25 * total else 0
         else:
-            # Everything underflows (a small eta, a new word): compute relative to the largest, in float64,
-            # without balance.
+            # Everything underflows (a small eta, a new word): compute relative to the largest, in
+            # float64, without balance.
             largest = -np.inf
             for k in range(K):
                 largest = max(largest, digamma(lam[k]) - psi_total[k])

@@ -1,8 +1,9 @@
-"""lambda, the variational Dirichlet of the topics, stored so that a step costs only the words it touches.
+"""lambda, the variational Dirichlet of the topics, stored so that a step costs only the words it
+touches.
 
-lambda_kw = eta + scale hat[w, k]: the factor (1 - rho) of a step multiplies `scale` and moves `eta`, both
-numbers, and only the rows of the minibatch's words are written. It is word-major, so that a word's topics lie
-side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
+lambda_kw = eta + scale hat[w, k]: the factor (1 - rho) of a step multiplies `scale` and moves
+`eta`, both numbers, and only the rows of the minibatch's words are written. It is word-major, so
+that a word's topics lie side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from wikitopics.model.options import LARGEST
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
-SEED_WEIGHT = 0.03  # what a topic's seeds add to its prior, of a mean topic's words: docs/derivations.md
+SEED_WEIGHT = (
+    0.03  # what a topic's seeds add to its prior, of a mean topic's words: docs/derivations.md
+)
 SEED_START = 0.03  # how much of that a new lambda gets: more would make the topic too broad
 ALONE = Threads(1)
 
@@ -30,8 +33,8 @@ ALONE = Threads(1)
 class Statistics:
     """What documents say about the topics: the output of an E-step, and all that an M-step needs.
 
-    The statistics of the parts of a minibatch are added to lambda in the order of the parts, so the result is
-    the same to the bit wherever each was computed.
+    The statistics of the parts of a minibatch are added to lambda in the order of the parts, so the
+    result is the same to the bit wherever each was computed.
 
     ids: (U,) int32, the words that the documents have, increasing
     sums: (U, K') sum_d n_dw phi_dwk; K' is K or K padded
@@ -44,8 +47,8 @@ class Statistics:
 
 
 class AsRead(NamedTuple):
-    """What is found by reading all topics once: the factor `pressure` on the uses of a word by other topics,
-    and the (K,) sums of the topics under it. Both follow from `apart`."""
+    """What is found by reading all topics once: the factor `pressure` on the uses of a word by
+    other topics, and the (K,) sums of the topics under it. Both follow from `apart`."""
 
     apart: float
     pressure: float
@@ -54,16 +57,18 @@ class AsRead(NamedTuple):
 
 @dataclass
 class Lambda:
-    """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried along.
+    """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried
+    along.
 
-    Topics are decorrelated where they are read, but not where they are learnt (docs/derivations.md): a word
-    that other topics use weighs less in a topic, by the factor 1 / (1 + apart p / c). With n_wk the counts
-    `hat`, n_w their sum over topics, and N their sum over words too, p = (n_w - n_wk) / N is how often the
-    others use the word, and c = sum_w (n_w / N)^2 is how often a word drawn at random from all uses is used.
+    Topics are decorrelated where they are read, but not where they are learnt
+    (docs/derivations.md): a word that other topics use weighs less in a topic, by the factor 1 / (1
+    + apart p / c). With n_wk the counts `hat`, n_w their sum over topics, and N their sum over
+    words too, p = (n_w - n_wk) / N is how often the others use the word, and c = sum_w (n_w / N)^2
+    is how often a word drawn at random from all uses is used.
 
-    A seeded word has a larger prior in its topic: eta + seed_counts[i] for word seed_words[i] in topic
-    seed_topics[i], all (P,). The counts are 0 until the seeds are sown. They are part of `hat`, like
-    words that were read, so only methods that change lambda deal with seeds.
+    A seeded word has a larger prior in its topic: eta + seed_counts[i] for word seed_words[i] in
+    topic seed_topics[i], all (P,). The counts are 0 until the seeds are sown. They are part of
+    `hat`, like words that were read, so only methods that change lambda deal with seeds.
     """
 
     hat: Floats
@@ -82,14 +87,30 @@ class Lambda:
         Entry("scale", "_topics.scale", least=TINY),
         Entry("eta_lambda", "_topics.eta", least=0, most=check.LARGEST_PRIOR),
         Entry("seed_words", "_topics.seed_words", "int64", "P", least=0, below="W", optional=True),
-        Entry("seed_topics", "_topics.seed_topics", "int64", "P", least=0, below="K", optional=True),
+        Entry(
+            "seed_topics",
+            "_topics.seed_topics",
+            "int64",
+            "P",
+            least=0,
+            below="K",
+            optional=True,
+        ),
         Entry("seed_counts", "_topics.seed_counts", "float64", "P", least=0, optional=True),
     )
     """The entries of a state for a model whose topics are `_topics`."""
 
     @classmethod
-    def of_state(cls, hat: Floats, total_hat: Vector, scale: float, eta: float, **seeds: Any) -> Self:
-        """From a state; raises ValueError for a lambda that is not positive, or not finite in float32."""
+    def of_state(
+        cls,
+        hat: Floats,
+        total_hat: Vector,
+        scale: float,
+        eta: float,
+        **seeds: Any,
+    ) -> Self:
+        """From a state; raises ValueError for a lambda that is not positive, or not finite in
+        float32."""
         least = eta + scale * float(hat.min())
         most = eta + scale * float(hat.max())
         if not (least > 0 and most <= LARGEST):
@@ -117,7 +138,9 @@ class Lambda:
 
     def rows(self, word_ids: NDArray[np.integer[Any]]) -> Vector:
         """(U, K) lambda of some words, one row per word."""
-        rows: Vector = self.hat[word_ids].astype(np.float64, copy=False)  # indexing by ids makes a copy
+        rows: Vector = self.hat[word_ids].astype(
+            np.float64, copy=False
+        )  # indexing by ids makes a copy
         rows *= self.scale
         rows += self.eta
         return rows
@@ -136,15 +159,33 @@ class Lambda:
         shares: Vector = self.total_hat / self.total_hat.sum()
         return shares
 
-    def weighted_rows(self, word_ids: Ids, weight: Vector, workers: Threads, pressure: float = 0.0) -> Floats:
-        """(U, K') lambda_kw weight_k / (1 + pressure (n_w - n_wk)) of some words, one row per word; K padded
-        with zeros."""
+    def weighted_rows(
+        self,
+        word_ids: Ids,
+        weight: Vector,
+        workers: Threads,
+        pressure: float = 0.0,
+    ) -> Floats:
+        """(U, K') lambda_kw weight_k / (1 + pressure (n_w - n_wk)) of some words, one row per word;
+        K padded with zeros."""
         from wikitopics.model import kernels
 
         number = self.dtype.type(pressure)
-        return self._rows(kernels.weighted_rows, word_ids, workers, number, weight.astype(self.dtype))
+        return self._rows(
+            kernels.weighted_rows,
+            word_ids,
+            workers,
+            number,
+            weight.astype(self.dtype),
+        )
 
-    def _rows(self, kernel: Callable[..., None], word_ids: Ids, workers: Threads, *factors: Any) -> Floats:
+    def _rows(
+        self,
+        kernel: Callable[..., None],
+        word_ids: Ids,
+        workers: Threads,
+        *factors: Any,
+    ) -> Floats:
         """(U, K') what a kernel makes of some words, one row per word; K padded with zeros."""
         from wikitopics.model.kernels import Stored, padded
 
@@ -156,8 +197,9 @@ class Lambda:
         return rows
 
     def _unscaled(self, apart: float) -> Iterator[tuple[int, Floats]]:
-        """The topics as they are read, up to a factor for each, some words at a time: the first word's id,
-        and rows as in `weighted_rows`. The factors are known only at the end, and then kept."""
+        """The topics as they are read, up to a factor for each, some words at a time: the first
+        word's id, and rows as in `weighted_rows`. The factors are known only at the end, and then
+        kept."""
         K = self.n_topics
         even = np.ones(K)
         totals = np.zeros(K)
@@ -184,7 +226,12 @@ class Lambda:
         assert self._read is not None
         return self._read
 
-    def read_rows(self, word_ids: NDArray[np.integer[Any]], apart: float, workers: Threads = ALONE) -> Floats:
+    def read_rows(
+        self,
+        word_ids: NDArray[np.integer[Any]],
+        apart: float,
+        workers: Threads = ALONE,
+    ) -> Floats:
         """(U, K') E[beta_kw] of some words, decorrelated, one row per word; K padded with zeros."""
         _, pressure, totals = self._as_read(apart)
         ids = np.ascontiguousarray(word_ids, np.int32)
@@ -212,7 +259,8 @@ class Lambda:
         return Elog_beta
 
     def exp_Elog_rows(self, word_ids: Ids, workers: Threads, balance: Vector) -> Floats:
-        """(U, K') exp(E[log beta_kw]) of some words, each row divided by its sum; K padded with zeros.
+        """(U, K') exp(E[log beta_kw]) of some words, each row divided by its sum; K padded with
+        zeros.
 
         balance: (K,) factors on the topics, from before the division
         """
@@ -234,7 +282,8 @@ class Lambda:
         return float(total - self.n_words * psi(self.totals()).sum())
 
     def elbo(self, eta: float) -> float:
-        """E[log p(beta | eta)] - E[log q(beta | lambda)], nats: [H10] eq. 3's last term; costs K W."""
+        """E[log p(beta | eta)] - E[log q(beta | lambda)], nats: [H10] eq. 3's last term; costs K
+        W."""
         from scipy.special import gammaln, psi
 
         K = self.n_topics
@@ -287,7 +336,14 @@ class Lambda:
         np.add.at(self.hat, (seed_words, seed_topics), counts.astype(self.dtype))
         np.add.at(self.total_hat, seed_topics, counts)
 
-    def step(self, rho: float, eta: float, repeats: float, statistics: Statistics, workers: Threads) -> None:
+    def step(
+        self,
+        rho: float,
+        eta: float,
+        repeats: float,
+        statistics: Statistics,
+        workers: Threads,
+    ) -> None:
         """lambda <- (1 - rho) lambda + rho (eta + repeats sstats); repeats = D/S."""
         self.decay(rho, eta)
         self.add(rho * repeats, statistics, workers)
@@ -304,8 +360,15 @@ class Lambda:
         self.scale = scale
         self._add_seeds(np.arange(self.n_topics), rho)
 
-    def add(self, weight: float, statistics: Statistics, workers: Threads, precise: bool = False) -> None:
-        """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's type."""
+    def add(
+        self,
+        weight: float,
+        statistics: Statistics,
+        workers: Threads,
+        precise: bool = False,
+    ) -> None:
+        """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's
+        type."""
         from wikitopics.model.kernels import add_rows
 
         self._read = None
@@ -330,7 +393,13 @@ class Lambda:
 
 
 def random_topics(
-    random: np.random.Generator, initialization: str, K: int, W: int, D: float, eta: float, dtype: str
+    random: np.random.Generator,
+    initialization: str,
+    K: int,
+    W: int,
+    D: float,
+    eta: float,
+    dtype: str,
 ) -> Lambda:
     """A random lambda: "gamma" is Gamma(100, 0.01), mean 1; "exponential" is [SVI13] footnote 6."""
     if initialization == "gamma":
@@ -341,11 +410,17 @@ def random_topics(
     return Lambda.of(lambda_hat.astype(dtype), eta)
 
 
-def topics_from(documents: Minibatch, n_words: int, drawn: NDArray[np.integer[Any]], weight: float) -> Vector:
-    """(W, K) topics, columns sum to 1: each mixes the mean of some documents with the mean of all words.
+def topics_from(
+    documents: Minibatch,
+    n_words: int,
+    drawn: NDArray[np.integer[Any]],
+    weight: float,
+) -> Vector:
+    """(W, K) topics, columns sum to 1: each mixes the mean of some documents with the mean of all
+    words.
 
-    drawn: (K, n) the documents of each topic. A topic's documents all weigh the same, whatever their length,
-    and together make up the share `weight` of its words.
+    drawn: (K, n) the documents of each topic. A topic's documents all weigh the same, whatever
+    their length, and together make up the share `weight` of its words.
     """
     n_topics = len(drawn)
     mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)

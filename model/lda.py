@@ -8,21 +8,23 @@
 | alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [H10] section 2 |
 | rho | number | step size (tau0 + t)^-kappa | [H10] section 2.2 |
 
-The E-step, with its loops and Newton's steps for alpha and eta, is `lda_e_step.py`; lambda is `lambda_.py`.
+The E-step, with its loops and Newton's steps for alpha and eta, is `lda_e_step.py`; lambda is
+`lambda_.py`.
 
-**The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
-the first documents decide which topics live. Four measures prevent that. Their schedules follow the
-number of words seen, so that minibatch sizes and document lengths hardly matter (measurements:
-docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `schedules.CollapsedStart`:
+**The warm start is not in the papers.** Plain online variational Bayes starves topics while
+symmetry breaks: the first documents decide which topics live. Four measures prevent that. Their
+schedules follow the number of words seen, so that minibatch sizes and document lengths hardly
+matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the
+`schedules.CollapsedStart`:
 
-- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`), which unlike
-  exp(psi(.)) does not take half a word from each topic of a document. Its symmetric alpha starts large and
-  falls geometrically, so that topics separate along what many documents have in common. This E-step is kept,
-  and alpha is not learnt, if documents have too few words for each topic to spare half of one, and with a
-  half-life, since new topics never stop appearing;
+- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`), which
+  unlike exp(psi(.)) does not take half a word from each topic of a document. Its symmetric alpha
+  starts large and falls geometrically, so that topics separate along what many documents have in
+  common. This E-step is kept, and alpha is not learnt, if documents have too few words for each
+  topic to spare half of one, and with a half-life, since new topics never stop appearing;
 - *balance*: for a while, small topics gain words and large ones lose them;
-- *step size*: rho is that of an average over a horizon that grows with the documents seen; a minibatch
-  counts by its size;
+- *step size*: rho is that of an average over a horizon that grows with the documents seen; a
+  minibatch counts by its size;
 - *corpus*: a corpus of fewer than a million documents is learnt as if it had a million, which makes
   exp(E[log beta]) nearly E[beta]: rare words are not penalised because little has been read.
 """
@@ -64,7 +66,13 @@ WARM_DECORRELATION = 0.14
 DECORRELATION = decorrelation(WARM_DECORRELATION)
 INITIALIZATION = Option(str, "initialization", "random lambda", choices=("gamma", "exponential"))
 TOLERANCE = Option(float, "tolerance", "change that ends an E-step", least=0, most=LARGEST)
-MAX_ITERATIONS = Option(int, "max_iterations", "of a document's E-step", least=0, most=MOST_ITERATIONS)
+MAX_ITERATIONS = Option(
+    int,
+    "max_iterations",
+    "of a document's E-step",
+    least=0,
+    most=MOST_ITERATIONS,
+)
 PAPER_TAU0 = 64.0  # [H10] table 1, for minibatches of 4096
 PAPER_KAPPA = 0.5  # the same
 FIRST_ETA = 0.1  # where learning it starts
@@ -76,21 +84,24 @@ class OnlineLDA(DirichletAllocation):
     """Latent Dirichlet allocation learnt from minibatches, in one pass.
 
     n_topics, n_words, n_documents: K, W, and D, the size of the corpus (an estimate will do)
-    alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for one each
+    alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for
+    one each
     eta: Dirichlet parameter of the topics, or "learn"
-    tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
-    half_life: documents after which earlier learning has half its weight: the smallest step size follows
-    from it
-    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Lambda`); by default 0.14, or 0 without the warm start
-    warm_start: the departures from the papers described at the top of this file: alpha starts large, topics
-    are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
-    is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both
-    tau0 and kappa are given, which asks for the papers' algorithm.
-    initialization: lambda at random, "gamma" (Gamma(100, 0.01), mean 1) or "exponential" ([SVI13] footnote 6)
+    tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0
+    >= 0
+    half_life: documents after which earlier learning has half its weight: the smallest step size
+    follows from it
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics
+    use them too (`Lambda`); by default 0.14, or 0 without the warm start
+    warm_start: the departures from the papers described at the top of this file: alpha starts
+    large, topics are kept in balance at first, and without tau0 and kappa the step size follows the
+    documents seen. False is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given.
+    By default it is on unless both tau0 and kappa are given, which asks for the papers' algorithm.
+    initialization: lambda at random, "gamma" (Gamma(100, 0.01), mean 1) or "exponential" ([SVI13]
+    footnote 6)
     dtype: "float32", or "float64" for comparisons (slow; no topic is dropped from a document)
-    tolerance, max_iterations: a document's E-step ends when sum_k |change of gamma_k| is at most `tolerance`
-    times its words, or after this many iterations
+    tolerance, max_iterations: a document's E-step ends when sum_k |change of gamma_k| is at most
+    `tolerance` times its words, or after this many iterations
     threads: affect the speed, not the result
 
     Raises ValueError for values out of range.
@@ -101,7 +112,14 @@ class OnlineLDA(DirichletAllocation):
     summary = "the one to begin with"
     WARM_RECIPE = LDA_WARM
     PAPER_RECIPE = LDA_PAPER
-    options: ClassVar[tuple[Option[float], ...]] = (ALPHA, ETA, KAPPA, TAU0, HALF_LIFE, DECORRELATION)
+    options: ClassVar[tuple[Option[float], ...]] = (
+        ALPHA,
+        ETA,
+        KAPPA,
+        TAU0,
+        HALF_LIFE,
+        DECORRELATION,
+    )
     metrics = (Metric("bound_perplexity", "Bound perplexity of {held_out}", BOUND, better="lower"),)
 
     version = 6
@@ -200,8 +218,8 @@ class OnlineLDA(DirichletAllocation):
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
 
-        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
-        before any change.
+        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of
+        range, before any change.
         """
         from wikitopics.model import scvb0_e_step as collapsed
         from wikitopics.model.lda_e_step import e_step
@@ -214,7 +232,8 @@ class OnlineLDA(DirichletAllocation):
         tokens = corpus * max(batch.n_tokens / batch.D, 1.0)
         if self.updates == 0:
             if self.recipe.random_share:
-                # The random lambda at the start weighs a fixed share of the corpus, whatever its size.
+                # The random lambda at the start weighs a fixed share of the corpus, whatever its
+                # size.
                 self._topics.rescale(self.recipe.random_share * tokens)
             self._topics.sow(tokens)
         stage = self._begin_step(batch)
@@ -252,8 +271,9 @@ class OnlineLDA(DirichletAllocation):
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
 
-        By default this uses the collapsed update, which predicts better than [H10]'s E-step. A document
-        without words gets the proportions of the prior. Raises ValueError for a word id out of range.
+        By default this uses the collapsed update, which predicts better than [H10]'s E-step. A
+        document without words gets the proportions of the prior. Raises ValueError for a word id
+        out of range.
         """
         from wikitopics.model.scvb0_e_step import proportions
 
@@ -265,8 +285,9 @@ class OnlineLDA(DirichletAllocation):
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
 
-        Only the documents' terms of the ELBO (docs/derivations.md), as in [H10] section 4: without the
-        topics' own term and without a factor for the size of the corpus. NaN if the documents have no words.
+        Only the documents' terms of the ELBO (docs/derivations.md), as in [H10] section 4: without
+        the topics' own term and without a factor for the size of the corpus. NaN if the documents
+        have no words.
         """
         from wikitopics.model.lda_e_step import document_bounds
 
@@ -281,7 +302,8 @@ class OnlineLDA(DirichletAllocation):
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
     def _ascent(self, batch: Minibatch) -> tuple[Words, Floats, Documents]:
-        """[H10]'s E-step: the words of documents, the rows of the topics for them, and what it finds."""
+        """[H10]'s E-step: the words of documents, the rows of the topics for them, and what it
+        finds."""
         from wikitopics.model.lda_e_step import ascend
 
         words = batch.words(self.n_words)
@@ -302,17 +324,17 @@ class OnlineLDA(DirichletAllocation):
             step = alpha_step(self.alpha, statistics.documents, sum_Elog_theta)
             self.alpha = descend(self.alpha, rho, step)
         elif statistics.growth > 0:
-            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and is never
-            # negative.
+            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and
+            # is never negative.
             ratio = np.clip(statistics.excess / statistics.growth, 0.1, 10.0)
             self.alpha = np.clip(self.alpha * ratio**rho, TINY, LARGEST_PRIOR)
 
     def _update_eta(self, words: int, rho: float) -> None:
         """eta <- eta - rho H^-1 g, [H10] section 2.2.
 
-        The gradient takes time K W. To keep the cost in proportion, minibatches with few words wait until
-        together they have seen an eighth as many distinct words as the vocabulary has; larger ones update eta
-        every time.
+        The gradient takes time K W. To keep the cost in proportion, minibatches with few words wait
+        until together they have seen an eighth as many distinct words as the vocabulary has; larger
+        ones update eta every time.
         """
         from wikitopics.model.lda_e_step import descend, eta_step
 
@@ -325,5 +347,6 @@ class OnlineLDA(DirichletAllocation):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then on."""
+        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then
+        on."""
         return {**super().upgraded(state), "recipe_random_share": state.get("recipe_random_share")}

@@ -27,16 +27,18 @@ from wikitopics.model.options import LARGEST_PRIOR
 # |---|---|---|
 # | start, stop | numbers | the range of documents, or words, of a call |
 # | batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
-# | rows | (U, K') floats | exp(E[log beta]) of the words, a row a word, divided by its sum; K padded |
-# | alpha, psi_alpha | (K,) floats, (K,) float64 | Dirichlet parameter of the proportions, and its digamma |
+# | rows | (U, K') floats | exp(E[log beta]) of the words, a row a word, divided by its sum; K
+# padded |
+# | alpha, psi_alpha | (K,) floats, (K,) float64 | Dirichlet parameter of the proportions, and its
+# digamma |
 # | gamma | (D, K) floats | variational Dirichlet of the proportions |
 # | x | (D, K') floats | exp(psi(gamma)) of the topics active in a document, 0 for the others |
 # | ratio | (N,) floats | n_dw / sum_k x_dk rows_wk, so that n_dw phi_dwk = ratio x_dk rows_wk |
 # | excess | (K,) float64 | sum_d psi(gamma_dk) - psi(alpha_k) |
 # | sums, mass | (U, K) floats, (K,) float64 | sum_d n_dw phi_dwk, and its sums over the words |
 #
-# phi does not change when a word's row, or a document's x, is multiplied by a constant. So neither needs
-# normalising by psi(sum gamma), and rows are kept within the range of float32.
+# phi does not change when a word's row, or a document's x, is multiplied by a constant. So neither
+# needs normalising by psi(sum gamma), and rows are kept within the range of float32.
 
 
 class LDALimits(NamedTuple):
@@ -72,7 +74,8 @@ class Scratch(NamedTuple):
     block: (K, n) line a has the words' entries of topic[a]; topics are gathered once few are active
     line, topic: (K,) the line in `block` of each active topic, and which topic it is
     expected: (K') the words of each topic, gamma - alpha; value: (K') those of the next iteration
-    x, g: (K') exp(psi(gamma)), (K,) gamma; like `expected`, only of the active topics once these are gathered
+    x, g: (K') exp(psi(gamma)), (K,) gamma; like `expected`, only of the active topics once these
+    are gathered
     """
 
     words: Indices
@@ -106,8 +109,8 @@ def e_step_kernel(
     Starts from gamma = 1 ([SVI13] fig. 6 line 5). Ends when sum_k |change of gamma_k| is at most
     `tolerance` times the document's words, or after max_iterations.
     A topic leaves a document once it has fewer than `drop` expected words there.
-    With `resume` it continues from the given gamma. Writes gamma, x and ratio, and adds psi(gamma_k) -
-    psi(alpha_k) of the active topics to excess.
+    With `resume` it continues from the given gamma. Writes gamma, x and ratio, and adds
+    psi(gamma_k) - psi(alpha_k) of the active topics to excess.
     """
     indptr, local, counts = batch
     gamma = posterior.gamma
@@ -166,7 +169,16 @@ def e_step_kernel(
         done, change = over_all_topics(n, rows, alpha, fewest_words, tolerated, iterations, scratch)
         active = gather(n, rows, alpha, fewest_words, scratch)
         iterations = limits.max_iterations - done
-        active = over_active_topics(n, alpha, fewest_words, tolerated, change, iterations, active, scratch)
+        active = over_active_topics(
+            n,
+            alpha,
+            fewest_words,
+            tolerated,
+            change,
+            iterations,
+            active,
+            scratch,
+        )
         for j in range(n):
             ratio[first + j] = r[j]
         for a in range(active):
@@ -186,7 +198,8 @@ def over_all_topics(
     iterations: int,
     scratch: Scratch,
 ) -> tuple[int, float]:
-    """Iterate while most topics are active, over the words' rows in place; x = 0 for dropped topics.
+    """Iterate while most topics are active, over the words' rows in place; x = 0 for dropped
+    topics.
 
     Returns the number of iterations, and the change of gamma in the last one.
     """
@@ -228,7 +241,8 @@ def over_all_topics(
 
 @part
 def gather(n: int, rows: Floats, alpha: Floats, fewest_words: float, scratch: Scratch) -> int:
-    """Gather the active topics, topic-major; returns how many there are. Pads the lines and r with zeros."""
+    """Gather the active topics, topic-major; returns how many there are. Pads the lines and r with
+    zeros."""
     words = scratch.words
     r = scratch.r
     block = scratch.block
@@ -266,7 +280,8 @@ def over_active_topics(
     active: int,
     scratch: Scratch,
 ) -> int:
-    """Iterate over the active topics only, until `change` is tolerated; returns how many are left."""
+    """Iterate over the active topics only, until `change` is tolerated; returns how many are
+    left."""
     n_dw = scratch.n_dw
     mixture = scratch.mixture
     r = scratch.r
@@ -304,7 +319,13 @@ def over_active_topics(
 
 @kernel
 def sum_statistics_kernel(
-    start: int, stop: int, words: Occurrences, posterior: Documents, rows: Floats, sums: Floats, mass: Vector
+    start: int,
+    stop: int,
+    words: Occurrences,
+    posterior: Documents,
+    rows: Floats,
+    sums: Floats,
+    mass: Vector,
 ) -> None:
     """sums[u] = sum_d n_dw phi_dw for words start to stop; also added to mass."""
     indptr, entries, documents = words
@@ -326,10 +347,11 @@ def sum_statistics_kernel(
             sums[u, k] = value
 
 
-# The E-step of variational LDA, [H10] algorithm 2: from documents and topics to gamma and statistics.
+# The E-step of variational LDA, [H10] algorithm 2: from documents and topics to gamma and
+# statistics.
 #
-# These functions are pure: they change none of their arguments. `words` are those of a minibatch, `rows` are
-# `Lambda.exp_Elog_rows` of these words, and alpha is (K,) float64.
+# These functions are pure: they change none of their arguments. `words` are those of a minibatch,
+# `rows` are `Lambda.exp_Elog_rows` of these words, and alpha is (K,) float64.
 
 DOCUMENT_BLOCK = 128
 
@@ -348,15 +370,21 @@ class LDAStatistics(Statistics):
     growth: float
 
     def sum_Elog_theta(self, alpha: Vector) -> Vector:
-        """(K,) sum_d E[log theta_dk] = psi(gamma_dk) - psi(sum_k gamma_dk), for the E-step's alpha."""
+        """(K,) sum_d E[log theta_dk] = psi(gamma_dk) - psi(sum_k gamma_dk), for the E-step's
+        alpha."""
         sums: Vector = self.excess - self.growth + self.documents * (psi(alpha) - psi(alpha.sum()))
         return sums
 
 
 def e_step(
-    words: Words, rows: Floats, alpha: Vector, limits: LDALimits, workers: Threads
+    words: Words,
+    rows: Floats,
+    alpha: Vector,
+    limits: LDALimits,
+    workers: Threads,
 ) -> tuple[Floats, LDAStatistics]:
-    """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
+    """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see
+    `ascend`."""
     batch = words.batch
     posterior = ascend(words, rows, alpha, limits, workers)
     sums, mass = sum_statistics(words, rows, posterior, workers)
@@ -397,7 +425,12 @@ def ascend(
     return posterior._replace(excess=excess)
 
 
-def sum_statistics(words: Words, rows: Floats, found: Documents, workers: Threads) -> tuple[Floats, Vector]:
+def sum_statistics(
+    words: Words,
+    rows: Floats,
+    found: Documents,
+    workers: Threads,
+) -> tuple[Floats, Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
     U = len(words.ids)
     K = len(found.excess)
@@ -407,7 +440,13 @@ def sum_statistics(words: Words, rows: Floats, found: Documents, workers: Thread
     return sums, mass
 
 
-def document_bounds(topics: Lambda, words: Words, rows: Floats, alpha: Vector, found: Documents) -> Vector:
+def document_bounds(
+    topics: Lambda,
+    words: Words,
+    rows: Floats,
+    alpha: Vector,
+    found: Documents,
+) -> Vector:
     """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
 
     Only for rows without balance. docs/derivations.md: topics inactive in a document add nothing.
@@ -415,8 +454,8 @@ def document_bounds(topics: Lambda, words: Words, rows: Floats, alpha: Vector, f
     batch = words.batch
     gamma = found.gamma.astype(np.float64)
     psi_sum = psi(gamma.sum(axis=1))
-    # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
-    # rows_wk.
+    # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k
+    # exp(psi(gamma_k)) rows_wk.
     # The divisors of the rows, sum_k exp(E[log beta_kw]), follow from each row's largest entry.
     k = rows.argmax(axis=1)
     lambda_ = topics.eta + topics.scale * topics.hat[words.ids, k].astype(np.float64)
@@ -437,7 +476,8 @@ def document_bounds(topics: Lambda, words: Words, rows: Floats, alpha: Vector, f
     return elbo
 
 
-# Dirichlet parameters by [H10] section 2.2's Newton steps, linear in K; docs/derivations.md derives them.
+# Dirichlet parameters by [H10] section 2.2's Newton steps, linear in K; docs/derivations.md derives
+# them.
 
 
 def alpha_step(alpha: Vector, documents: int, sum_Elog_theta: Vector) -> Vector:
@@ -458,7 +498,8 @@ def alpha_step(alpha: Vector, documents: int, sum_Elog_theta: Vector) -> Vector:
 
 
 def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
-    """H^-1 g for the topics' part of the bound as a function of eta; sum_Elog_beta: over topics and words."""
+    """H^-1 g for the topics' part of the bound as a function of eta; sum_Elog_beta: over topics and
+    words."""
     if W == 1:
         return 0.0  # the only word has probability 1, whatever eta is
     g = K * W * (psi(W * eta) - psi(eta)) + sum_Elog_beta

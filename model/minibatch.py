@@ -25,10 +25,12 @@ T = TypeVar("T")
 
 
 class Threads:
-    """Runs a function over blocks [0, size), [size, 2 size) … of n items; kernels inside it release the GIL.
+    """Runs a function over blocks [0, size), [size, 2 size) … of n items; kernels inside it release
+    the GIL.
 
-    Blocks depend only on n and size, and results come back in the order of the blocks, so that adding them
-    up in that order gives the same bits from one thread as from many. Each call must write to its own places.
+    Blocks depend only on n and size, and results come back in the order of the blocks, so that
+    adding them up in that order gives the same bits from one thread as from many. Each call must
+    write to its own places.
     """
 
     def __init__(self, threads: int) -> None:
@@ -70,7 +72,14 @@ class Threads:
 
         self.map(block, n, size)
 
-    def total(self, kernel: Callable[..., None], n: int, size: int, K: int, *arguments: Any) -> Vector:
+    def total(
+        self,
+        kernel: Callable[..., None],
+        n: int,
+        size: int,
+        K: int,
+        *arguments: Any,
+    ) -> Vector:
         """(K,) what a kernel adds to its last argument, summed over the blocks in their order."""
 
         def block(start: int, stop: int) -> Vector:
@@ -101,7 +110,8 @@ class Entries(NamedTuple):
 class Occurrences(NamedTuple):
     """Where each of U words occurs.
 
-    indptr, entries: (U+1,), (N,) word u has the entries `entries[indptr[u]:indptr[u+1]]`, in their order
+    indptr, entries: (U+1,), (N,) word u has the entries `entries[indptr[u]:indptr[u+1]]`, in their
+    order
     documents: (N,) the document of each entry, by its number
     """
 
@@ -136,7 +146,9 @@ class Words(NamedTuple):
 
         # One row with all entries in their order, turned into columns: one for each word.
         N = len(self.entries.local)
-        row = csr_array((np.arange(N), self.entries.local, np.array([0, N])), shape=(1, len(self.ids)))
+        row = csr_array(
+            (np.arange(N), self.entries.local, np.array([0, N])), shape=(1, len(self.ids))
+        )
         by_word = row.tocsc()
         return Occurrences(by_word.indptr.astype(np.int64), by_word.data, self.batch.documents())
 
@@ -144,16 +156,19 @@ class Words(NamedTuple):
 class Minibatch:
     """D documents as word counts, checked once and never changed.
 
-    Document d has the words `word_ids[indptr[d]:indptr[d+1]]`, each as often as `counts` says. Word ids may
-    come in any order and more than once within a document: they are sorted and merged; counts of zero are
-    left out.
+    Document d has the words `word_ids[indptr[d]:indptr[d+1]]`, each as often as `counts` says. Word
+    ids may
+    come in any order and more than once within a document: they are sorted and merged; counts of
+    zero are left out.
 
     indptr: (D+1,) from 0, never decreasing, kept as int64
     word_ids: (N,) at least 0, kept as int32 (the upper limit is each model's: see `check_words`)
     counts: (N,) at least 0, kept as int32 if all are whole, otherwise as float32. A weight, such as
-    TF-IDF, counts as that many words, and their sum is the length of a document; below 1e-9 it counts as zero
+    TF-IDF, counts as that many words, and their sum is the length of a document; below 1e-9 it
+    counts as zero
 
-    Any integer or float dtype is accepted. Raises ValueError for anything else, before any array is kept.
+    Any integer or float dtype is accepted. Raises ValueError for anything else, before any array is
+    kept.
     """
 
     __slots__ = ("counts", "indptr", "word_ids")
@@ -235,8 +250,8 @@ class Minibatch:
         return f"Minibatch(D={self.D}, n_tokens={self.n_tokens})"
 
     def lengths(self) -> Indices | Vector:
-        """(D,) words in each document, repetitions included: int64, or float64 if not all counts are
-        whole."""
+        """(D,) words in each document, repetitions included: int64, or float64 if not all counts
+        are whole."""
         if self.counts.dtype != np.int32:
             return np.bincount(self.documents(), self.counts, self.D)
         running = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
@@ -251,10 +266,13 @@ class Minibatch:
         """Raise ValueError if a word id is not below `n_words`."""
         largest = int(self.word_ids.max(initial=-1))
         if largest >= n_words:
-            raise ValueError(f"word id {largest} is out of range: the vocabulary has {n_words} words")
+            raise ValueError(
+                f"word id {largest} is out of range: the vocabulary has {n_words} words"
+            )
 
     def words(self, n_words: int) -> Words:
-        """The distinct words; linear in N + W. Raises ValueError if a word id is not below `n_words`."""
+        """The distinct words; linear in N + W. Raises ValueError if a word id is not below
+        `n_words`."""
         self.check_words(n_words)
         occurs = np.zeros(n_words, dtype=np.bool_)
         occurs[self.word_ids] = True
@@ -272,8 +290,8 @@ def sound(batch: Minibatch) -> Minibatch:
 
 
 def native(values: ArrayLike) -> NDArray[Any]:
-    """The array in this machine's byte order and, if it is of half floats, as float32: kernels and scipy take
-    no others."""
+    """The array in this machine's byte order and, if it is of half floats, as float32: kernels and
+    scipy take no others."""
     array = np.asarray(values)
     if array.dtype.kind == "f" and array.dtype.itemsize == 2:
         return array.astype(np.float32)
@@ -281,7 +299,8 @@ def native(values: ArrayLike) -> NDArray[Any]:
 
 
 def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
-    """As int64 if all are whole, otherwise as float32; ValueError for values that are not counts."""
+    """As int64 if all are whole, otherwise as float32; ValueError for values that are not
+    counts."""
     array = native(values)
     if array.dtype.kind != "f" or array.ndim != 1 or np.all(array == np.floor(array)):
         return _whole("counts", array)

@@ -1,9 +1,10 @@
-"""Short texts as a mixture: a text of a few words is about one topic (docs/derivations.md, "Short texts").
+"""Short texts as a mixture: a text of a few words is about one topic (docs/derivations.md, "Short
+texts").
 
-Six words do not show which topics a text mixes, and choosing a topic for each word leads to many poor optima.
-So the topics of short texts start as a mixture of unigrams (Nigam and others 2000; Yin and Wang
-2014), found by annealed EM, and the mixture has a `share` in each text's topic proportions. The longer the
-texts, the more the model's own E-step takes over.
+Six words do not show which topics a text mixes, and choosing a topic for each word leads to many
+poor optima. So the topics of short texts start as a mixture of unigrams (Nigam and others 2000; Yin
+and Wang 2014), found by annealed EM, and the mixture has a `share` in each text's topic
+proportions. The longer the texts, the more the model's own E-step takes over.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ MOST = 8_192
 
 
 def words_of(batch: Minibatch) -> float:
-    """The number of words by which texts are judged short: of weighted words, at least the entries."""
+    """The number of words by which texts are judged short: of weighted words, at least the
+    entries."""
     return float(max(batch.n_tokens, len(batch.word_ids)))
 
 
 def share(words: float, texts: int) -> float:
-    """The mixture's share of the E-step of texts with this many words in total; 0 for long texts."""
+    """The mixture's share of the E-step of texts with this many words in total; 0 for long
+    texts."""
     if not texts:
         return 0.0
     short = np.clip(2 - 2 * words / (LONG_TEXTS * texts), 0, 1)  # from 0 for long texts to 1
@@ -49,8 +52,8 @@ def enough(n_documents: float) -> int:
 
 
 def is_due(before: int, now: int, n_documents: float) -> bool:
-    """Whether the topics start over when the texts to start from have grown from `before` to `now`: whenever
-    there are eight times as many, and when there are enough."""
+    """Whether the topics start over when the texts to start from have grown from `before` to `now`:
+    whenever there are eight times as many, and when there are enough."""
     if now >= enough(n_documents):
         return True
     eightfold_before = before.bit_length() // 3
@@ -58,8 +61,14 @@ def is_due(before: int, now: int, n_documents: float) -> bool:
     return eightfold_before < eightfold_now
 
 
-def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.random.Generator) -> Vector:
-    """(W, n_topics) expected words of each topic if each text is about a single topic, by annealed EM.
+def first_topics(
+    texts: Minibatch,
+    topics: Lambda,
+    n_topics: int,
+    random: np.random.Generator,
+) -> Vector:
+    """(W, n_topics) expected words of each topic if each text is about a single topic, by annealed
+    EM.
 
     topics: a lambda, whose seeds have the same larger prior here
     """
@@ -73,7 +82,9 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
         np.add.at(prior, (topics.seed_words, topics.seed_topics), topics.seeds_of(texts.n_tokens))
     R = random.dirichlet(np.full(n_topics, 0.5), texts.D).astype(np.float32)
     entries = Entries(texts.indptr, texts.word_ids, texts.counts)  # every word has a row
-    counts = csr_array((texts.counts.astype(np.float32), texts.word_ids, texts.indptr), shape=(texts.D, W))
+    counts = csr_array(
+        (texts.counts.astype(np.float32), texts.word_ids, texts.indptr), shape=(texts.D, W)
+    )
     expected: Vector = counts.T @ R
     for temper in TEMPERS:
         beta = expected + prior
@@ -86,13 +97,16 @@ def first_topics(texts: Minibatch, topics: Lambda, n_topics: int, random: np.ran
 def matched(fresh: Vector, topics: Floats, seeded: int) -> NDArray[np.intp]:
     """(K,) for each of some topics, (W, K), the number of the `fresh` topic that replaces it.
 
-    That is the most similar one or, for the ``seeded`` topics, which come first, the one with the same seeds.
+    That is the most similar one or, for the ``seeded`` topics, which come first, the one with the
+    same seeds.
     """
     from scipy.optimize import linear_sum_assignment
 
     leading = np.argsort(-fresh, axis=0)[:LEADING]
     shares = topics / topics.sum(axis=0)
-    alike = np.sum([shares[words].T for words in leading], axis=0)  # [k, l]: what k has of l's leading words
+    alike = np.sum(
+        [shares[words].T for words in leading], axis=0
+    )  # [k, l]: what k has of l's leading words
     alike[np.diag_indices(seeded)] += fresh.shape[1]  # more than any sum
     replacements: NDArray[np.intp]
     _, replacements = linear_sum_assignment(alike, maximize=True)
@@ -100,15 +114,19 @@ def matched(fresh: Vector, topics: Floats, seeded: int) -> NDArray[np.intp]:
 
 
 def proportions(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floats]:
-    """(D, K) the probability that each topic is a text's only topic, and the resulting (U, K) statistics.
+    """(D, K) the probability that each topic is a text's only topic, and the resulting (U, K)
+    statistics.
 
-    rows: (U, K') the words' probabilities, up to a factor for each; prior: (K,) the topics', likewise
+    rows: (U, K') the words' probabilities, up to a factor for each; prior: (K,) the topics',
+    likewise
     """
     from wikitopics.model.kernels import of_one_topic
 
     K = len(prior)
     log_rows = np.log(np.maximum(rows[:, :K], np.finfo(np.float32).tiny))
-    log_prior = np.log(np.maximum(prior, TINY)).astype(rows.dtype)  # the HDP's last topics may have 0
+    log_prior = np.log(np.maximum(prior, TINY)).astype(
+        rows.dtype
+    )  # the HDP's last topics may have 0
     R = np.empty((words.batch.D, K), rows.dtype)
     sums = np.zeros_like(log_rows)
     of_one_topic(words.entries, log_rows, log_prior, 1.0, R, sums)
@@ -116,12 +134,17 @@ def proportions(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floa
 
 
 def blended(
-    part: float, theta: Floats, statistics: Statistics, words: Words, rows: Floats, prior: Vector
+    part: float,
+    theta: Floats,
+    statistics: Statistics,
+    words: Words,
+    rows: Floats,
+    prior: Vector,
 ) -> tuple[Floats, Statistics]:
     """The E-step of texts: the share `part` from the mixture, and the rest a model's own.
 
-    theta: (D, K) the prior plus expected words, by the model's own E-step; statistics: by the same. Returns
-    both as blended.
+    theta: (D, K) the prior plus expected words, by the model's own E-step; statistics: by the same.
+    Returns both as blended.
     """
     if part == 0:
         return theta, statistics

@@ -18,9 +18,11 @@ from wikitopics.option import Option
 
 # The states of models as data: their keys, the attributes that hold them, and their valid values.
 #
-# A model lists its `Entry`s once; saving, reading and checking follow from the list. A state is flat and made
-# of numpy arrays, plain numbers and flags, so that `np.savez(path, **state)` can keep it. It may come from a
-# damaged or hostile file, and kernels check no bounds: anything invalid is refused before a kernel sees it.
+# A model lists its `Entry`s once; saving, reading and checking follow from the list. A state is
+# flat and made of numpy arrays, plain numbers and flags, so that `np.savez(path, **state)` can keep
+# it. It may come from a
+# damaged or hostile file, and kernels check no bounds: anything invalid is refused before a kernel
+# sees it.
 
 Plain = NDArray[Any] | bool | int | float | str
 State = dict[str, Plain]
@@ -41,13 +43,15 @@ class Entry:
     """One key of a state.
 
     key: its name in the state; public and permanent, since files contain it
-    attribute: the model's attribute, by default of the same name; "part.name" is in a part of the model
+    attribute: the model's attribute, by default of the same name; "part.name" is in a part of the
+    model
     type: "float", "int" or "bool", or the dtypes that an array may have, such as "float32 float64"
-    shape: the sizes of an array as letters, such as "W K" or "K-1"; a letter not known yet takes the size
-    found
+    shape: the sizes of an array as letters, such as "W K" or "K-1"; a letter not known yet takes
+    the size found
     size: the letter whose size this number is
     least, most: bounds on every number; below: the letter whose size bounds all ids
-    optional: whether the key may be missing; its attribute, or the part that it belongs to, is then None
+    optional: whether the key may be missing; its attribute, or the part that it belongs to, is then
+    None
     missing: the value for states from before the entry existed; None: such states are refused
     """
 
@@ -80,7 +84,8 @@ class Entry:
 
     @classmethod
     def of_option(cls, option: Option[float], *, optional: bool = False) -> Entry:
-        """The entry for an option whose value is an attribute of its name; older states get its default."""
+        """The entry for an option whose value is an attribute of its name; older states get its
+        default."""
         # What is learnt may become smaller than any number that may be given.
         learnt = bool(option.choices)
         least = TINY if learnt or option.above == 0 else option.least
@@ -98,8 +103,8 @@ class Entry:
     def of_part(cls, part: Any, attribute: str, optional: bool = False) -> tuple[Entry, ...]:
         """Entries for a dataclass that a model has as `attribute`.
 
-        Its fields are numbers of iterations, and positive numbers, unless they are `bounded`; a `Vector` has
-        a number of at least 0 for each topic.
+        Its fields are numbers of iterations, and positive numbers, unless they are `bounded`; a
+        `Vector` has a number of at least 0 for each topic.
         """
         prefix = attribute.removeprefix("_")
         of_types = {
@@ -125,8 +130,11 @@ def bounded(least: float, most: float, default: Any = MISSING) -> Any:
     return field(default=default, metadata={"least": least, "most": most})
 
 
-def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = "the state's ") -> State:
-    """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are ignored.
+def checked(
+    state: Mapping[str, object], entries: Sequence[Entry], whose: str = "the state's "
+) -> State:
+    """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are
+    ignored.
 
     Raises `StateError` for a value that is missing or contradicts its entry.
     """
@@ -222,12 +230,13 @@ def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
 
 
 class OnlineModel(ABC):
-    """A topic model that learns from minibatches, and whose state can be saved between any two of them.
+    """A topic model that learns from minibatches, and whose state can be saved between any two of
+    them.
 
-    A subclass is one kind of model. It describes itself by its class attributes, implements the abstract
-    methods, and lists in `entries` what its state holds besides the entries here. It draws random numbers
-    only from `_random`, whose state is saved, and counts each step of `learn` with `_note_step`.
-    `model.check_model` checks all of this. K topics, W words of the vocabulary.
+    A subclass is one kind of model. It describes itself by its class attributes, implements the
+    abstract methods, and lists in `entries` what its state holds besides the entries here. It draws
+    random numbers only from `_random`, whose state is saved, and counts each step of `learn` with
+    `_note_step`. `model.check_model` checks all of this. K topics, W words of the vocabulary.
     """
 
     kind: ClassVar[str]
@@ -255,8 +264,8 @@ class OnlineModel(ABC):
     warm_start: bool = False
     """Whether the model departs from its paper where that gives better results."""
     half_life: float | None = None
-    """The number of documents after which earlier learning has at most half its weight; None: it forgets
-    less and less."""
+    """The number of documents after which earlier learning has at most half its weight; None: it
+    forgets less and less."""
 
     n_topics: int
     """K."""
@@ -265,7 +274,8 @@ class OnlineModel(ABC):
     n_documents: float
     """The size of the corpus, an estimate.
 
-    For a model with a half-life, this is not the length of the stream, which continues, but the size of the
+    For a model with a half-life, this is not the length of the stream, which continues, but the
+    size of the
     corpus that the topics describe: this many documents like those that still have weight.
     """
     updates: int
@@ -304,12 +314,19 @@ class OnlineModel(ABC):
         seed: int = 0,
         threads: int = 1,
     ) -> Self:
-        """A new model, made in the same way for every kind; options: keyword arguments, such as those in
-        `options`.
+        """A new model, made in the same way for every kind; options: keyword arguments, such as
+        those in `options`.
 
         Raises ValueError for values out of range.
         """
-        return cls._of_sizes(topics, n_words, n_documents, seed=seed, threads=threads, **(options or {}))
+        return cls._of_sizes(
+            topics,
+            n_words,
+            n_documents,
+            seed=seed,
+            threads=threads,
+            **(options or {}),
+        )
 
     @classmethod
     def _of_sizes(cls, topics: int, n_words: int, n_documents: float, **settings: Any) -> Self:
@@ -318,8 +335,8 @@ class OnlineModel(ABC):
 
     @classmethod
     def check_options(cls, **values: object) -> None:
-        """Raise ValueError for the first value that the option of that name does not accept; None is
-        accepted."""
+        """Raise ValueError for the first value that the option of that name does not accept; None
+        is accepted."""
         for option in cls.options:
             option.convert(values.get(option.name))
 
@@ -343,11 +360,13 @@ class OnlineModel(ABC):
         """(K, W) expected topics: every value is above 0, rows sum to 1."""
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) expected topics of some words, one row per word; override it if there is a quicker way."""
+        """(U, K) expected topics of some words, one row per word; override it if there is a quicker
+        way."""
         return np.ascontiguousarray(self.topics()[:, word_ids].T)
 
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first.
+        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable
+        first.
 
         Ties go by word id; n beyond W gives W. Override it if there is a quicker way than `topics`.
         Raises ValueError for n below 1.
@@ -367,8 +386,8 @@ class OnlineModel(ABC):
         return int(np.count_nonzero(self.topic_shares() > IN_USE))
 
     def topic_weights(self) -> NDArray[np.float64]:
-        """(K,) the words that each topic is based on: `topics` times these are the topics' Dirichlet
-        parameters.
+        """(K,) the words that each topic is based on: `topics` times these are the topics'
+        Dirichlet parameters.
 
         For a kind without Dirichlet parameters: the share of a corpus of 100 words per document.
         """
@@ -376,7 +395,8 @@ class OnlineModel(ABC):
 
     @abstractmethod
     def document_prior(self) -> NDArray[np.float64]:
-        """(K,) a document's expected proportions before its words are seen, up to a factor; positive."""
+        """(K,) a document's expected proportions before its words are seen, up to a factor;
+        positive."""
 
     # Learning and inference
 
@@ -384,29 +404,31 @@ class OnlineModel(ABC):
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
 
-        A minibatch without documents changes nothing. Raises ValueError for a word id out of range, before
-        any change.
+        A minibatch without documents changes nothing. Raises ValueError for a word id out of range,
+        before any change.
         """
 
     @abstractmethod
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
 
-        A document without words gets `document_prior`, scaled. Raises ValueError for a word id out of range.
+        A document without words gets `document_prior`, scaled. Raises ValueError for a word id out
+        of range.
         """
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) proportions as `learn` returns them, if those of `infer` differ; changes nothing."""
+        """(D, K) proportions as `learn` returns them, if those of `infer` differ; changes
+        nothing."""
         return self.infer(batch)
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
-        """Metrics that only this kind can measure on held-out documents, named as in `metrics`; changes
-        nothing."""
+        """Metrics that only this kind can measure on held-out documents, named as in `metrics`;
+        changes nothing."""
         return {}
 
     def _least_rho(self, documents: int) -> float:
-        """The step size that the half-life requires for a minibatch of this many documents; 0 without a
-        half-life.
+        """The step size that the half-life requires for a minibatch of this many documents; 0
+        without a half-life.
 
         (1 - rho)^(half-life / documents) = 1/2, so that minibatches of any size forget alike.
         """
@@ -421,10 +443,11 @@ class OnlineModel(ABC):
         self.rho = rho
 
     def seed(self, topics: Sequence[NDArray[np.int64]]) -> None:
-        """Make topic k about the words `topics[k]`, given by id, before the model has learnt anything.
+        """Make topic k about the words `topics[k]`, given by id, before the model has learnt
+        anything.
 
-        Raises ValueError for more topics than it has, and for topics without words; NotImplementedError if
-        the kind cannot do this.
+        Raises ValueError for more topics than it has, and for topics without words;
+        NotImplementedError if the kind cannot do this.
         """
         raise NotImplementedError(f"{self.label} has no seeds")
 
@@ -432,17 +455,23 @@ class OnlineModel(ABC):
 
     @classmethod
     def with_topics(
-        cls, topics: NDArray[np.floating[Any]], weights: NDArray[np.float64], prior: NDArray[np.float64]
+        cls,
+        topics: NDArray[np.floating[Any]],
+        weights: NDArray[np.float64],
+        prior: NDArray[np.float64],
     ) -> Self:
-        """A model that infers like the one that had these `topics`, `topic_weights` and `document_prior`.
+        """A model that infers like the one that had these `topics`, `topic_weights` and
+        `document_prior`.
 
-        It lacks whatever only learning needs, and its other settings are the defaults of its kind. Raises
-        StateError for numbers that no model can have, NotImplementedError if the kind cannot do this.
+        It lacks whatever only learning needs, and its other settings are the defaults of its kind.
+        Raises StateError for numbers that no model can have, NotImplementedError if the kind cannot
+        do this.
         """
         raise NotImplementedError(f"{cls.label} cannot be made from topics")
 
     def state(self) -> State:
-        """The whole state, as numpy arrays, plain numbers, flags and strings, for `np.savez(path, **state)`.
+        """The whole state, as numpy arrays, plain numbers, flags and strings, for `np.savez(path,
+        **state)`.
 
         `from_state` continues exactly from here.
         """
@@ -462,23 +491,28 @@ class OnlineModel(ABC):
     def from_state(cls, state: Mapping[str, object]) -> Self:
         """A model from what `state` returned, or from `np.load` of it; `upgraded` reads older ones.
 
-        Raises StateError (a ValueError) for the state of another kind, for one that is too new or too old,
-        and for a damaged one.
+        Raises StateError (a ValueError) for the state of another kind, for one that is too new or
+        too old, and for a damaged one.
         """
         values: dict[str, object] = {key: plain(value) for key, value in state.items()}
         if "topic_word" in values:
             raise StateError(
                 "topics that `wikitopics export model` wrote are not a state to continue from: "
-                "use wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
+                "use wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer "
+                "with them"
             )
         kind = str(values.get("kind"))[:40]
         version = values.get("version")
         if kind != cls.kind:
             raise StateError(f"this is the state of a model of kind {kind!r}, not {cls.kind!r}")
         if not isinstance(version, int) or version > cls.version:
-            raise StateError(f"the state is of version {str(version)[:20]}, unknown to this program")
+            raise StateError(
+                f"the state is of version {str(version)[:20]}, unknown to this program"
+            )
         if version < cls.oldest_version:
-            raise StateError("the state was made by a version before 1.0.0, which this program does not read")
+            raise StateError(
+                "the state was made by a version before 1.0.0, which this program does not read"
+            )
         if version != cls.version:
             values = cls.upgraded(values)
         model = cls.__new__(cls)
@@ -491,7 +525,8 @@ class OnlineModel(ABC):
         return model
 
     def _restore(self, values: State) -> None:
-        """Set the values of a checked state. Raises `StateError` if they do not make a valid part."""
+        """Set the values of a checked state. Raises `StateError` if they do not make a valid
+        part."""
         arguments: dict[str, State] = {part: {} for part in self.parts}
         for entry in self._all_entries():
             if not entry.part:
@@ -507,12 +542,14 @@ class OnlineModel(ABC):
             setattr(self, part, made)
 
     def _contradiction(self) -> str:
-        """A contradiction in a state just read whose entries are valid by themselves; "" if none."""
+        """A contradiction in a state just read whose entries are valid by themselves; "" if
+        none."""
         return ""
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of an older version as one of this version; anything it still lacks is refused later."""
+        """A state of an older version as one of this version; anything it still lacks is refused
+        later."""
         return state
 
     @classmethod
@@ -524,13 +561,19 @@ class OnlineModel(ABC):
             Entry("updates", type="int", least=0, most=MOST),
             Entry("documents_seen", "_seen", "int", least=0, most=MOST),
             Entry("rho", least=0, most=1),
-            Entry("half_life", least=check.HALF_LIFE.least, most=check.HALF_LIFE.most, optional=True),
+            Entry(
+                "half_life",
+                least=check.HALF_LIFE.least,
+                most=check.HALF_LIFE.most,
+                optional=True,
+            ),
             *cls.entries,
         )
 
 
 def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
-    """(6,) PCG64's state and increment, each as its upper and lower 64 bits, then has_uint32 and uinteger."""
+    """(6,) PCG64's state and increment, each as its upper and lower 64 bits, then has_uint32 and
+    uinteger."""
     generator: Any = random.bit_generator.state
     upper_state, lower_state = divmod(generator["state"]["state"], 2**64)
     upper_increment, lower_increment = divmod(generator["state"]["inc"], 2**64)
@@ -582,11 +625,12 @@ class Model(Protocol):
 
 
 class CompletionSet:
-    """Documents split once into words seen and words to predict, on which models are measured repeatedly.
+    """Documents split once into words seen and words to predict, on which models are measured
+    repeatedly.
 
-    Each document's distinct words are split at random, by `seed`, into two halves that share no word; if
-    their number is odd, the seen half has one more. Documents with fewer than two distinct words are left
-    out.
+    Each document's distinct words are split at random, by `seed`, into two halves that share no
+    word; if their number is odd, the seen half has one more. Documents with fewer than two distinct
+    words are left out.
     """
 
     def __init__(self, batch: Minibatch, seed: int = 0) -> None:
@@ -622,15 +666,21 @@ class CompletionSet:
         theta = model.infer(self.seen)
         rows = model.topic_rows(ids) if isinstance(model, OnlineModel) else model.topics()[:, ids].T
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
-        mixtures(entries.indptr, entries.local, np.ascontiguousarray(rows, np.float32), theta, probability)
+        mixtures(
+            entries.indptr,
+            entries.local,
+            np.ascontiguousarray(rows, np.float32),
+            theta,
+            probability,
+        )
         # Not with @: the threads that a BLAS starts take longer than everything else here.
         nats = np.sum(hidden.counts * np.log(probability, dtype=np.float64))
         return float(nats / hidden.n_tokens)
 
 
 def document_completion(model: Model, batch: Minibatch, seed: int = 0) -> float:
-    """Score of a model in nats per held-out word, higher is better; exp(-score) is the perplexity. See
-    `CompletionSet`.
+    """Score of a model in nats per held-out word, higher is better; exp(-score) is the perplexity.
+    See `CompletionSet`.
 
     Raises ValueError for a word id outside the model's range.
     """

@@ -1,4 +1,5 @@
-"""Options and metrics, which kinds of models declare, and checks of arguments; does not load numpy."""
+"""Options and metrics, which kinds of models declare, and checks of arguments; does not load
+numpy."""
 
 from __future__ import annotations
 
@@ -19,7 +20,12 @@ LARGEST_PRIOR = 1e9
 
 
 def prior(
-    name: str, help: str, default: float | str | None = None, *, learn: bool = False, shared: bool = True
+    name: str,
+    help: str,
+    default: float | str | None = None,
+    *,
+    learn: bool = False,
+    shared: bool = True,
 ) -> Option[float]:
     """An option for a Dirichlet parameter or a concentration, or "learn" if it can be learnt.
 
@@ -27,13 +33,23 @@ def prior(
     """
     choices = (LEARN,) if learn else ()
     return Option(
-        float, name, help, default=default, least=1e-9, most=LARGEST_PRIOR, choices=choices, shared=shared
+        float,
+        name,
+        help,
+        default=default,
+        least=1e-9,
+        most=LARGEST_PRIOR,
+        choices=choices,
+        shared=shared,
     )
 
 
 def decorrelation(default: float) -> Option[float]:
     """For kinds that keep their topics as `Lambda`; the papers' settings have none."""
-    help = f"how strongly words that other topics use too lose weight; 0: not at all; by default {default}"
+    help = (
+        "how strongly words that other topics use too lose weight; 0: not at all; by default "
+        f"{default}"
+    )
     return Option(float, "decorrelation", help, least=0, most=LARGEST_PRIOR)
 
 
@@ -93,7 +109,8 @@ class Metric:
 
 
 def at_least_one(**sizes: float) -> None:
-    """Raise ValueError for the first argument that is below 1, or not whole unless it is `n_documents`."""
+    """Raise ValueError for the first argument that is below 1, or not whole unless it is
+    `n_documents`."""
     for name, size in sizes.items():
         of = float if name == "n_documents" else int
         Option(of, name, "", least=1).convert(str(size))

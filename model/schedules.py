@@ -1,10 +1,10 @@
 """What changes from step to step: the papers' step sizes, and the warm start.
 
-**The warm start** is how a model departs from its paper while symmetry breaks, so that few topics starve. Its
-numbers are the model's `recipe`, and `recipe_…` in its state. A step gets its `Stage` from `WarmStart.stage`,
-and from that alpha, balance, passes and step size. With the numbers of `LDA_PAPER` and `SCVB0_PAPER`, nothing
-changes. The HDP departs from its paper in other ways, those of `HDPRecipe`. Measurements:
-decisions 0005, 0015, 0025 and 0028.
+**The warm start** is how a model departs from its paper while symmetry breaks, so that few topics
+starve. Its numbers are the model's `recipe`, and `recipe_…` in its state. A step gets its `Stage`
+from `WarmStart.stage`, and from that alpha, balance, passes and step size. With the numbers of
+`LDA_PAPER` and `SCVB0_PAPER`, nothing changes. The HDP departs from its paper in other ways, those
+of `HDPRecipe`. Measurements: decisions 0005, 0015, 0025 and 0028.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ THETA_STEPS = StepSizes(tau0=1.0, kappa=0.7)
 FEW_DOCUMENTS = 300
 """In a corpus of this many documents, eta is twice as large as in a large one."""
 SMALL_CORPUS = 10_000
-"""In a corpus of fewer documents, which leaves time for it, the HDP's local steps are more thorough."""
+"""In a corpus of fewer documents, which leaves time for it, the HDP's local steps are more
+thorough."""
 STARTS = 3.0
-"""Times the square root of the number of documents in the corpus: the most topics with which an HDP starts
-(decision 0043)."""
+"""Times the square root of the number of documents in the corpus: the most topics with which an HDP
+starts (decision 0043)."""
 SUPPORT = 0.08
 """Times the same root: the number of documents whose words a topic needs in later passes (decision
 0043)."""
@@ -61,9 +62,9 @@ SUPPORT = 0.08
 def raised(eta: float, n_documents: float, documents: float) -> float:
     """eta scaled to a corpus of `n_documents`; unscaled if `documents` is 0.
 
-    In a corpus of fewer than `documents`, eta grows in proportion, so that it weighs the same against the
-    corpus's words however much a small corpus is magnified. It grows further where documents are so few that
-    most words of a topic have never been seen.
+    In a corpus of fewer than `documents`, eta grows in proportion, so that it weighs the same
+    against the corpus's words however much a small corpus is magnified. It grows further where
+    documents are so few that most words of a topic have never been seen.
     """
     if not documents:
         return eta
@@ -77,15 +78,16 @@ SEEDED_POWER = 0.75
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose them.
+    """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose
+    them.
 
-    Without balance, topics that are ahead by chance take the words of those behind. Topic k's probabilities
-    are multiplied by (mass_k / mean mass)^-b, where b falls linearly from `balance_power` to 0 within
-    `balance_documents` documents, or the share `balance_share` of a smaller corpus. A power of 0 means no
-    balance.
+    Without balance, topics that are ahead by chance take the words of those behind. Topic k's
+    probabilities are multiplied by (mass_k / mean mass)^-b, where b falls linearly from
+    `balance_power` to 0 within `balance_documents` documents, or the share `balance_share` of a
+    smaller corpus. A power of 0 means no balance.
 
-    Every schedule counts in documents of `document_words` words, since a long document says more about topics
-    than a short one. With 0, each document counts as one.
+    Every schedule counts in documents of `document_words` words, since a long document says more
+    about topics than a short one. With 0, each document counts as one.
     """
 
     document_words: float = bounded(0, LARGEST, 100.0)
@@ -124,19 +126,21 @@ class Balance:
 
 @dataclass(frozen=True, kw_only=True)
 class WarmStart(Balance):
-    """What LDA and SCVB0 have in common: balance, the fall of alpha, and step sizes where none are given.
+    """What LDA and SCVB0 have in common: balance, the fall of alpha, and step sizes where none are
+    given.
 
-    alpha falls to its own value within `annealing_documents` documents, or the share `annealing_share` of a
-    smaller corpus; until then, documents get one more pass. It starts at `first_alpha` / sqrt(K) for each
-    `document_words` words of a mean document, so that topics separate equally soon in short and in long
-    documents, and with few topics and many. If alpha is to be learnt, it is learnt from `learning_from` on.
-    A step is that of an average over a horizon of documents that grows by `horizon_slope` for each document
-    seen, so steps always become smaller and no estimate of noise can make them grow again. The horizon
-    starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at least
-    `shortest_horizon` (a smaller corpus would forget the random start, which stands for the words that it
-    lacks). `random_share` of the corpus's words are random before the first document.
-    `infer` makes `inference_passes` of the collapsed update over a document's words. More passes would fit
-    the words seen, but not the unseen ones. The numbers here are LDA's.
+    alpha falls to its own value within `annealing_documents` documents, or the share
+    `annealing_share` of a smaller corpus; until then, documents get one more pass. It starts at
+    `first_alpha` / sqrt(K) for each `document_words` words of a mean document, so that topics
+    separate equally soon in short and in long documents, and with few topics and many. If alpha is
+    to be learnt, it is learnt from `learning_from` on. A step is that of an average over a horizon
+    of documents that grows by `horizon_slope` for each document seen, so steps always become
+    smaller and no estimate of noise can make them grow again. The horizon starts with
+    `first_horizon` documents, or `horizon_share` of a smaller corpus but at least
+    `shortest_horizon` (a smaller corpus would forget the random start, which stands for the words
+    that it lacks). `random_share` of the corpus's words are random before the first document.
+    `infer` makes `inference_passes` of the collapsed update over a document's words. More passes
+    would fit the words seen, but not the unseen ones. The numbers here are LDA's.
     """
 
     POSITION: ClassVar[float] = 0.0
@@ -155,9 +159,15 @@ class WarmStart(Balance):
     inference_passes: int = 2
 
     def stage(
-        self, n_documents: float, documents: float, before: float, amount: float, mixed: float = 0.0
+        self,
+        n_documents: float,
+        documents: float,
+        before: float,
+        amount: float,
+        mixed: float = 0.0,
     ) -> Stage:
-        """The stage of a minibatch of this `amount` after `before`, both as schedules count documents.
+        """The stage of a minibatch of this `amount` after `before`, both as schedules count
+        documents.
 
         documents: their actual number in total; n_documents: in the corpus; mixed: as in `Stage`
         """
@@ -169,10 +179,11 @@ class WarmStart(Balance):
 class Stage:
     """How far the warm start has come, for one step.
 
-    before, amount, in_all: documents before the minibatch, in it and in the corpus, as schedules count them
+    before, amount, in_all: documents before the minibatch, in it and in the corpus, as schedules
+    count them
     n_documents: those in the corpus
-    mixed: the mixture's share of the E-step, for short texts. In proportion, a step forgets up to twice as
-    quickly, and topics are not held in balance, since they do not start from noise
+    mixed: the mixture's share of the E-step, for short texts. In proportion, a step forgets up to
+    twice as quickly, and topics are not held in balance, since they do not start from noise
     """
 
     start: WarmStart
@@ -213,7 +224,8 @@ class Stage:
         return factors ** (1 - self.mixed)
 
     def step_size(self) -> float:
-        """rho if none is given; the two halves of a minibatch forget nearly as much as the whole."""
+        """rho if none is given; the two halves of a minibatch forget nearly as much as the
+        whole."""
         start = self.start
         of_small_corpus = max(start.horizon_share * self.in_all, start.shortest_horizon)
         first = min(start.first_horizon, of_small_corpus)
@@ -227,13 +239,13 @@ class CollapsedStart(WarmStart):
     """LDA's warm start: the first documents get the collapsed E-step of [F13].
 
     Unlike exp(psi(.)), it does not take half a word from each topic of a document. The first
-    `collapsed_documents` documents get it, or the share `collapsed_share` of a smaller corpus, with `passes`
-    over their words; so do all documents if the mean one has fewer than `fewest_words` words for each topic.
-    During it, an alpha to be learnt falls to `last_alpha`; afterwards it is learnt. The corpus has at least
-    `smallest_corpus` documents, and eta is `raised` where it has fewer than `eta_documents`. A `random_share`
-    of 0 leaves lambda as it was drawn; with few documents it is larger than the default (`sized`).
-    With no `inference_passes`, `infer` is [H10]'s E-step. In float32 a topic with fewer than `drop` expected
-    words leaves the document.
+    `collapsed_documents` documents get it, or the share `collapsed_share` of a smaller corpus, with
+    `passes` over their words; so do all documents if the mean one has fewer than `fewest_words`
+    words for each topic. During it, an alpha to be learnt falls to `last_alpha`; afterwards it is
+    learnt. The corpus has at least `smallest_corpus` documents, and eta is `raised` where it has
+    fewer than `eta_documents`. A `random_share` of 0 leaves lambda as it was drawn; with few
+    documents it is larger than the default (`sized`). With no `inference_passes`, `infer` is
+    [H10]'s E-step. In float32 a topic with fewer than `drop` expected words leaves the document.
     """
 
     POSITION: ClassVar[float] = 0.5
@@ -249,8 +261,8 @@ class CollapsedStart(WarmStart):
     drop: float = 0.01
 
     def sized(self, n_topics: int, n_words: int, n_documents: float) -> CollapsedStart:
-        """The recipe for these sizes. With few documents for this many parameters, more of lambda is random:
-        most topics then depend on that randomness to the end."""
+        """The recipe for these sizes. With few documents for this many parameters, more of lambda
+        is random: most topics then depend on that randomness to the end."""
         few = max(1.0, n_topics * n_words / n_documents)
         return replace(self, random_share=self.random_share * few**0.25)
 
@@ -265,7 +277,8 @@ class CollapsedStart(WarmStart):
 class SCVB0Start(WarmStart):
     """SCVB0's warm start, with the numbers that [F13] leaves open.
 
-    alpha is learnt from `learning_documents` of a minibatch, eta from `learning_topics` topics at a time.
+    alpha is learnt from `learning_documents` of a minibatch, eta from `learning_topics` topics at a
+    time.
     """
 
     balance_power: float = bounded(0, 1, 0.3)
@@ -285,22 +298,23 @@ class SCVB0Start(WarmStart):
 class HDPRecipe(Balance):
     """The numbers with which the default HDP departs from the papers.
 
-    Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
-    words from one of them, and the rest from the mean of the corpus. No document is drawn twice before all
-    have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
-    since equal topics would stay equal. While there are fewer than `first_documents`, each start makes
-    `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
-    the corpus.
-    Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
-    every word read counts fully in its topic; eta is `raised` where there are fewer than `eta_documents`. A
-    whole step takes so many documents that the corpus makes about `steps` steps, between `smallest_step` and
-    `largest_step`.
+    Start. Topics start from the first `first_documents` documents. Each takes the share
+    `seed_weight` of its words from one of them, and the rest from the mean of the corpus. No
+    document is drawn twice before all have been drawn. While there are fewer documents than topics,
+    each topic starts from `mixed` of them, since equal topics would stay equal. While there are
+    fewer than `first_documents`, each start makes `first_passes` over them. At first the uniform
+    sticks weigh as much as the share `heavy` of all tables of the corpus.
+    Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus`
+    documents, so that every word read counts fully in its topic; eta is `raised` where there are
+    fewer than `eta_documents`. A whole step takes so many documents that the corpus makes about
+    `steps` steps, between `smallest_step` and `largest_step`.
     Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
-    `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
-    and gamma. Then tables choose their topics: only the likeliest if all others together have less than
-    `one_topic` times its probability.
-    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More would overfit
-    the words seen.
+    `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates
+    of phi
+    and gamma. Then tables choose their topics: only the likeliest if all others together have less
+    than `one_topic` times its probability.
+    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More
+    would overfit the words seen.
     """
 
     balance_power: float = bounded(0, 1, 0.7)
@@ -336,7 +350,8 @@ class HDPRecipe(Balance):
         return max(1, min(n_topics, most))
 
     def least_share(self, n_documents: float) -> float:
-        """The share of the corpus's words that a topic needs after the first pass; 0 if D is as given."""
+        """The share of the corpus's words that a topic needs after the first pass; 0 if D is as
+        given."""
         if not self.smallest_corpus:
             return 0.0
         return SUPPORT / math.sqrt(n_documents)
@@ -363,5 +378,10 @@ LDA_PAPER = CollapsedStart(
     random_share=0.0,
     inference_passes=0,
 )
-SCVB0_PAPER = SCVB0Start(document_words=0.0, balance_power=0.0, random_share=1.0, annealing_documents=0.0)
+SCVB0_PAPER = SCVB0Start(
+    document_words=0.0,
+    balance_power=0.0,
+    random_share=1.0,
+    annealing_documents=0.0,
+)
 HDP_PAPER = HDPRecipe(smallest_corpus=0.0, eta_documents=0.0)

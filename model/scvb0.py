@@ -1,4 +1,5 @@
-"""Stochastic collapsed variational Bayes for latent Dirichlet allocation (SCVB0): [F13] algorithm 2.
+"""Stochastic collapsed variational Bayes for latent Dirichlet allocation (SCVB0): [F13] algorithm
+2.
 
 | symbol | shape | meaning | paper |
 |---|---|---|---|
@@ -9,18 +10,19 @@
 | alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [F13] section 2 |
 | C, C_M | numbers | words in the corpus, in the minibatch | [F13] table 1, section 3 |
 | rho_phi | number | step size s (tau0 + t)^-kappa of the minibatch t = 1, 2 … | [F13] section 3 |
-| rho_theta | number | the same with the theta_* settings, t = 1, 2 … within a document | [F13] section 3 |
+| rho_theta | number | the same with theta_*, t = 1, 2 … within a document | [F13] section 3 |
 
-A word that occurs m times in a document is updated once, by the closed form of m updates (clumping, [F13] eq.
-9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other models (`lambda_.py`),
-the E-step is `scvb0_e_step.py`. docs/derivations.md has the derivations, and says in
-which sense this is MAP estimation.
+A word that occurs m times in a document is updated once, by the closed form of m updates (clumping,
+[F13] eq. 9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other
+models (`lambda_.py`), the E-step is `scvb0_e_step.py`. docs/derivations.md has the derivations, and
+says in which sense this is MAP estimation.
 
-**The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
-`warm_start`, alpha falls geometrically from a large value, and topics are held in balance, for the first part
-of the corpus, as in `schedules.SCVB0Start`. Settings that are not given then have the values that measured
-best, with step sizes that follow the documents seen, as online LDA's do. `warm_start=False` is the
-paper's algorithm, with its settings unless others are given, and minibatches of 100 documents.
+**The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks.
+With `warm_start`, alpha falls geometrically from a large value, and topics are held in balance, for
+the first part of the corpus, as in `schedules.SCVB0Start`. Settings that are not given then have
+the values that measured best, with step sizes that follow the documents seen, as online LDA's do.
+`warm_start=False` is the paper's algorithm, with its settings unless others are given, and
+minibatches of 100 documents.
 """
 
 from __future__ import annotations
@@ -48,7 +50,14 @@ from wikitopics.model.options import (
     decorrelation,
     prior,
 )
-from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes, raised
+from wikitopics.model.schedules import (
+    SCVB0_PAPER,
+    SCVB0_WARM,
+    THETA_STEPS,
+    SCVB0Start,
+    StepSizes,
+    raised,
+)
 from wikitopics.option import Option
 
 ALPHA = prior("alpha", "Dirichlet parameter of the topic proportions", learn=True)
@@ -87,21 +96,25 @@ DECORRELATION = decorrelation(BEST.decorrelation)
 
 
 class SCVB0(DirichletAllocation):
-    """Latent Dirichlet allocation learnt from minibatches by stochastic collapsed variational Bayes.
+    """Latent Dirichlet allocation learnt from minibatches by stochastic collapsed variational
+    Bayes.
 
-    n_topics, n_words, n_documents: K, W, and the size of the corpus in documents (an estimate will do)
-    n_tokens: C, its size in words; None: n_documents times the mean length of the documents seen so far
-    alpha: Dirichlet parameter of the topic proportions; eta: of the topics; "learn": by [H10]'s Newton steps,
-    alpha as a vector
-    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, at most 1; with the warm
-    start, if none of them is given, it follows the documents seen
+    n_topics, n_words, n_documents: K, W, and the size of the corpus in documents (an estimate will
+    do)
+    n_tokens: C, its size in words; None: n_documents times the mean length of the documents seen so
+    far
+    alpha: Dirichlet parameter of the topic proportions; eta: of the topics; "learn": by [H10]'s
+    Newton steps, alpha as a vector
+    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, at most 1; with
+    the warm start, if none of them is given, it follows the documents seen
     theta_s, theta_tau0, theta_kappa: the same for update t of a document's proportions.
     kappa and theta_kappa are within [0.5, 1]
-    half_life: documents after which earlier learning has half its weight: the smallest step size follows
-    from it
-    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Lambda`); by default 0.15, or 0 without the warm start
-    burn_in: passes over a document before the one that updates the topics; one more while alpha falls
+    half_life: documents after which earlier learning has half its weight: the smallest step size
+    follows from it
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics
+    use them too (`Lambda`); by default 0.15, or 0 without the warm start
+    burn_in: passes over a document before the one that updates the topics; one more while alpha
+    falls
     warm_start: False leaves out the departures from [F13] described at the top of this file
     dtype: "float32", or "float64" for comparisons
     threads: affect the speed, not the result
@@ -190,7 +203,9 @@ class SCVB0(DirichletAllocation):
         self._rebirth = Rebirth.of(self.n_topics, self.half_life)
 
         self._learn_alpha = ALPHA.convert(alpha) == LEARN
-        final_alpha = self.recipe.learning_from if self._learn_alpha else ALPHA.value(alpha, usual.alpha)
+        final_alpha = (
+            self.recipe.learning_from if self._learn_alpha else ALPHA.value(alpha, usual.alpha)
+        )
         self._final_alpha = np.full(self.n_topics, final_alpha)
         self._learn_eta = ETA.convert(eta) == LEARN
         first_eta = FIRST_ETA if self._learn_eta else ETA.value(eta, usual.eta)
@@ -229,15 +244,25 @@ class SCVB0(DirichletAllocation):
 
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
-        return {"final_alpha": prior, "documents_seen": 1, "amount_seen": 1.0}  # all: annealing is over
+        return {
+            "final_alpha": prior,
+            "documents_seen": 1,
+            "amount_seen": 1.0,
+        }  # all: annealing is over
 
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
 
-        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
-        before any change.
+        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of
+        range, before any change.
         """
-        from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, proportions, sum_Elog_theta, word_rows
+        from wikitopics.model.scvb0_e_step import (
+            ThetaPasses,
+            e_step,
+            proportions,
+            sum_Elog_theta,
+            word_rows,
+        )
 
         words = sound(batch).words(self.n_words)
         tokens = batch.n_tokens
@@ -262,7 +287,13 @@ class SCVB0(DirichletAllocation):
         theta, statistics = e_step(words, rows, passes, self._workers)
         theta, statistics = blended(stage.mixed, theta, statistics, words, rows, alpha)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
-        self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
+        self._topics.step(
+            self.rho,
+            self.eta,
+            self._corpus_tokens() / tokens,
+            statistics,
+            self._workers,
+        )
         if self._learn_alpha and self._amount >= stage.annealed_until:
             some = slice(self.recipe.learning_documents)
             sums, documents = sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha)
@@ -273,7 +304,8 @@ class SCVB0(DirichletAllocation):
         return proportions(theta)
 
     def _corpus_tokens(self) -> float:
-        """C, or its expected value; before the first document, a guess of 100 words per document."""
+        """C, or its expected value; before the first document, a guess of 100 words per
+        document."""
         if self.n_tokens is not None:
             return self.n_tokens
         if self._tokens_seen == 0:
@@ -281,7 +313,8 @@ class SCVB0(DirichletAllocation):
         return self.n_documents * self._tokens_seen / self._seen
 
     def _alpha_step(self, sum_Elog_theta: Vector, documents: int) -> None:
-        """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed.
+        """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer
+        annealed.
 
         The step has size sqrt(rho): alpha has few numbers and so less noise than the topics.
         """
@@ -292,7 +325,8 @@ class SCVB0(DirichletAllocation):
             self._final_alpha = descend(self._final_alpha, math.sqrt(self.rho), step)
 
     def _eta_step(self) -> None:
-        """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), a few topics at a time in turn."""
+        """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), a few topics at a time in
+        turn."""
         from scipy.special import psi
 
         from wikitopics.model.lda_e_step import descend, eta_step
@@ -315,5 +349,6 @@ class SCVB0(DirichletAllocation):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 3, keeps its topics and takes the current step sizes and recipe."""
+        """A state of 1.0.0, version 3, keeps its topics and takes the current step sizes and
+        recipe."""
         return {**super().upgraded(state), "own_steps": state.get("adaptive")}

@@ -9,7 +9,16 @@ from scipy.special import psi
 
 from wikitopics.model.kernels import add_lines, dot, kernel, longest_of, padded, part
 from wikitopics.model.lambda_ import Lambda, Statistics
-from wikitopics.model.minibatch import Entries, Floats, Indices, Minibatch, Threads, Vector, Words, sound
+from wikitopics.model.minibatch import (
+    Entries,
+    Floats,
+    Indices,
+    Minibatch,
+    Threads,
+    Vector,
+    Words,
+    sound,
+)
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
 
 # The loops of SCVB0, [F13] algorithm 2, on minibatches.
@@ -18,17 +27,21 @@ from wikitopics.model.schedules import THETA_STEPS, StepSizes
 # |---|---|---|
 # | start, stop | numbers | the range of documents, or rows, of a call |
 # | batch | | the documents' words as rows, and how often: `minibatch.Entries` |
-# | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, one row per word, up to one constant |
-# | theta | (D, K') floats | N_theta + alpha: including alpha, no topic decays into denormal numbers |
+# | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, one row per word, up to one
+# constant |
+# | theta | (D, K') floats | N_theta + alpha: including alpha, no topic decays into denormal numbers
+# |
 # | statistics | (U, K') floats | sum over a block's documents of m gamma |
 # | mass | (K,) float64 | sums of statistics over the words |
 #
 # Within a document: N (K') is its row of theta, gamma (K') a word's.
-# K' is K padded to whole vector registers; rows, alpha and everything computed from them are 0 there.
+# K' is K padded to whole vector registers; rows, alpha and everything computed from them are 0
+# there.
 
-# Compiled loops test at run time whether they write to within a few registers behind what they read. If so,
-# they run a plain version, which adds up in another order. Scratch arrays are kept far from everything else,
-# so that the bits of a result do not depend on where a thread's memory happens to be.
+# Compiled loops test at run time whether they write to within a few registers behind what they
+# read. If so, they run a plain version, which adds up in another order. Scratch arrays are kept far
+# from everything else, so that the bits of a result do not depend on where a thread's memory
+# happens to be.
 GUARD = 256
 
 
@@ -47,12 +60,18 @@ class Passes(NamedTuple):
 
 @kernel
 def documents(
-    start: int, stop: int, batch: Entries, rows: Floats, passes: Passes, theta: Floats, statistics: Floats
+    start: int,
+    stop: int,
+    batch: Entries,
+    rows: Floats,
+    passes: Passes,
+    theta: Floats,
+    statistics: Floats,
 ) -> None:
     """Passes over the words of the documents start to stop; the last one also fills `statistics`.
 
-    A `statistics` without rows is left alone (inference). A document starts with its words spread over the
-    topics according to the prior; its steps are numbered through all passes.
+    A `statistics` without rows is left alone (inference). A document starts with its words spread
+    over the topics according to the prior; its steps are numbered through all passes.
     """
     indptr, local, counts = batch
     alpha, keep, n_passes = passes
@@ -108,11 +127,13 @@ def active_documents(
     expected: Floats,
     others: int,
 ) -> None:
-    """As `documents`, without statistics, over each document's active topics and all other topics as one.
+    """As `documents`, without statistics, over each document's active topics and all other topics
+    as one.
 
-    The active topics are those to which the prior `flat` assigns the most words beyond what it expects. The
-    others share their words in proportion to alpha, so they are like one topic whose probability of a word is
-    the mean of theirs (decision 0045). `documents` then runs over the gathered rows of these topics.
+    The active topics are those to which the prior `flat` assigns the most words beyond what it
+    expects. The others share their words in proportion to alpha, so they are like one topic whose
+    probability of a word is the mean of theirs (decision 0045). `documents` then runs over the
+    gathered rows of these topics.
 
     others: the number of active topics; the place of all others, as one topic, is after them
     flat: (K') alpha^(1/3), so that the corpus's large topics do not hide those of a document
@@ -153,7 +174,9 @@ def active_documents(
         for j in range(words.size):
             for x in range(others):
                 block[j, x] = rows[words[j], topics[x]]
-            block[j, others] = max(expected[0, words[j]] - dot(others, block[j], prior), kind(0)) / rest
+            block[j, others] = (
+                max(expected[0, words[j]] - dot(others, block[j], prior), kind(0)) / rest
+            )
         ends[1] = words.size
         own = Entries(ends, lines, n_dw)
         few = Passes(prior, keep, n_passes)
@@ -190,7 +213,8 @@ def largest_first(values: Floats, most: int, topics: Indices) -> None:
 
 @part
 def power(base: Any, m: float, like: Floats) -> Any:
-    """base^m in the type of `like`; m's whole part by squaring, since most words occur only a few times."""
+    """base^m in the type of `like`; m's whole part by squaring, since most words occur only a few
+    times."""
     kind = like.dtype.type
     copies = int(m)
     rest = m - copies
@@ -212,8 +236,8 @@ def power(base: Any, m: float, like: Floats) -> Any:
 def sum_statistics(start: int, stop: int, statistics: Floats, mass: Vector) -> None:
     """Add statistics[b, u] of the other blocks to statistics[0, u], for the words start to stop.
 
-    statistics are (blocks, U, K') here, and `mass` gains their sums over the words. The blocks are added in
-    order, so it does not matter which thread filled them.
+    statistics are (blocks, U, K') here, and `mass` gains their sums over the words. The blocks are
+    added in order, so it does not matter which thread filled them.
     """
     K = mass.size
     for u in range(start, stop):
@@ -224,7 +248,8 @@ def sum_statistics(start: int, stop: int, statistics: Floats, mass: Vector) -> N
             mass[k] += statistics[0, u, k]
 
 
-# SCVB0's E-step, the inner loops of [F13] algorithm 2: from documents and topics to N_theta and statistics.
+# SCVB0's E-step, the inner loops of [F13] algorithm 2: from documents and topics to N_theta and
+# statistics.
 #
 # These functions are pure: they change none of their arguments. `words` are the distinct words of a
 # minibatch, and `rows` are `word_rows` of these words.
@@ -235,11 +260,13 @@ MAX_CELLS = 16_000_000  # in all blocks of statistics together, if there is more
 INFERENCE_BLOCK = 256
 SUM_BLOCK = 2048
 MANY_TOPICS = 256  # from this many on, `infer` treats all but a document's active topics as one
-ACTIVE = 3.5  # times sqrt(K): their number, counting the others as one, in whole registers (decision 0045)
+# times sqrt(K): their number, counting the others as one, in whole registers (decision 0045)
+ACTIVE = 3.5
 
 
 class ThetaPasses(NamedTuple):
-    """How a document's proportions are found: (K,) their prior, `n` passes over its words, and step sizes."""
+    """How a document's proportions are found: (K,) their prior, `n` passes over its words, and step
+    sizes."""
 
     alpha: Vector
     n: int
@@ -247,12 +274,18 @@ class ThetaPasses(NamedTuple):
 
 
 def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> Floats:
-    """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
+    """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first
+    factor."""
     weight = balance / topics.totals()
     return topics.weighted_rows(words.ids, weight / weight.max(), workers)
 
 
-def e_step(words: Words, rows: Floats, passes: ThetaPasses, workers: Threads) -> tuple[Floats, Statistics]:
+def e_step(
+    words: Words,
+    rows: Floats,
+    passes: ThetaPasses,
+    workers: Threads,
+) -> tuple[Floats, Statistics]:
     """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them."""
     D = words.batch.D
     K = len(passes.alpha)
@@ -268,7 +301,11 @@ def e_step(words: Words, rows: Floats, passes: ThetaPasses, workers: Threads) ->
 
 
 def inferred(
-    batch: Minibatch, topics: Lambda, apart: float, passes: ThetaPasses, workers: Threads
+    batch: Minibatch,
+    topics: Lambda,
+    apart: float,
+    passes: ThetaPasses,
+    workers: Threads,
 ) -> NDArray[np.float32]:
     """(D, K) proportions after the passes over each document, with the topics held fixed, as read.
 
@@ -282,13 +319,19 @@ def inferred(
 
 
 def _run_passes(
-    words: Words, rows: Floats, passes: ThetaPasses, size: int, blocks: Floats, workers: Threads
+    words: Words,
+    rows: Floats,
+    passes: ThetaPasses,
+    size: int,
+    blocks: Floats,
+    workers: Threads,
 ) -> Floats:
     """N_theta + alpha after the passes, (D, K), in blocks of `size` documents.
 
     The sums of m gamma over the last pass are added to `blocks`.
 
-    blocks: (blocks, U, K'), or (1, 0, K') for no sums; then only the active of many topics are separate
+    blocks: (blocks, U, K'), or (1, 0, K') for no sums; then only the active of many topics are
+    separate
     """
     alpha, n, steps = passes
     D = words.batch.D
@@ -317,18 +360,22 @@ def _run_passes(
 
 
 def proportions(theta: Floats) -> NDArray[np.float32]:
-    """(D, K) E[theta]: N_theta + alpha, or the gamma of variational LDA, rows scaled to sum to 1."""
+    """(D, K) E[theta]: N_theta + alpha, or the gamma of variational LDA, rows scaled to sum to
+    1."""
     totals = theta.sum(axis=1, keepdims=True)
     proportions: NDArray[np.float32] = (theta / totals).astype(np.float32)
     return proportions
 
 
 def sum_Elog_theta(theta: Floats, lengths: Indices | Vector, alpha: Vector) -> tuple[Vector, int]:
-    """(K,) sum of E[log theta] over documents with words, and how many these are; theta as from `e_step`.
+    """(K,) sum of E[log theta] over documents with words, and how many these are; theta as from
+    `e_step`.
 
-    For a document whose words' topics are known, N_k of them k, E[log theta_k] = psi(alpha_k + N_k) -
-    psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at the mean, so
-    N = 0, with probability exp(-n), and N > 0, at its mean, are treated separately (docs/derivations.md).
+    For a document whose words' topics are known, N_k of them k, E[log theta_k] = psi(alpha_k + N_k)
+    - psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at
+      the mean, so
+    N = 0, with probability exp(-n), and N > 0, at its mean, are treated separately
+    (docs/derivations.md).
     """
     has_words = lengths > 0
     C_j = lengths[has_words]

@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import IN_USE, top_words
 
-# Topic coherence: how often a topic's leading words occur together in real documents (normalised PMI).
+# Topic coherence: how often a topic's leading words occur together in real documents (normalised
+# PMI).
 
 
 def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.float64]:
-    """(K,) coherence of each topic: the mean NPMI of all pairs of its n most probable words, within [-1, 1].
+    """(K,) coherence of each topic: the mean NPMI of all pairs of its n most probable words, within
+    [-1, 1].
 
-    NPMI of two words is log(p12 / (p1 p2)) / -log p12, where the p are the shares of `reference`'s documents
+    NPMI of two words is log(p12 / (p1 p2)) / -log p12, where the p are the shares of `reference`'s
+    documents
     that contain the first word, the second and both: 1 if they always occur together, 0 if they are
-    independent, -1 if they never do. A word missing from `reference` never occurs with another. Documents
-    without words are ignored. NaN if there are no documents or no pairs.
+    independent, -1 if they never do. A word missing from `reference` never occurs with another.
+    Documents without words are ignored. NaN if there are no documents or no pairs.
 
     topics: (K, W). Raises ValueError for a word id of `reference` out of range.
     """
@@ -53,7 +56,8 @@ def _numbers_of_documents(occurs: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.uint8]:
-    """(K, n, ceil(D/8)) one bit per document for each word of (K, n): whether the document contains it."""
+    """(K, n, ceil(D/8)) one bit per document for each word of (K, n): whether the document contains
+    it."""
     distinct, row_of_word = np.unique(words, return_inverse=True)
     largest = max(distinct.max(), reference.word_ids.max(initial=0))
     row_of_id = np.full(largest + 1, -1)
@@ -67,7 +71,9 @@ def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArr
     return of_words
 
 
-def _npmi(p1: NDArray[np.float64], p2: NDArray[np.float64], p12: NDArray[np.float64]) -> NDArray[np.float64]:
+def _npmi(
+    p1: NDArray[np.float64], p2: NDArray[np.float64], p12: NDArray[np.float64]
+) -> NDArray[np.float64]:
     values = np.full(len(p12), -1.0)
     some = (p12 > 0) & (p12 < 1)
     values[some] = np.log(p12[some] / (p1[some] * p2[some])) / -np.log(p12[some])
@@ -84,14 +90,16 @@ Leading = tuple[NDArray[np.int32], NDArray[np.float32]]
 def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
     """(K,) total variation distance of each topic from its earlier self, over its leading words.
 
-    The probabilities of the leading words are scaled to sum to 1, so the distance lies within [0, 1]: the
-    share that has moved to other words. ``before`` and ``after`` may have different numbers of leading words.
-    Raises ValueError for different numbers of topics.
+    The probabilities of the leading words are scaled to sum to 1, so the distance lies within [0,
+    1]: the share that has moved to other words. ``before`` and ``after`` may have different numbers
+    of leading words. Raises ValueError for different numbers of topics.
     """
     ids_before, probabilities_before = before
     ids_after, probabilities_after = after
     if len(ids_before) != len(ids_after):
-        raise ValueError(f"{len(ids_before)} topics before and {len(ids_after)} after are not of one model")
+        raise ValueError(
+            f"{len(ids_before)} topics before and {len(ids_after)} after are not of one model"
+        )
     same = ids_before[:, :, None] == ids_after[:, None, :]
     scaled_before = _scaled(probabilities_before)
     scaled_after = _scaled(probabilities_after)
@@ -101,9 +109,11 @@ def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
 
 
 def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
-    """(K,) how much the leading words of ``ones`` have in common with those of ``topic`` in ``others``.
+    """(K,) how much the leading words of ``ones`` have in common with those of ``topic`` in
+    ``others``.
 
-    These are Bhattacharyya coefficients: 1 for the same words and probabilities, 0 if no word is shared.
+    These are Bhattacharyya coefficients: 1 for the same words and probabilities, 0 if no word is
+    shared.
     """
     ids, probabilities = ones
     ids_of_others, probabilities_of_others = others
@@ -127,9 +137,10 @@ def distances(leading: Leading) -> NDArray[np.float64]:
 def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.float64]:
     """(K, dimensions) places by classical scaling, whose distances approximate ``far``.
 
-    far: (K, K) symmetric distances. Torgerson 1952: the leading eigenvectors of the doubly centred squares,
-    each as long as the root of its eigenvalue. The matrix is symmetric and solved as such, so all results are
-    real. The first axis has the largest spread, and each axis points towards its largest component.
+    far: (K, K) symmetric distances. Torgerson 1952: the leading eigenvectors of the doubly centred
+    squares, each as long as the root of its eigenvalue. The matrix is symmetric and solved as such,
+    so all results are real. The first axis has the largest spread, and each axis points towards its
+    largest component.
     """
     from scipy.linalg import eigh
 
@@ -157,15 +168,20 @@ def _scaled(probabilities: NDArray[Any]) -> NDArray[np.float64]:
 
 def _shares(numbers: NDArray[np.float64], total: NDArray[Any]) -> NDArray[np.float64]:
     """numbers / total, and 0 where the total is 0."""
-    shares: NDArray[np.float64] = np.divide(numbers, total, out=np.zeros_like(numbers), where=total > 0)
+    shares: NDArray[np.float64] = np.divide(
+        numbers,
+        total,
+        out=np.zeros_like(numbers),
+        where=total > 0,
+    )
     return shares
 
 
 # Names of topics: the leading words that tell a topic apart from the others.
 
 RELEVANCE = 0.6
-"""The weight of a word's probability against its lift: lambda in [Sievert and Shirley 2014]. docs/topics.md
-says how it was chosen."""
+"""The weight of a word's probability against its lift: lambda in [Sievert and Shirley 2014].
+docs/topics.md says how it was chosen."""
 WORDS = 3
 """Words in a name."""
 SUITING = 2
@@ -194,7 +210,8 @@ def _uses(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K,) how distinct each topic's words are: `ownership` of its leading words, weighted by their uses.
+    """(K,) how distinct each topic's words are: `ownership` of its leading words, weighted by their
+    uses.
 
     Near 1 / K while all topics are alike, near 1 for a topic whose words lead no other.
     """
@@ -204,11 +221,13 @@ def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     return _shares(own.sum(axis=1), uses.sum(axis=1))
 
 
-def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
+def relevance(
+    leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE
+) -> NDArray[np.float64]:
     """(K, n) how well each leading word represents its topic.
 
-    weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is taken from the topics that lead with the
-    word. -inf for a word without probability.
+    weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is taken from the topics that lead
+    with the word. -inf for a word without probability.
     """
     _, probabilities = leading
     of_topic = probabilities.astype(np.float64) ** weight
@@ -226,7 +245,9 @@ def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVAN
     return np.take_along_axis(ids, order, axis=1), np.take_along_axis(probabilities, order, axis=1)
 
 
-def most_relevant(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.int32]:
+def most_relevant(
+    leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE
+) -> NDArray[np.int32]:
     """(K, n) the leading words by id, the most relevant first."""
     ids, _ = by_relevance(leading, shares, weight)
     return ids
@@ -254,8 +275,8 @@ def most_relevant_to(
 def name(relevant: Sequence[str]) -> tuple[str, ...]:
     """The words of a topic's name.
 
-    ``relevant``: the topic's words, the most relevant first. Of two forms of a word ("film", "films") only
-    the first counts.
+    ``relevant``: the topic's words, the most relevant first. Of two forms of a word ("film",
+    "films") only the first counts.
     """
     chosen: list[str] = []
     for word in relevant:
@@ -267,7 +288,8 @@ def name(relevant: Sequence[str]) -> tuple[str, ...]:
 
 
 def fits(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
-    """Whether all but one of a name's words are among the first of ``relevant``, given as words or ids."""
+    """Whether all but one of a name's words are among the first of ``relevant``, given as words or
+    ids."""
     kept = set(name) & set(relevant[:LOYALTY])
     return len(kept) >= max(1, len(name) - 1)
 
@@ -278,14 +300,15 @@ def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
 
 
 def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
-    """Whether at least two of a name's words are among ``leading``, the topic's most probable ones; a name of
-    one word always suits."""
+    """Whether at least two of a name's words are among ``leading``, the topic's most probable ones;
+    a name of one word always suits."""
     shared = set(name) & set(leading)
     return len(name) < SUITING or len(shared) >= SUITING
 
 
 def _same_word(one: str, other: str) -> bool:
-    """Whether two words differ only in their last letters: "film" and "films", "party" and "parties".
+    """Whether two words differ only in their last letters: "film" and "films", "party" and
+    "parties".
 
     Titles, which have capitals, differ even then: "Iran" and "Iraq".
     """
@@ -301,7 +324,8 @@ def _same_word(one: str, other: str) -> bool:
 # Topics that nearly repeat another topic.
 
 NEAR = 0.5
-"""The Hellinger distance of leading words up to which two topics have the same subject: docs/topics.md."""
+"""The Hellinger distance of leading words up to which two topics have the same subject:
+docs/topics.md."""
 
 
 class Repeat(NamedTuple):
@@ -314,7 +338,8 @@ class Repeat(NamedTuple):
 def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
     """The topics in use that nearly repeat a larger one, the closest pairs first.
 
-    Of two equally large topics, the later repeats the earlier. A topic close to several repeats the nearest.
+    Of two equally large topics, the later repeats the earlier. A topic close to several repeats the
+    nearest.
     """
     ids, probabilities = leading
     n_in_use = int(np.count_nonzero(shares > IN_USE))
@@ -334,7 +359,8 @@ def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
     return found
 
 
-# What happens to the topics of a model between looks: births, deaths, splits, mergers and renamings.
+# What happens to the topics of a model between looks: births, deaths, splits, mergers and
+# renamings.
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
 LOOKS = 3
@@ -342,8 +368,8 @@ LOOKS = 3
 LARGEST = 30
 """A topic must be among this many of the largest to be born."""
 OWN = 0.25
-"""A topic's first words become its own when their mean ownership reaches this, and remain so until it falls
-below a third of it."""
+"""A topic's first words become its own when their mean ownership reaches this, and remain so until
+it falls below a third of it."""
 FIRST = 10
 """The number of first words in that mean."""
 KINSHIP = 0.5
@@ -354,9 +380,10 @@ KINSHIP = 0.5
 class Change:
     """What happened to a topic.
 
-    born: it has become large, with words of its own. died: its share has fallen to half the threshold of
-    topics in use, or its words have gone to other topics.
-    split: ``other`` is born with words that this topic had. merged: it died, and ``other`` has its words.
+    born: it has become large, with words of its own. died: its share has fallen to half the
+    threshold of topics in use, or its words have gone to other topics.
+    split: ``other`` is born with words that this topic had. merged: it died, and ``other`` has its
+    words.
     renamed: its words have changed so much that it has a new name.
     """
 
@@ -416,14 +443,21 @@ def changes(looks: Sequence[TopicState], alive: Collection[int]) -> list[Change]
 def living(alive: Collection[int], events: Collection[Change]) -> set[int]:
     """The topics alive after these changes."""
     born = {change.topic for change in events if change.kind == "born"}
-    split = {change.other for change in events if change.kind == "split" and change.other is not None}
+    split = {
+        change.other for change in events if change.kind == "split" and change.other is not None
+    }
     ended = {change.topic for change in events if change.kind in ("died", "merged")}
     return (set(alive) | born | split) - ended
 
 
-def _kin(theirs: TopicState, own: TopicState, topic: int, candidates: NDArray[np.bool_]) -> int | None:
-    """The candidate whose leading words in ``theirs`` have most in common with ``topic``'s in ``own``, if
-    they have enough."""
+def _kin(
+    theirs: TopicState,
+    own: TopicState,
+    topic: int,
+    candidates: NDArray[np.bool_],
+) -> int | None:
+    """The candidate whose leading words in ``theirs`` have most in common with ``topic``'s in
+    ``own``, if they have enough."""
     near = affinity(theirs.leading, own.leading, topic)
     near[~candidates] = 0
     near[topic] = 0

@@ -1,6 +1,8 @@
-"""The user's own settings file: the contact that Wikimedia asks for, and the screen's theme and keys.
+"""The user's own settings file: the contact that Wikimedia asks for, and the screen's theme and
+keys.
 
-The HTTP client is imported late: the screen uses this module and would otherwise load it for nothing.
+The HTTP client is imported late: the screen uses this module and would otherwise load it for
+nothing.
 """
 
 import json
@@ -57,11 +59,14 @@ def contact() -> str | None:
     return value
 
 
-def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identity") -> "TrainRequest":
-    """The request with the user's contact, if the source may send one: the one given, else the saved one.
+def with_contact(
+    request: "TrainRequest", kind: "SourceKind", identity: "Identity"
+) -> "TrainRequest":
+    """The request with the user's contact, if the source may send one: the one given, else the
+    saved one.
 
-    Raises `ContactMissing` if Wikimedia's servers require one and would not recognise it. If none is
-    required, a settings file that cannot be read is ignored.
+    Raises `ContactMissing` if Wikimedia's servers require one and would not recognise it. If none
+    is required, a settings file that cannot be read is ignored.
     """
     from wikitopics.crawler.http.contact import check_contact
     from wikitopics.crawler.mediawiki.source import CONTACT
@@ -78,8 +83,8 @@ def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identit
 def lacks_contact() -> bool:
     """Whether the user must be asked for a contact that Wikimedia's servers recognise.
 
-    Raises `BadUsage` if they would not recognise the one in `$WIKITOPICS_CONTACT`, which would be used
-    instead of any answer.
+    Raises `BadUsage` if they would not recognise the one in `$WIKITOPICS_CONTACT`, which would be
+    used instead of any answer.
     """
     problem = contact_problem(contact() or "")
     if problem and os.environ.get(_VARIABLE):
@@ -95,7 +100,9 @@ def contact_problem(text: str) -> str | None:
     try:
         check_contact(text)
     except ContactMissing as error:
-        return str(error).removesuffix(f": {HOW}").removesuffix(" with --contact")  # the dialog has a field
+        return (
+            str(error).removesuffix(f": {HOW}").removesuffix(" with --contact")
+        )  # the dialog has a field
     return None
 
 
@@ -113,7 +120,9 @@ def save_contact(text: str) -> Path:
     _parsed(before)  # a file that is not valid TOML is left alone
     lines = before.decode().splitlines()
     tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
-    others = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
+    others = [
+        old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)
+    ]
     after = "\n".join([line, *others]) + "\n"
     try:
         tomllib.loads(after)

@@ -1,4 +1,5 @@
-"""What a screen or a command may do: start a trainer, ask it for something, list sessions, name topics."""
+"""What a screen or a command may do: start a trainer, ask it for something, list sessions, name
+topics."""
 
 import fcntl
 import json
@@ -16,7 +17,14 @@ from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.system import open_own, start_python
 from wikitopics.crawler.texts.files import GIVEN
 from wikitopics.session import errors, system
-from wikitopics.session.errors import BadUsage, NoSession, NotASession, NotRunning, SessionError, SessionInUse
+from wikitopics.session.errors import (
+    BadUsage,
+    NoSession,
+    NotASession,
+    NotRunning,
+    SessionError,
+    SessionInUse,
+)
 from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, run_options
@@ -26,10 +34,17 @@ from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name, hide
 from wikitopics.session.storage.writer import request_control
-from wikitopics.session.system import Process, Signals, TrainerLock, kill_group, owner, start_command
+from wikitopics.session.system import (
+    Process,
+    Signals,
+    TrainerLock,
+    kill_group,
+    owner,
+    start_command,
+)
 
-# Trainers in processes of their own: started here, and either left running or ended by whoever started
-# them.
+# Trainers in processes of their own: started here, and either left running or ended by whoever
+# started them.
 
 UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
@@ -42,24 +57,32 @@ STOP_SECONDS = 30.0
 
 
 class Trainers:
-    """The trainers that one screen has started. They end with the screen unless they are left running."""
+    """The trainers that one screen has started. They end with the screen unless they are left
+    running."""
 
     def __init__(self) -> None:
         self._started: dict[Path, subprocess.Popen[bytes]] = {}
         self._arguments: dict[Path, list[str]] = {}
 
     def start(self, path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
-        """Run ``wikitopics ARGUMENTS``, which trains the session at ``path``. Raises SessionError."""
+        """Run ``wikitopics ARGUMENTS``, which trains the session at ``path``. Raises
+        SessionError."""
         self._arguments[path] = arguments
         return self.start_again(path)
 
     def start_again(self, path: Path, *, agreed: bool = False) -> subprocess.Popen[bytes]:
-        """Resume training a session with the options of its last start here, otherwise with those of its
-        last run, so that limits such as `--rpm` outlive the program that set them.
+        """Resume training a session with the options of its last start here, otherwise with those
+        of its last run, so that limits such as `--rpm` outlive the program that set them.
 
-        ``agreed``: whether the user agreed to the trainer's question. This applies to this start only.
+        ``agreed``: whether the user agreed to the trainer's question. This applies to this start
+        only.
         """
-        arguments = self._arguments.get(path) or ["train", "--session", str(path), *_of_last_run(path)]
+        arguments = self._arguments.get(path) or [
+            "train",
+            "--session",
+            str(path),
+            *_of_last_run(path),
+        ]
         answer = [YES.flag] if agreed else []
         process = self._started[path] = start_trainer(path, [*arguments, *answer])
         return process
@@ -73,11 +96,13 @@ class Trainers:
         return [path for path, process in self._started.items() if process.poll() is None]
 
     def code(self, path: Path) -> int | None:
-        """The exit code of the last trainer of a session; None if the trainer runs, or is not known."""
+        """The exit code of the last trainer of a session; None if the trainer runs, or is not
+        known."""
         return self._started[path].poll() if path in self._started else None
 
     def death(self, path: Path) -> str:
-        """How the last trainer of a session died: "killed by signal 9"; "" if it runs, or is not known."""
+        """How the last trainer of a session died: "killed by signal 9"; "" if it runs, or is not
+        known."""
         return death(self.code(path))
 
     def detach(self) -> None:
@@ -85,8 +110,8 @@ class Trainers:
         self._started.clear()
 
     def stop(self, give_up: Callable[[], bool]) -> None:
-        """Have all trainers save and exit, and wait for that until ``give_up`` returns True, for at most
-        `STOP_SECONDS`."""
+        """Have all trainers save and exit, and wait for that until ``give_up`` returns True, for at
+        most `STOP_SECONDS`."""
         for process in self._started.values():
             process.terminate()  # our own child, so its pid cannot be another's
         deadline = time.monotonic() + STOP_SECONDS
@@ -95,35 +120,48 @@ class Trainers:
 
 
 def death(code: int | None) -> str:
-    """How a trainer with this exit code died: "killed by signal 9"; "" if it ended well or still runs."""
+    """How a trainer with this exit code died: "killed by signal 9"; "" if it ended well or still
+    runs."""
     if not code:
         return ""
     return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def start_trainer(path: Path, arguments: list[str], keeps: Sequence[int] = ()) -> subprocess.Popen[bytes]:
-    """Run ``wikitopics ARGUMENTS`` in the background, writing its messages to the log beside the session.
+def start_trainer(
+    path: Path, arguments: list[str], keeps: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Run ``wikitopics ARGUMENTS`` in the background, writing its messages to the log beside the
+    session.
 
     ``keeps``: as for `start_python`. Raises SessionError.
     """
     doing = f"write {log_file(path)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(open_own(log_file(path), os.O_WRONLY | os.O_APPEND), "ab", buffering=0) as log:
-            # Empty the log, unless a trainer still writes to it: each holds a lock on it as long as it lives.
+        with os.fdopen(
+            open_own(log_file(path), os.O_WRONLY | os.O_APPEND), "ab", buffering=0
+        ) as log:
+            # Empty the log, unless a trainer still writes to it: each holds a lock on it as long as
+            # it lives.
             with suppress(BlockingIOError):
                 fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.ftruncate(log.fileno(), 0)
             doing = "start a trainer"
             return start_python(
-                "wikitopics", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, keeps=keeps
+                "wikitopics",
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                keeps=keeps,
             )
     except OSError as error:
         raise SessionError(f"cannot {doing}: {error.strerror}") from None
 
 
 def _of_last_run(path: Path) -> Iterator[str]:
-    """The options of a session's last run that are not kept as its settings, for the command line."""
+    """The options of a session's last run that are not kept as its settings, for the command
+    line."""
     with suppress(NoSession), SessionReader(path) as reader:
         status = reader.status()
         for option in run_options(described(status.source)):
@@ -143,7 +181,8 @@ def question(path: Path) -> str:
 
 
 def forget(path: Path) -> None:
-    """Remove the log of a trainer that has ended without making a session. A traceback in it is kept."""
+    """Remove the log of a trainer that has ended without making a session. A traceback in it is
+    kept."""
     log = log_file(path)
     with suppress(OSError):
         if not os.path.exists(path) and b"Traceback" not in log.read_bytes():
@@ -153,14 +192,14 @@ def forget(path: Path) -> None:
 # Requests to a running trainer from another process, always through the session's file.
 
 OBEY_SECONDS = 3.0
-"""Seconds to wait for an answer. A working trainer looks for requests twice a second; one that is still
-starting does not."""
+"""Seconds to wait for an answer. A working trainer looks for requests twice a second; one that is
+still starting does not."""
 PATIENCE_SECONDS = 30.0
 
 
 def ask(path: Path, **columns: bool) -> None:
-    """Ask the trainer to pause (`paused`) or to resume, to `hurry`, or to `save`: to commit now rather than
-    within seconds, and to retry now if the wait is the trainer's own choice.
+    """Ask the trainer to pause (`paused`) or to resume, to `hurry`, or to `save`: to commit now
+    rather than within seconds, and to retry now if the wait is the trainer's own choice.
 
     Raises `NotRunning`.
     """
@@ -171,7 +210,8 @@ def ask(path: Path, **columns: bool) -> None:
 def write_report(path: Path, target: Path) -> str:
     """Write the report of a session in another process, and return its last message.
 
-    Drawing charts in a screen's own process would keep it from answering keys. Raises `SessionError`.
+    Drawing charts in a screen's own process would keep it from answering keys. Raises
+    `SessionError`.
     """
     words, null = ["report", "--session", str(path), "-o", str(target)], subprocess.DEVNULL
     process = start_python("wikitopics", words, stdin=null, stdout=null, stderr=subprocess.PIPE)
@@ -184,9 +224,9 @@ def write_report(path: Path, target: Path) -> str:
 def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
     """Have the trainer commit and exit; returns when it has.
 
-    If it does not obey, it is sent SIGTERM, but only if its process is known for certain. ``tell`` takes a
-    line for people about a trainer that is suspended. Raises `NotRunning`, and `SessionError` if the trainer
-    does not end in time.
+    If it does not obey, it is sent SIGTERM, but only if its process is known for certain. ``tell``
+    takes a line for people about a trainer that is suspended. Raises `NotRunning`, and
+    `SessionError` if the trainer does not end in time.
     """
     trainer = _running(path)
     if trainer.is_suspended():
@@ -204,7 +244,9 @@ def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
         with errors.os_error_as(unreachable), suppress(ProcessLookupError):
             os.kill(trainer.pid, signal.SIGTERM)
     if not _ended(path, trainer, PATIENCE_SECONDS):
-        raise SessionError(f"the trainer did not end within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}")
+        raise SessionError(
+            f"the trainer did not end within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}"
+        )
 
 
 def _running(path: Path) -> Process:
@@ -225,15 +267,19 @@ def _ended(path: Path, trainer: Process, seconds: float) -> bool:
 
 def _how_to_end(trainer: Process) -> str:
     if trainer.is_suspended():
-        return f"it is suspended (as by Ctrl+Z); once resumed (`kill -CONT {trainer.pid}`), it saves and ends"
+        return (
+            f"it is suspended (as by Ctrl+Z); once resumed (`kill -CONT {trainer.pid}`), it saves "
+            "and ends"
+        )
     number = f"pid {trainer.pid}" if trainer.pid else "pid unknown"
     return f"end it on the machine where it runs ({number})"
 
 
 # Texts passed from Python, kept in a private file beside the session while a trainer reads them.
 #
-# So are the words to count and the seeds. Whoever starts the trainer removes all of them when it has ended,
-# and so does the trainer, in case that program is gone by then. If both die, `left_behind` finds the files.
+# So are the words to count and the seeds. Whoever starts the trainer removes all of them when it
+# has ended, and so does the trainer, in case that program is gone by then. If both die,
+# `left_behind` finds the files.
 
 WORDS, SEEDS = ".given.txt", ".seeds.json"
 
@@ -252,8 +298,8 @@ class InMemoryTexts(NamedTuple):
 
     @contextmanager
     def held(self) -> Iterator[int]:
-        """A descriptor of the file of texts, which is created if missing. Nobody else writes to the file
-        until the descriptor is closed, here and in a trainer that keeps it.
+        """A descriptor of the file of texts, which is created if missing. Nobody else writes to the
+        file until the descriptor is closed, here and in a trainer that keeps it.
 
         Raises SessionError, and `SessionInUse` if another process holds the file.
         """
@@ -261,22 +307,26 @@ class InMemoryTexts(NamedTuple):
         with errors.os_error_as(f"cannot write {self.texts}"):
             descriptor, _ = system.try_lock(self.texts)
         if descriptor is None:
-            raise SessionInUse("another call of `wikitopics.train` is training this session: name another")
+            raise SessionInUse(
+                "another call of `wikitopics.train` is training this session: name another"
+            )
         try:
             yield descriptor
         finally:
             os.close(descriptor)
 
     def write_texts(self, held: int, documents: Iterable[dict[str, str | None]]) -> int:
-        """Write the texts to the descriptor that holds their file, one JSON object a line; returns their
-        number.
+        """Write the texts to the descriptor that holds their file, one JSON object a line; returns
+        their number.
 
         Raises SessionError, and what ``documents`` raises.
         """
         with errors.os_error_as(f"cannot write {self.texts}"):
             os.ftruncate(held, 0)
             with open(held, "wb", closefd=False) as file:
-                lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)
+                lines = (
+                    file.write(json.dumps(document).encode() + b"\n") for document in documents
+                )
                 return sum(size > 0 for size in lines)
 
     def write(self, file: Path, lines: Iterable[str]) -> str:
@@ -289,8 +339,8 @@ class InMemoryTexts(NamedTuple):
     def remove(self, held: int | None = None) -> None:
         """Delete the files, if that is possible: otherwise `left_behind` finds them.
 
-        ``held``: the descriptor of `held`. If the trainer has already deleted its file, files of these names
-        may belong to another call, and stay.
+        ``held``: the descriptor of `held`. If the trainer has already deleted its file, files of
+        these names may belong to another call, and stay.
         """
         if held is not None and not is_at(self.texts, os.fstat(held)):
             return
@@ -307,12 +357,13 @@ def left_behind(folder: Path) -> Iterator[Path]:
                 yield file
 
 
-# The sessions of this user: listing them, and deleting one with all that belongs to it, and nothing else.
+# The sessions of this user: listing them, and deleting one with all that belongs to it, and nothing
+# else.
 
 
 def list_sessions() -> list[tuple[str, Path, Status | str]]:
-    """(name, file, status) of every session in the session folder, by name; a message instead of the
-    status if the file cannot be read."""
+    """(name, file, status) of every session in the session folder, by name; a message instead of
+    the status if the file cannot be read."""
 
     def status(path: Path) -> Status | str:
         try:
@@ -339,9 +390,9 @@ def remove(path: Path, *, texts: bool = True) -> None:
     """Delete the session at ``path``, its log, SQLite's files beside it, and texts given in Python.
 
     ``texts``: whether to delete the texts too: they may be those of the next session of this name.
-    No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. A damaged
-    session is deleted too. Raises `NoSession`, `NotASession` for another file, `SessionInUse` while a trainer
-    runs.
+    No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. A
+    damaged session is deleted too. Raises `NoSession`, `NotASession` for another file,
+    `SessionInUse` while a trainer runs.
     """
     check_removable(path)
     with TrainerLock(path):
@@ -371,10 +422,12 @@ MOST_PRINTED = 64 << 20
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:
-    """Name a topic ``name`` from now on, everywhere; an empty name restores the one made of its words.
+    """Name a topic ``name`` from now on, everywhere; an empty name restores the one made of its
+    words.
 
-    Works beside a trainer. Returns the topic's new name. Raises `BadUsage` if there is no such topic or the
-    name cannot be shown in a line, and `SessionError` if the session has no topics yet.
+    Works beside a trainer. Returns the topic's new name. Raises `BadUsage` if there is no such
+    topic or the name cannot be shown in a line, and `SessionError` if the session has no topics
+    yet.
     """
     with SessionReader(path) as reader:
         reader.check_topic(model, topic)
@@ -398,18 +451,20 @@ def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> 
 
 
 def suggested(path: Path, command: str, question: Mapping[str, object], signals: Signals) -> str:
-    """The name that the user's command gives a topic: the first line that it prints; "" if it prints none.
+    """The name that the user's command gives a topic: the first line that it prints; "" if it
+    prints none.
 
-    The command gets one JSON object on its standard input, the ``question``: the topic's number, its words,
-    and the titles of its articles. Raises `SessionError` if it fails, takes over
-    `PATIENCE` seconds, or prints what cannot be a name, and KeyboardInterrupt when a signal is recorded. Its
-    process group is then ended.
+    The command gets one JSON object on its standard input, the ``question``: the topic's number,
+    its words, and the titles of its articles. Raises `SessionError` if it fails, takes over
+    `PATIENCE` seconds, or prints what cannot be a name, and KeyboardInterrupt when a signal is
+    recorded. Its process group is then ended.
     """
 
     def failed(why: str) -> SessionError:
         return SessionError(f"topic {question['number']} has no new name: --command {why}")
 
-    # With files, a command that does not read breaks no pipe, and one left in the background keeps none open.
+    # With files, a command that does not read breaks no pipe, and one left in the background keeps
+    # none open.
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
         stdin.write(json.dumps(question, ensure_ascii=False).encode() + b"\n")
         stdin.seek(0)

@@ -1,4 +1,5 @@
-"""Errors that a user can run into; each message is one clear line, and each class has an exit code."""
+"""Errors that a user can run into; each message is one clear line, and each class has an exit
+code."""
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator
@@ -29,14 +30,16 @@ class SessionError(Exception):
 
 
 class BadUsage(SessionError):
-    """An option that is not valid, or contradicts the settings with which the session was created."""
+    """An option that is not valid, or contradicts the settings with which the session was
+    created."""
 
     exit_code = 2
 
 
 @contextmanager
 def os_error_as(what: str, kind: type[SessionError] = SessionError) -> Iterator[None]:
-    """Raise an error of this class for an OSError in the block: ``what``, and the system's reason."""
+    """Raise an error of this class for an OSError in the block: ``what``, and the system's
+    reason."""
     try:
         yield
     except FileNotFoundError:
@@ -46,9 +49,11 @@ def os_error_as(what: str, kind: type[SessionError] = SessionError) -> Iterator[
 
 
 @contextmanager
-def errors_of(what: str, hint: str = ": fix the package, and the next `train` continues") -> Iterator[None]:
-    """Raise a `SessionError` for anything that ``what`` raises in the block: code of another package may
-    raise any exception."""
+def errors_of(
+    what: str, hint: str = ": fix the package, and the next `train` continues"
+) -> Iterator[None]:
+    """Raise a `SessionError` for anything that ``what`` raises in the block: code of another
+    package may raise any exception."""
     try:
         yield
     except Exception as error:
@@ -69,19 +74,23 @@ class NotASession(SessionError):
 
 
 class Damaged(NotASession):
-    """Something in the file cannot have been written by a session; takes a few words on what it is."""
+    """Something in the file cannot have been written by a session; takes a few words on what it
+    is."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"the session is damaged ({what}): restore a backup, or start another session")
+        super().__init__(
+            f"the session is damaged ({what}): restore a backup, or start another session"
+        )
 
 
 class MissingKind(SessionError):
-    """A session's kind of model or source came with a package that is no longer installed; takes its name."""
+    """A session's kind of model or source came with a package that is no longer installed; takes
+    its name."""
 
     def __init__(self, noun: str, name: str) -> None:
         super().__init__(
-            f"no installed package provides the {noun} {name!r}: install the one that did when this session "
-            "was created"
+            f"no installed package provides the {noun} {name!r}: install the one that did when "
+            "this session was created"
         )
 
 
@@ -90,8 +99,8 @@ class NotRunning(SessionError):
 
 
 class NoSession(SessionError):
-    """The named session does not exist. ``what``: the message, perhaps with other names. ``how``: what to do
-    on the command line, which callers from Python are not told."""
+    """The named session does not exist. ``what``: the message, perhaps with other names. ``how``:
+    what to do on the command line, which callers from Python are not told."""
 
     def __init__(self, what: str, how: str = "") -> None:
         super().__init__(what + how)

@@ -1,6 +1,8 @@
-"""Text for terminals: text from strangers, made harmless, and sequences for links, titles and notifications.
+"""Text for terminals: text from strangers, made harmless, and sequences for links, titles and
+notifications.
 
-The sequences are for terminals that `obeys` accepts. No function here lets foreign text do more than appear.
+The sequences are for terminals that `obeys` accepts. No function here lets foreign text do more
+than appear.
 """
 
 import os
@@ -13,7 +15,8 @@ PLAIN = frozenset({"dumb", "linux", "vt100", "vt220"})
 BELL = "\a"
 _END = "\x1b\\"
 KEEP_TITLE, GIVE_BACK_TITLE = "\x1b[22;2t", "\x1b]2;" + _END + "\x1b[23;2t"
-"""Save the title; clear and restore it. A terminal that cannot restore it is left without: shells set one."""
+"""Save the title; clear and restore it. A terminal that cannot restore it is left without: shells
+set one."""
 
 
 def obeys(stream: TextIO | None) -> bool:
@@ -28,7 +31,8 @@ def is_dumb() -> bool:
 
 
 def links(stream: TextIO | None) -> bool:
-    """Whether text on the stream may be a link; asking for no colour means asking for plain text."""
+    """Whether text on the stream may be a link; asking for no colour means asking for plain
+    text."""
     return obeys(stream) and not os.environ.get("NO_COLOR")
 
 

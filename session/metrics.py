@@ -1,7 +1,8 @@
-"""The metrics of every model of a session. To add one, declare it here; nothing else needs to change.
+"""The metrics of every model of a session. To add one, declare it here; nothing else needs to
+change.
 
-Evaluation, charts, exports and help read these. A metric that only one kind of model can measure is declared
-by that kind (`metrics`). Importing this module does not load numpy.
+Evaluation, charts, exports and help read these. A metric that only one kind of model can measure is
+declared by that kind (`metrics`). Importing this module does not load numpy.
 """
 
 from collections.abc import Callable
@@ -29,13 +30,14 @@ class Evaluation:
     """The topics at the last measurement, if there was one."""
     now: "TopWords | None" = None
     prequential: float | None = None
-    """Log-likelihood of the newest articles of the stream before they were trained, if it is measured."""
+    """Log-likelihood of the newest articles of the stream before they were trained, if it is
+    measured."""
 
 
 @dataclass(frozen=True)
 class SessionMetric(Metric):
-    """A metric with the function that measures it, which returns None if there is nothing to measure, or if
-    the metric is derived from others when it is read."""
+    """A metric with the function that measures it, which returns None if there is nothing to
+    measure, or if the metric is derived from others when it is read."""
 
     measure: Callable[[Evaluation], float | None] = lambda of: None
 

@@ -1,7 +1,9 @@
-"""The settings of a trainer, each declared once: name, type, range, default, help, and how long it applies.
+"""The settings of a trainer, each declared once: name, type, range, default, help, and how long it
+applies.
 
-The command line, requests, stored settings, the resume check and the dialog for new sessions are made from
-these, together with the options by which each kind of source describes itself (`wikitopics.session.sources`).
+The command line, requests, stored settings, the resume check and the dialog for new sessions are
+made from these, together with the options by which each kind of source describes itself
+(`wikitopics.session.sources`).
 """
 
 from functools import partial
@@ -15,16 +17,16 @@ Options = tuple[Option[Any], ...]
 SOURCE = Option(
     str,
     "source",
-    "Where articles come from: a wiki's API, its rendered pages, a dump file, recent changes, your own "
-    "documents, a file of word counts, or a source from another package.",
+    "Where articles come from: a wiki's API, its rendered pages, a dump file, recent changes, your "
+    "own documents, a file of word counts, or a source from another package.",
     metavar="KIND",
     default="api",
 )
 VOCAB = Option(
     str,
     "vocab",
-    "The vocabulary: one that comes with the program, one that it has built, such as de, or a file with one "
-    "word a line.",
+    "The vocabulary: one that comes with the program, one that it has built, such as de, or a file "
+    "with one word a line.",
     metavar="NAME|FILE",
     path=True,
     default="english",
@@ -32,13 +34,17 @@ VOCAB = Option(
 )
 
 MODEL: Option[tuple[str, ...]] = Option(
-    tuple, "model", "KIND[:key=value,…]; `--model help` lists the kinds (default: lda).", metavar="SPEC"
+    tuple,
+    "model",
+    "KIND[:key=value,…]; `--model help` lists the kinds (default: lda).",
+    metavar="SPEC",
 )
 SHARED = (
     Option(
         str,
         "topics",
-        "Topics of each model (default 100, hdp: at most 300; fewer for fewer than 10,000 documents).",
+        "Topics of each model (default 100, hdp: at most 300; fewer for fewer than 10,000 "
+        "documents).",
         metavar="K",
     ),
     Option(str, "alpha", "Prior on the proportions: a number, or 'learn'.", metavar="A"),
@@ -54,18 +60,21 @@ SHARED = (
     Option(
         str,
         HALF_LIFE.name,
-        "Halve the weight of what has been learnt every N articles, so that topics follow a stream whose "
-        "subjects change (default for recent changes: 20000; otherwise nothing is forgotten).",
+        "Halve the weight of what has been learnt every N articles, so that topics follow a stream "
+        "whose subjects change (default for recent changes: 20000; otherwise nothing is "
+        "forgotten).",
         metavar="N",
     ),
 )
-"""Options for all models whose kind has and shares such an option; the kind knows the accepted values."""
+"""Options for all models whose kind has and shares such an option; the kind knows the accepted
+values."""
 
 _count = partial(Option, int, metavar="N")
 SEED = _count("seed", "Random seed.", least=0, most=2**32 - 1, default=0)
 HELD_OUT = _count(
     "held_out",
-    "Articles set aside for evaluation, never trained on (default: 1000, or a tenth of a small source).",
+    "Articles set aside for evaluation, never trained on (default: 1000, or a tenth of a small "
+    "source).",
     least=0,
     most=1_000_000,
     derived=True,
@@ -73,7 +82,8 @@ HELD_OUT = _count(
 )
 DOCUMENTS = _count(
     "documents",
-    "The corpus size the models assume (default: the source's, or --articles of the first run if fewer).",
+    "The corpus size the models assume (default: the source's, or --articles of the first run if "
+    "fewer).",
     metavar="D",
     least=1,
     most=10**12,
@@ -94,27 +104,30 @@ KEEP_COUNTS = Option(
 )
 PASSES = _count(
     "passes",
-    "Read all documents N times, each time in a different order; for texts, word counts and dump files. "
-    "With more than one pass, the session keeps the word counts. Fewer than 20,000 texts or word counts are "
-    "read up to 5 times unless this is given.",
+    "Read all documents N times, each time in a different order; for texts, word counts and dump "
+    "files. With more than one pass, the session keeps the word counts. Fewer than 20,000 texts or "
+    "word counts are read up to 5 times unless this is given.",
     least=1,
     most=10_000,
     default=1,
 )
 LINKS: Final = "links"
-"""Also the name of a rule in `wikitopics.vocab`, which is not imported here, since it loads NumPy."""
+"""Also the name of a rule in `wikitopics.vocab`, which is not imported here, since it loads
+NumPy."""
 TOKENS = Option(
     str,
     "tokens",
-    "What to count in articles: words, or the links in their prose, each as the title of the article that it "
-    "leads to. Links work in every language; they need a wiki's API, its pages or a dump.",
+    "What to count in articles: words, or the links in their prose, each as the title of the "
+    "article that it leads to. Links work in every language; they need a wiki's API, its pages or "
+    "a dump.",
     choices=("words", LINKS),
     default="words",
     label="Tokens",
 )
 VOCAB_ARTICLES = _count(
     "vocab_articles",
-    "If a vocabulary must be built: how many of the first articles to build it from, held-out ones included.",
+    "If a vocabulary must be built: how many of the first articles to build it from, held-out ones "
+    "included.",
     least=2,
     most=1_000_000,
     default=10_000,
@@ -122,15 +135,25 @@ VOCAB_ARTICLES = _count(
 SEEDS = Option(
     str,
     "seeds",
-    "Words that topics should be about: a file with a line NAME: WORD WORD … for each topic (separated by "
-    "commas, they may include phrases), or a JSON object of lists of words. Topics 0, 1, … have these "
-    "names; the others are free.",
+    "Words that topics should be about: a file with a line NAME: WORD WORD … for each topic "
+    "(separated by commas, they may include phrases), or a JSON object of lists of words. Topics "
+    "0, 1, … have these names; the others are free.",
     metavar="FILE",
     path=True,
     label="Seeds",
 )
 """A session keeps the content of the file, as JSON."""
-KEPT: Options = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS, PASSES, TOKENS, VOCAB_ARTICLES, SEEDS)
+KEPT: Options = (
+    SEED,
+    HELD_OUT,
+    DOCUMENTS,
+    KEEP_ARTICLES,
+    KEEP_COUNTS,
+    PASSES,
+    TOKENS,
+    VOCAB_ARTICLES,
+    SEEDS,
+)
 """Settings fixed for the session when it is created."""
 
 ARTICLES = _count(
@@ -142,7 +165,12 @@ ARTICLES = _count(
 )
 HOURS = Option(float, "hours", "Stop after H hours.", metavar="H", above=0, scope="run")
 MAX_MB = Option(
-    float, "max_mb", "Stop this run after downloading MB megabytes.", metavar="MB", above=0, scope="run"
+    float,
+    "max_mb",
+    "Stop this run after downloading MB megabytes.",
+    metavar="MB",
+    above=0,
+    scope="run",
 )
 THREADS = _count(
     "threads",
@@ -167,23 +195,24 @@ ON_END = Option(
 NOTIFY = Option(
     str,
     "notify",
-    "When the trainer ends, ring the terminal's bell, or send a desktop notification through it (OSC 9).",
+    "When the trainer ends, ring the terminal's bell, or send a desktop notification through it "
+    "(OSC 9).",
     choices=("bell", "osc9"),
     scope="outside",
 )
 CLUSTER = Option(
     str,
     "cluster",
-    "Unpack, parse and count on the workers of a Dask cluster whose scheduler is at ADDRESS, such as "
-    "tls://host:8786 (docs/scaling.md).",
+    "Unpack, parse and count on the workers of a Dask cluster whose scheduler is at ADDRESS, such "
+    "as tls://host:8786 (docs/scaling.md).",
     metavar="ADDRESS",
     scope="outside",
 )
 CLUSTER_UNENCRYPTED = Option(
     bool,
     "cluster_unencrypted",
-    "Accept an unencrypted scheduler on another machine: anybody on the network in between can read the "
-    "articles and run programs on these machines.",
+    "Accept an unencrypted scheduler on another machine: anybody on the network in between can "
+    "read the articles and run programs on these machines.",
     scope="outside",
 )
 ENCRYPTED, UNENCRYPTED = ("tls", "wss"), ("tcp", "ws")

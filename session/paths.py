@@ -16,14 +16,17 @@ BESIDE = ("-journal", WAL, SHM)
 """The endings of the files that SQLite keeps beside a session."""
 LOCK = ".lock"
 LONGEST_PATH = 460
-"""In bytes. SQLite's own limit is 512, with the names of the files that are beside a session at times."""
+"""In bytes. SQLite's own limit is 512, with the names of the files that are beside a session at
+times."""
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 
 def session_folder() -> Path:
     """`$WIKITOPICS_HOME`, otherwise the platform's user data directory. Not created here."""
     home = os.environ.get("WIKITOPICS_HOME")
-    return user_path(home) if home else Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
+    return (
+        user_path(home) if home else Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
+    )
 
 
 def vocabulary_file(name: str) -> Path:
@@ -40,7 +43,8 @@ def config_file() -> Path:
 
 
 def user_path(name: str) -> Path:
-    """A path as given by the user, with `~` and `~user` resolved. Raises `BadUsage` for an unknown user."""
+    """A path as given by the user, with `~` and `~user` resolved. Raises `BadUsage` for an unknown
+    user."""
     try:
         return Path(name).expanduser()
     except RuntimeError:
@@ -65,7 +69,9 @@ def check_length(path: Path) -> None:
     """Raise `BadUsage` for a path that SQLite does not open."""
     length = len(os.fsencode(path.absolute()))
     if length > LONGEST_PATH:
-        raise BadUsage(f"{path}: a path of {length} bytes; SQLite opens only those of up to {LONGEST_PATH}")
+        raise BadUsage(
+            f"{path}: a path of {length} bytes; SQLite opens only those of up to {LONGEST_PATH}"
+        )
 
 
 def is_session_name(name: str) -> bool:
@@ -80,8 +86,8 @@ def named_session(name: str) -> Path:
     """
     if not is_session_name(name):
         raise BadUsage(
-            f"{name!r} is not a session name: use letters, digits, '.', '_' and '-', not starting with a dot "
-            "(for a session elsewhere, give a path with a '/')"
+            f"{name!r} is not a session name: use letters, digits, '.', '_' and '-', not starting "
+            "with a dot (for a session elsewhere, give a path with a '/')"
         )
     path = session_folder() / f"{name}.db"
     check_length(path)
@@ -114,7 +120,9 @@ def command(words: str, path: Path) -> str:
     """
     name, usual = session_name(path), "demo" if words.startswith("demo") else "default"
     # `vocab show` without a session means the vocabulary that comes with the program.
-    named = "" if name == usual and not words.startswith("vocab") else f" --session {shlex.quote(name)}"
+    named = (
+        "" if name == usual and not words.startswith("vocab") else f" --session {shlex.quote(name)}"
+    )
     program, called = "wikitopics", sys.argv[0]
     if os.path.basename(called) == program and shutil.which(program) is None:
         program = shlex.quote(called)  # it is not on the PATH
@@ -127,8 +135,8 @@ def log_file(path: Path) -> Path:
 
 
 def no_session(path: Path) -> SessionError:
-    """The error for a session that does not exist: its folder cannot be searched, or a hint at what a user
-    who gave no name, or a wrong one, may have meant."""
+    """The error for a session that does not exist: its folder cannot be searched, or a hint at what
+    a user who gave no name, or a wrong one, may have meant."""
     if path.parent.is_dir() and not os.access(path.parent, os.X_OK):
         return SessionError(f"{path.parent}: Permission denied")
     names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from wikitopics.session.errors import Damaged
 from wikitopics.session.sources import noun
 
-# The valid values. The session file is checked against these types, and anything else in it is damage.
+# The valid values. The session file is checked against these types, and anything else in it is
+# damage.
 
 Count = Annotated[int, Meta(ge=0, le=10**15)]
 """Sums of these fit 64 bits and floats."""
@@ -28,10 +29,13 @@ TopicName = Annotated[str, Meta(max_length=1000)]
 JSON = Meta(extra={"json": True})
 """Marks what is stored as JSON text."""
 
-State = Literal["new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead", "stalled"]
-"""`dead`: the trainer's process is gone without having reported its end. `stalled`: it holds the session
-but has shown no sign of life for 15 s. `finished`: the source has ended or --articles is reached. `new`:
-nothing has run on it yet."""
+State = Literal[
+    "new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead", "stalled"
+]
+"""`dead`: the trainer's process is gone without having reported its end. `stalled`: it holds the
+session
+but has shown no sign of life for 15 s. `finished`: the source has ended or --articles is reached.
+`new`: nothing has run on it yet."""
 
 
 BoundBy = Literal["network", "parsing", "training"]
@@ -48,8 +52,11 @@ KNOWN_ID = "already in the session"
 
 
 def skips_told(skips: Mapping[str, int]) -> str:
-    """The reasons for skipped articles, the most frequent first: "disambiguation 12, no known word 3"."""
-    return ", ".join(f"{reason} {n:,}" for reason, n in sorted(skips.items(), key=lambda item: -item[1]))
+    """The reasons for skipped articles, the most frequent first: "disambiguation 12, no known word
+    3"."""
+    return ", ".join(
+        f"{reason} {n:,}" for reason, n in sorted(skips.items(), key=lambda item: -item[1])
+    )
 
 
 APART = " · "
@@ -57,8 +64,8 @@ APART = " · "
 
 
 def word_separator(words: Iterable[str], otherwise: str = " ") -> str:
-    """The separator of a topic's words: `APART` if any is a title or a phrase, or begins with a digit, since
-    a space would not separate these clearly."""
+    """The separator of a topic's words: `APART` if any is a title or a phrase, or begins with a
+    digit, since a space would not separate these clearly."""
     titles = any(" " in word or word != word.lower() or word[:1].isdigit() for word in words)
     return APART if titles else otherwise
 
@@ -83,7 +90,8 @@ def age(seconds: float) -> str:
 
 
 LARGEST_IN_FULL = 1e15
-"""From this size on, numbers are written with an exponent: in full they have more digits than a float."""
+"""From this size on, numbers are written with an exponent: in full they have more digits than a
+float."""
 
 
 def measured(value: float) -> str:
@@ -101,7 +109,8 @@ MOST_SCORE = 700.0
 
 
 def perplexity(log_likelihood: Any) -> Any:
-    """exp(-``log_likelihood``), for a number or an array: finite, whatever a stranger's session holds."""
+    """exp(-``log_likelihood``), for a number or an array: finite, whatever a stranger's session
+    holds."""
     return np.exp(-np.clip(log_likelihood, -MOST_SCORE, MOST_SCORE))
 
 
@@ -128,12 +137,14 @@ class ModelStatus:
     measured_at: int | None = None
     """Articles at that evaluation."""
     prequential_log_likelihood: float | None = None
-    """Of the newest articles before they were trained on, if a model of the session has a half-life."""
+    """Of the newest articles before they were trained on, if a model of the session has a
+    half-life."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Rates at one instant (seconds since the epoch); the store keeps those of an hour, one every 2 s."""
+    """Rates at one instant (seconds since the epoch); the store keeps those of an hour, one every 2
+    s."""
 
     at: Moment
     crawl_rate: Rate
@@ -155,7 +166,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class TrainerActivity:
-    """What a trainer is doing. It writes this record with every heartbeat, and every reader uses it.
+    """What a trainer is doing. It writes this record with every heartbeat, and every reader uses
+    it.
 
     The defaults mean "not known", for values that a trainer does not report.
     """
@@ -207,23 +219,37 @@ class TrainerActivity:
             return f"waiting{f' {age(left)}' if left >= 1 else ''} for {self.waiting_for}"
         if self.waiting_until is None:
             return self.waiting_for
-        return f"{self.waiting_for}; " + (f"next try in {age(left)}" if left >= 1 else "trying again")
+        return f"{self.waiting_for}; " + (
+            f"next try in {age(left)}" if left >= 1 else "trying again"
+        )
 
     def seconds_left(self, articles: int, crawled: int, lap: float | None) -> float | None:
-        """Seconds until the source has been read, or the limit of articles is reached if that is sooner.
+        """Seconds until the source has been read, or the limit of articles is reached if that is
+        sooner.
 
-        None if neither is known, or if the source spreads its articles, as the demo does: its pace quickens.
-        The ``crawled`` articles are the share ``lap`` of the source.
+        None if neither is known, or if the source spreads its articles, as the demo does: its pace
+        quickens. The ``crawled`` articles are the share ``lap`` of the source.
         """
         left = [crawled * (1 - lap) / lap] if lap else []
         if self.article_limit is not None:
             left.append(self.article_limit - articles)
-        return max(0.0, min(left)) / self.crawl_rate if left and self.crawl_rate and not self.pace else None
+        return (
+            max(0.0, min(left)) / self.crawl_rate
+            if left and self.crawl_rate and not self.pace
+            else None
+        )
 
     def ended(self) -> "TrainerActivity":
         """What remains of the record when the trainer is gone: counts, but nothing momentary."""
         waiting = ("waiting_for", "waiting_until", "failing", "compiling")
-        rates = ("bound_by", "crawl_rate", "train_rate", "requests_last_minute", "next_measurement", "pace")
+        rates = (
+            "bound_by",
+            "crawl_rate",
+            "train_rate",
+            "requests_last_minute",
+            "next_measurement",
+            "pace",
+        )
         none = TrainerActivity()
         return replace(self, **{name: getattr(none, name) for name in (*waiting, *rates)})
 
@@ -263,15 +289,17 @@ class Progress:
     lap: Rate | None = None
     """The share of the source that was read, over all passes."""
     renew_from: Count | None = None
-    """Number of the first of the newest articles still to be inferred again; None if there is none."""
+    """Number of the first of the newest articles still to be inferred again; None if there is
+    none."""
     prequential: Annotated[tuple[Scored, ...], JSON] = ()
-    """The newest minibatches that together have at least 1,000 articles; none if no model forgets."""
+    """The newest minibatches that together have at least 1,000 articles; none if no model
+    forgets."""
     finished: bool = False
     elapsed_seconds: Seconds = 0.0
     bytes_read: Count = 0
     next_seq: PositiveCount = field(default=1, compare=False)
-    """Number of the next article, as of the last commit. No number is used twice, even if --keep-articles
-    drops rows."""
+    """Number of the next article, as of the last commit. No number is used twice, even if
+    --keep-articles drops rows."""
     committed_at: Moment = field(default=0.0, compare=False)
     """When that was, in seconds since the epoch."""
 
@@ -305,7 +333,8 @@ class Progress:
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Status(Progress):
-    """One look at a session. Fields mean the same as in `status --json`; the others are for the screen."""
+    """One look at a session. Fields mean the same as in `status --json`; the others are for the
+    screen."""
 
     session: str
     state: State
@@ -330,9 +359,12 @@ class Status(Progress):
     """How a trainer started by this process died: "killed by signal 9"."""
 
     def __repr__(self) -> str:
-        scores = "".join(f"; {m.name} perplexity {m.perplexity:,.1f}" for m in self.models if m.perplexity)
+        scores = "".join(
+            f"; {m.name} perplexity {m.perplexity:,.1f}" for m in self.models if m.perplexity
+        )
         account = (
-            f"{self.state}, {self.documents:,} {noun(self.source)}, {self.articles_per_hour:,.0f} an hour"
+            f"{self.state}, {self.documents:,} {noun(self.source)}, {self.articles_per_hour:,.0f} "
+            "an hour"
         )
         return f"<Status: {account}{scores}>"
 
@@ -355,7 +387,11 @@ class Status(Progress):
     def hindered(self) -> bool:
         """Whether the trainer could work, but something went wrong that it waits for."""
         # While training sets the pace, the wait does not leave the trainer without work.
-        return self.state == "running" and self.activity.failing and self.activity.bound_by != "training"
+        return (
+            self.state == "running"
+            and self.activity.failing
+            and self.activity.bound_by != "training"
+        )
 
     @property
     def may_retry(self) -> bool:
@@ -365,8 +401,8 @@ class Status(Progress):
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One metric of one model: four arrays of equal length, oldest first. Counts are floats, ready to be
-    drawn."""
+    """One metric of one model: four arrays of equal length, oldest first. Counts are floats, ready
+    to be drawn."""
 
     articles: NDArray[np.float64]
     tokens: NDArray[np.float64]
@@ -400,7 +436,8 @@ class TopicEvent:
     other: Count | None
     """The topic that was born of a split, or lives on after a merger."""
     name: TopicName
-    """The name of the topic that was born, died, or was renamed; of an area, if the event is about one."""
+    """The name of the topic that was born, died, or was renamed; of an area, if the event is about
+    one."""
 
     def told(self) -> str:
         """In words: "#13 splits: #46 slavic, languages, grammar"."""
@@ -411,7 +448,9 @@ class TopicEvent:
             "merged": f"#{self.topic} {self.name} merged into #{self.other}",
             "renamed": f"#{self.topic} is now {self.name}",
             "area_born": f"#{self.topic} leads a new area: {self.name}",
-            "area_merged": f"the area {self.name}, led by #{self.topic}, joins the area of #{self.other}",
+            "area_merged": (
+                f"the area {self.name}, led by #{self.topic}, joins the area of #{self.other}"
+            ),
         }[self.event]
 
 
@@ -495,8 +534,8 @@ class ArticleRow:
     words: int
     role: Role
     topics: tuple[tuple[str, int, float], ...] = ()
-    """(model, topic, proportion) with each model's largest topic. Empty for an article that was not trained
-    on, except for one held out of the user's own documents once the session has ended."""
+    """(model, topic, proportion) with each model's largest topic. Empty for an article that was not
+    trained on, except for one held out of the user's own documents once the session has ended."""
     id: str | None = None
     """Its id in its own collection, "" if it has none; None: the source has no ids at all."""
 

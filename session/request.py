@@ -37,15 +37,22 @@ from wikitopics.session.options import (
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
 from wikitopics.session.seeds import read_seeds
-from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, load_kind, parse_specs, shared_value
+from wikitopics.session.settings import (
+    ModelSpec,
+    Settings,
+    batch_sizes,
+    load_kind,
+    parse_specs,
+    shared_value,
+)
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.segmenters import UnseparatedWords
 from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, shipped
 
 WATCHED = 10_000
-"""The most articles between two measurements of what is crawled from a server: a minute or two at Wikipedia's
-pace."""
+"""The most articles between two measurements of what is crawled from a server: a minute or two at
+Wikipedia's pace."""
 
 
 CLUSTER_PORT = 8786
@@ -75,17 +82,18 @@ class TrainRequest(OptionValues):
         for spec in specs:
             if HALF_LIFE.name in shared and HALF_LIFE.name not in spec.options:
                 raise BadUsage(
-                    f"{flag(HALF_LIFE.name)}: {spec.name}, a model of kind {spec.kind}, has no half-life; "
-                    f"give it to the others, as in --model lda:{HALF_LIFE.name}={shared[HALF_LIFE.name]}"
+                    f"{flag(HALF_LIFE.name)}: {spec.name}, a model of kind {spec.kind}, has no "
+                    "half-life; give it to the others, as in --model "
+                    f"lda:{HALF_LIFE.name}={shared[HALF_LIFE.name]}"
                 )
         return specs
 
     def kind(self, otherwise: str = str(SOURCE.default)) -> SourceKind:
-        """The kind of source requested, by its name or by an option that only one kind has; if there is
-        neither, ``otherwise``.
+        """The kind of source requested, by its name or by an option that only one kind has; if
+        there is neither, ``otherwise``.
 
-        An option that says nothing about a source, such as `--yes`, implies none. Raises `BadUsage` if these
-        disagree.
+        An option that says nothing about a source, such as `--yes`, implies none. Raises `BadUsage`
+        if these disagree.
         """
         implied = {
             name: owners[0]
@@ -95,7 +103,8 @@ class TrainRequest(OptionValues):
         one_of_each = {owner: name for name, owner in reversed(implied.items())}
         if len(one_of_each) > 1:
             raise BadUsage(
-                f"{' and '.join(map(flag, reversed(one_of_each.values())))} name different sources: give one"
+                f"{' and '.join(map(flag, reversed(one_of_each.values())))} name different "
+                "sources: give one"
             )
         kind = sources.load(self.get(SOURCE) or next(iter(implied.values()), otherwise))
         for name, owner in implied.items():
@@ -104,10 +113,14 @@ class TrainRequest(OptionValues):
         return kind
 
     def foreign(self, kind: SourceKind) -> list[str]:
-        """The given options that only other kinds of source have, except those that act outside the program,
-        such as `--contact`, which do no harm."""
-        ours = {name for name, (option, _) in sources.our_options().items() if option.scope != "outside"}
-        return [name for name in self.values if name in ours - {option.name for option in kind.options}]
+        """The given options that only other kinds of source have, except those that act outside the
+        program, such as `--contact`, which do no harm."""
+        ours = {
+            name for name, (option, _) in sources.our_options().items() if option.scope != "outside"
+        }
+        return [
+            name for name in self.values if name in ours - {option.name for option in kind.options}
+        ]
 
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """The options for a source of this kind."""
@@ -127,7 +140,8 @@ class TrainRequest(OptionValues):
         )
 
     def identity(self, kind: SourceKind) -> Identity:
-        """The identity of the requested source. Raises `BadUsage` for options that do not give one."""
+        """The identity of the requested source. Raises `BadUsage` for options that do not give
+        one."""
         for name in self.foreign(kind):
             raise BadUsage(f"--source {kind.name} does not take {flag(name)}: leave it out")
         for option in kind.options:
@@ -139,13 +153,15 @@ class TrainRequest(OptionValues):
             raise BadUsage(str(error)) from None
 
     def seeds(self) -> str | None:
-        """The seeds as a session keeps them; None if none are given. Raises `BadUsage` for a bad file."""
+        """The seeds as a session keeps them; None if none are given. Raises `BadUsage` for a bad
+        file."""
         return json.dumps(read_seeds(self[SEEDS])) if SEEDS in self else None
 
     def cluster_address(self) -> str | None:
         """The requested scheduler, as Dask writes it; None if there is none.
 
-        Raises `BadUsage` for text that is no address, and for an address to which sending is not safe.
+        Raises `BadUsage` for text that is no address, and for an address to which sending is not
+        safe.
         """
         text = self.get(CLUSTER)
         if text is None:
@@ -155,7 +171,8 @@ class TrainRequest(OptionValues):
         parts = _SCHEDULER.fullmatch(text.lower())
         if parts is None or int(parts["port"] or 0) > 65_535:
             raise BadUsage(
-                f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write tls://HOST:{CLUSTER_PORT}"
+                f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write "
+                f"tls://HOST:{CLUSTER_PORT}"
             )
         scheme, host = parts["scheme"] or "tcp", parts["host"]
         address = f"{scheme}://{host}:{parts['port'] or CLUSTER_PORT}"
@@ -165,9 +182,9 @@ class TrainRequest(OptionValues):
             is_here = host == "localhost"  # other names may lead anywhere
         if scheme in UNENCRYPTED and not is_here and CLUSTER_UNENCRYPTED not in self:
             raise BadUsage(
-                f"{CLUSTER.flag} {address} is not encrypted: anyone on the network can read the articles and "
-                "run programs here and on the workers. Use tls:// (docs/scaling.md), or "
-                f"{CLUSTER_UNENCRYPTED.flag} on a network of your own"
+                f"{CLUSTER.flag} {address} is not encrypted: anyone on the network can read the "
+                "articles and run programs here and on the workers. Use tls:// (docs/scaling.md), "
+                f"or {CLUSTER_UNENCRYPTED.flag} on a network of your own"
             )
         return address
 
@@ -184,36 +201,45 @@ def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
         return Vocabulary.from_file(vocabulary_file(name))
     if name not in shipped():
         available = ", ".join((*shipped(), *built))
-        raise UnknownVocabulary(f"no vocabulary is called {name!r}. Available: {available} (or name a file)")
+        raise UnknownVocabulary(
+            f"no vocabulary is called {name!r}. Available: {available} (or name a file)"
+        )
     return Vocabulary.load(name)
 
 
 def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Vocabulary | Rule]:
     """Settings of a new session that do not depend on the opened source.
 
-    Raises `BadUsage` for whatever is wrong with the request so far, and the errors of `new_vocabulary`.
+    Raises `BadUsage` for whatever is wrong with the request so far, and the errors of
+    `new_vocabulary`.
     """
     specs, identity = request.specs(kind), request.identity(kind)
     if request[PASSES] > 1:
         wanted = f"{PASSES.flag} {request[PASSES]}"
         if not kind.repeatable(identity):
             raise BadUsage(
-                f"{wanted}: only texts, word counts and dump files can be read more than once; leave it out"
+                f"{wanted}: only texts, word counts and dump files can be read more than once; "
+                "leave it out"
             )
         if forgetful := [spec.name for spec in specs if HALF_LIFE.name in spec.options]:
             raise BadUsage(
-                f"{wanted}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
-                f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
+                f"{wanted}: {forgetful[0]} has a half-life, so it forgets a pass during the next "
+                f"one; leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
             )
     if SEEDS in request:
         from wikitopics.model import OnlineModel
 
-        if unseeded := [spec.kind for spec in specs if load_kind(spec.kind).seed is OnlineModel.seed]:
-            raise BadUsage(f"{SEEDS.flag}: models of kind {unseeded[0]} take no seeds; leave it out")
+        if unseeded := [
+            spec.kind for spec in specs if load_kind(spec.kind).seed is OnlineModel.seed
+        ]:
+            raise BadUsage(
+                f"{SEEDS.flag}: models of kind {unseeded[0]} take no seeds; leave it out"
+            )
         seeded = len(read_seeds(request[SEEDS]))
         if few := [spec for spec in specs if spec.topics < seeded and not spec.usual_topics]:
             raise BadUsage(
-                f"{SEEDS.flag}: {seeded} topics are seeded, but {few[0].name} has only {few[0].topics}"
+                f"{SEEDS.flag}: {seeded} topics are seeded, but {few[0].name} has only "
+                f"{few[0].topics}"
             )
     sizes = batch_sizes(specs)
     name, vocabulary = new_vocabulary(request, kind)
@@ -236,8 +262,8 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
 
 
 def check_names(values: Mapping[str, object]) -> None:
-    """Raise `BadUsage` for the name of a file or folder that a session cannot store: names are bytes, but its
-    settings are text."""
+    """Raise `BadUsage` for the name of a file or folder that a session cannot store: names are
+    bytes, but its settings are text."""
     for text in _texts_in(values):
         if SURROGATE.search(text):
             raise BadUsage(f"{text}: this name is not UTF-8, so no session can store it: rename it")
@@ -255,11 +281,11 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
-    """The vocabulary of a new session and its name: the one requested, the one of its source, or that of its
-    language; for links, one of titles.
+    """The vocabulary of a new session and its name: the one requested, the one of its source, or
+    that of its language; for links, one of titles.
 
-    Only its rule, if it must be built from the session's first articles. Raises `BadUsage` if the source
-    cannot provide these, and `UnseparatedWords`.
+    Only its rule, if it must be built from the session's first articles. Raises `BadUsage` if the
+    source cannot provide these, and `UnseparatedWords`.
     """
     if request[TOKENS] == LINKS:
         return _new_titles(request, kind)
@@ -273,29 +299,36 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
     if language is None or name == request[VOCAB]:
         vocabulary = load_vocabulary(name, of_texts=of_texts)
         if vocabulary.rule.of_titles and of_texts:
-            raise BadUsage(f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}")
+            raise BadUsage(
+                f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}"
+            )
         return name, vocabulary
     try:
         rule = Rule.of_language(language)
     except UnseparatedWords as error:
         if not kind.has_links:
             raise
-        raise BadUsage(f"{error}; {TOKENS.flag} {LINKS} learns the links of its articles instead") from None
+        raise BadUsage(
+            f"{error}; {TOKENS.flag} {LINKS} learns the links of its articles instead"
+        ) from None
     if own_name and not kind.own and vocabulary_file(own_name).exists():
         return name, load_vocabulary(own_name)
     if not kind.builds_words(asked):
         raise BadUsage(
-            f"--source {kind.name} needs a vocabulary of {language}: `wikitopics train --lang {language}` "
-            "builds one in a minute and keeps it; or give --vocab FILE"
+            f"--source {kind.name} needs a vocabulary of {language}: `wikitopics train --lang "
+            f"{language}` builds one in a minute and keeps it; or give --vocab FILE"
         )
     return name, rule
 
 
 def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
-    """`new_vocabulary` for a session that counts links: a vocabulary of titles, whatever the language."""
+    """`new_vocabulary` for a session that counts links: a vocabulary of titles, whatever the
+    language."""
     asked, wanted = request.asked(kind), f"{TOKENS.flag} {LINKS}"
     if not kind.has_links:
-        raise BadUsage(f"{wanted}: --source {kind.name} has no links between articles; leave it out")
+        raise BadUsage(
+            f"{wanted}: --source {kind.name} has no links between articles; leave it out"
+        )
     own_name = "" if VOCAB in request else kind.vocabulary_name(asked)
     name = request.get(VOCAB) or f"{own_name or kind.name}-{LINKS}"
     if VOCAB in request or (own_name and vocabulary_file(name).exists()):
@@ -305,7 +338,8 @@ def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabular
         return name, vocabulary
     if not kind.builds_words(asked):
         raise BadUsage(
-            f"{wanted} needs a vocabulary of titles, since the input can be read only once: give --vocab"
+            f"{wanted} needs a vocabulary of titles, since the input can be read only once: give "
+            "--vocab"
         )
     return name, Rule(LINKS)
 
@@ -313,8 +347,8 @@ def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabular
 def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
     """The identity of a new session's source.
 
-    Raises `BadUsage` for whatever is wrong with it or its vocabulary, as far as is known before the source is
-    opened.
+    Raises `BadUsage` for whatever is wrong with it or its vocabulary, as far as is known before the
+    source is opened.
     """
     identity = request.identity(kind)
     try:
@@ -325,11 +359,11 @@ def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
 
 
 def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
-    """The identity of the requested texts, if a session that has read all of its own is to learn these too;
-    None if they are the ones that it read last, or if no texts are requested.
+    """The identity of the requested texts, if a session that has read all of its own is to learn
+    these too; None if they are the ones that it read last, or if no texts are requested.
 
-    Options of the source that are not given are taken from the session. Raises `BadUsage` for texts that it
-    has read before, and for another markup or language.
+    Options of the source that are not given are taken from the session. Raises `BadUsage` for texts
+    that it has read before, and for another markup or language.
     """
     kind = request.kind(otherwise=stored.source)
     if not isinstance(kind, Texts) or stored.source != kind.name or TEXTS not in request:
@@ -344,8 +378,8 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
     for path in paths:
         if any(path in one[TEXTS.name] for one in earlier):
             raise BadUsage(
-                f"{TEXTS.flag} {path}: this session has already read it; to add what is new in it, give the "
-                "file another name"
+                f"{TEXTS.flag} {path}: this session has already read it; to add what is new in it, "
+                "give the file another name"
             )
     for option in (MARKUP, LANG):
         _same(option.flag, identity.get(option.name), stored.source_options.get(option.name))
@@ -354,12 +388,16 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
 
 
 def check_resumable(
-    request: TrainRequest, stored: Settings, vocabulary: Vocabulary | None = None, *, adds: bool = False
+    request: TrainRequest,
+    stored: Settings,
+    vocabulary: Vocabulary | None = None,
+    *,
+    adds: bool = False,
 ) -> None:
     """Raise `BadUsage`, naming the option, if ``request`` contradicts the session's settings.
 
-    ``vocabulary``: the one requested, None if none was. ``adds``: whether the request is for other texts,
-    which the session is to learn too.
+    ``vocabulary``: the one requested, None if none was. ``adds``: whether the request is for other
+    texts, which the session is to learn too.
     """
     kind = request.kind(otherwise=stored.source)
     _same(SOURCE.flag, kind.name, stored.source)
@@ -370,20 +408,26 @@ def check_resumable(
     if vocabulary is not None:
         if stored.building:
             raise BadUsage(
-                f"{VOCAB.flag} {request[VOCAB]}: this session is building a vocabulary of its own; leave "
-                f"{VOCAB.flag} out to resume it, or give another --session"
+                f"{VOCAB.flag} {request[VOCAB]}: this session is building a vocabulary of its own; "
+                f"leave {VOCAB.flag} out to resume it, or give another --session"
             )
         if vocabulary.fingerprint != stored.fingerprint:
-            raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
+            raise _differs(
+                VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})"
+            )
         if vocabulary.rule != (rule := Rule.parse(stored.rule)):
             raise _differs(
                 VOCAB.flag, f"{request[VOCAB]} of word rule {vocabulary.rule}", f"word rule {rule}"
             )
     if MODEL in request:
         topics = {spec.name: spec.topics for spec in stored.models}
-        models = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]
+        models = [
+            spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)
+        ]
         if list(stored.models) != models:
-            raise _differs(MODEL.flag, " ".join(map(str, models)), " ".join(map(str, stored.models)))
+            raise _differs(
+                MODEL.flag, " ".join(map(str, models)), " ".join(map(str, stored.models))
+            )
     else:
         for option in SHARED:
             for spec in stored.models if option in request else ():
@@ -398,15 +442,16 @@ def check_resumable(
 
 
 def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
-    """`check_resumable` for the options of the source; those not given are taken from the session."""
+    """`check_resumable` for the options of the source; those not given are taken from the
+    session."""
     options = [option for option in kind.options if option.scope == "session" and option in request]
     identity = _identity(request, kind, stored) if options else {}
     for option in options:
         key = option.kept_as if option.kept_as in identity else option.name
         if key not in identity:
             raise BadUsage(
-                f"{option.flag}: --source {kind.name} cannot tell whether the session was made with this; "
-                "leave it out to resume, or give another --session"
+                f"{option.flag}: --source {kind.name} cannot tell whether the session was made "
+                "with this; leave it out to resume, or give another --session"
             )
         _same(option.flag, identity[key], stored.source_options.get(key))
 
@@ -433,7 +478,8 @@ def _differs(flag: str, requested: object, stored: object) -> BadUsage:
     made = "without it" if stored is None or stored is False else f"with {_as_typed(stored)}"
     words = flag if requested is True else f"{flag} {_as_typed(requested)}"
     return BadUsage(
-        f"{words}: this session was made {made}; leave {flag} out to resume it, or give another --session"
+        f"{words}: this session was made {made}; leave {flag} out to resume it, or give another "
+        "--session"
     )
 
 

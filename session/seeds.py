@@ -94,12 +94,17 @@ def stored_seeds(settings: Settings) -> Seeds:
 
 
 def ids_of(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) -> list[NDArray[np.int64]]:
-    """The words' ids in a vocabulary, by topic. Raises `BadUsage` if it has none of the words of a topic."""
+    """The words' ids in a vocabulary, by topic. Raises `BadUsage` if it has none of the words of a
+    topic."""
     import numpy as np
 
     ids = []
     for name, words in seeds.items():
-        ids.append(np.unique(np.concatenate([vocabulary.count(word)[0] for word in words])).astype(np.int64))
+        ids.append(
+            np.unique(np.concatenate([vocabulary.count(word)[0] for word in words])).astype(
+                np.int64
+            )
+        )
         if not len(ids[-1]):
             raise BadUsage(
                 f"{SEEDS.flag}: the vocabulary has none of the words of {name!r}: {_listed(words)}"

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from wikitopics.session.records import ModelStatus
 
 
-# The models of a session: their specifications, `--model KIND[:key=value,…]`, and models made from them.
+# The models of a session: their specifications, `--model KIND[:key=value,…]`, and models made from
+# them.
 
 DEFAULT_KIND = "lda"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
@@ -49,7 +50,8 @@ class ModelSpec:
     options: Mapping[str, Value] = field(default_factory=dict)
     """The options that are set, as the kind describes them; the others keep its defaults."""
     usual_topics: bool = field(default=False, compare=False)
-    """Whether ``topics`` is only the kind's default, since no number was given; another may suit better."""
+    """Whether ``topics`` is only the kind's default, since no number was given; another may suit
+    better."""
 
     def with_usual(self, topics: int) -> ModelSpec:
         """The same specification, with this many topics if no number was given."""
@@ -58,7 +60,13 @@ class ModelSpec:
     def as_json(self) -> dict[str, Value]:
         """Plain values, defaults left out."""
         sizes = {} if self.batch_size is None else {"batch_size": self.batch_size}
-        return {"kind": self.kind, "name": self.name, "topics": self.topics, **self.options, **sizes}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "topics": self.topics,
+            **self.options,
+            **sizes,
+        }
 
     def __str__(self) -> str:
         usual = {"kind": self.kind, "name": self.kind}
@@ -67,7 +75,8 @@ class ModelSpec:
 
 
 def default_topics(kind: type[OnlineModel], documents: float) -> int:
-    """The number of topics for this many documents: their square root for LDA, three times that for the HDP.
+    """The number of topics for this many documents: their square root for LDA, three times that for
+    the HDP.
 
     With `ENOUGH` documents or more, it is the kind's default.
     """
@@ -78,15 +87,17 @@ def default_topics(kind: type[OnlineModel], documents: float) -> int:
 def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[ModelSpec, ...]:
     """The models named by ``--model`` (one `lda` if there are none).
 
-    ``shared``: option values for all models by key, None if not given. They apply to models whose option of
-    that name is shared; a value in the text takes precedence. Raises `BadUsage` naming the wrong word.
+    ``shared``: option values for all models by key, None if not given. They apply to models whose
+    option of that name is shared; a value in the text takes precedence. Raises `BadUsage` naming
+    the wrong word.
     """
     specs = tuple(_parse(text, shared) for text in (texts or (DEFAULT_KIND,)))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
             raise BadUsage(
-                f"two models are named {name!r}: give one another name, as in --model lda:name=small"
+                f"two models are named {name!r}: give one another name, as in --model "
+                "lda:name=small"
             )
     return specs
 
@@ -111,8 +122,8 @@ def load_kind(name: str, error_class: type[SessionError] = BadUsage) -> type[Onl
 
 
 def model_choices() -> Iterator[tuple[str, str, str]]:
-    """(kind, default topics, description) of each kind. Kinds of other packages are listed without being
-    loaded."""
+    """(kind, default topics, description) of each kind. Kinds of other packages are listed without
+    being loaded."""
     for name in kinds.names():
         if name in kinds.built_in:
             kind = kinds.load(name)
@@ -153,7 +164,12 @@ def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
     topics, batch_size = values.pop("topics", None), values.pop(BATCH_SIZE.name, None)
     usual = topics is None
     return ModelSpec(
-        kind.kind, name, kind.default_topics if usual else topics, batch_size, values, usual_topics=usual
+        kind.kind,
+        name,
+        kind.default_topics if usual else topics,
+        batch_size,
+        values,
+        usual_topics=usual,
     )
 
 
@@ -182,27 +198,39 @@ def _parsed(option: Option[float], value: object) -> Value:
 
 
 def batch_sizes(specs: Sequence[ModelSpec]) -> tuple[int, ...]:
-    """The largest minibatch of each model. Raises `BadUsage` unless each size divides the largest one."""
+    """The largest minibatch of each model. Raises `BadUsage` unless each size divides the largest
+    one."""
     sizes = tuple(spec.batch_size or _stored_kind(spec.kind).default_batch_size for spec in specs)
     largest = max(sizes)
     for spec, size in zip(specs, sizes, strict=True):
         if largest % size:
             raise BadUsage(
-                f"model {spec.name!r} has batch size {size}, which does not divide the largest, {largest}: "
-                "models that train side by side read the same minibatches"
+                f"model {spec.name!r} has batch size {size}, which does not divide the largest, "
+                f"{largest}: models that train side by side read the same minibatches"
             )
     return sizes
 
 
 def new_model(
-    spec: ModelSpec, n_words: int, n_documents: int, seed: int, seeds: Sequence[NDArray[np.int64]] = ()
+    spec: ModelSpec,
+    n_words: int,
+    n_documents: int,
+    seed: int,
+    seeds: Sequence[NDArray[np.int64]] = (),
 ) -> OnlineModel:
-    """A model made from its spec, before its first article. ``seeds``: word ids for its first topics.
+    """A model made from its spec, before its first article. ``seeds``: word ids for its first
+    topics.
 
     Raises `BadUsage` if its kind refuses.
     """
     try:
-        model = _stored_kind(spec.kind).create(spec.topics, n_words, n_documents, spec.options, seed)
+        model = _stored_kind(spec.kind).create(
+            spec.topics,
+            n_words,
+            n_documents,
+            spec.options,
+            seed,
+        )
         if seeds:
             model.seed(seeds)
         return model
@@ -227,9 +255,13 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> O
         if stored.kind in kinds.built_in:
             raise Damaged(f"model {stored.name}: {error}") from error
         how = "if its package now stores something else, it needs a new `version` and `upgraded`"
-        raise SessionError(f"model {stored.name}: {error}: {how}; if not, restore a backup") from error
+        raise SessionError(
+            f"model {stored.name}: {error}: {how}; if not, restore a backup"
+        ) from error
     if (model.n_topics, model.n_words) != (stored.topics, n_words):
-        raise Damaged(f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words")
+        raise Damaged(
+            f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words"
+        )
     return model
 
 
@@ -242,11 +274,12 @@ def _stored_kind(name: str) -> type[OnlineModel]:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(OptionValues):
-    """The settings of a session, resolved once from the request and fixed at creation. `values` holds those
-    of `KEPT`; the fields below are determined in addition.
+    """The settings of a session, resolved once from the request and fixed at creation. `values`
+    holds those of `KEPT`; the fields below are determined in addition.
 
-    A new session's source, once it is open, adds its name, the rest of `source_options`, and the values that
-    were not requested. Limits, threads, requests a minute and the contact are not here: they may change.
+    A new session's source, once it is open, adds its name, the rest of `source_options`, and the
+    values that were not requested. Limits, threads, requests a minute and the contact are not here:
+    they may change.
     """
 
     source: str
@@ -258,18 +291,22 @@ class Settings(OptionValues):
     vocabulary: str
     """The name or file it was loaded from; the words themselves are in the session."""
     fingerprint: str
-    """The fingerprint of its words; "" until the session has built its vocabulary from its first articles."""
+    """The fingerprint of its words; "" until the session has built its vocabulary from its first
+    articles."""
     rule: str
     """The word rule, as a vocabulary names it: as much a part of the vocabulary as its words."""
     models: tuple[ModelSpec, ...]
     batch_sizes: tuple[int, ...]
-    """The largest minibatch of each model, in the order of ``models``; all divide the largest one."""
+    """The largest minibatch of each model, in the order of ``models``; all divide the largest
+    one."""
     measured_every: int | None = None
-    """The most articles between two measurements, during the first million articles; None: no such limit."""
+    """The most articles between two measurements, during the first million articles; None: no such
+    limit."""
 
     @property
     def building(self) -> bool:
-        """Whether the session is still collecting the articles from which its vocabulary will be built."""
+        """Whether the session is still collecting the articles from which its vocabulary will be
+        built."""
         return not self.fingerprint
 
     @property
@@ -284,6 +321,10 @@ class Settings(OptionValues):
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the store; `decode_settings` is the inverse."""
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "values"}
+        own = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name != "values"
+        }
         models = [spec.as_json() for spec in self.models]
         return {**own, "source_options": dict(self.source_options), "models": models, **self.values}

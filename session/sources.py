@@ -1,8 +1,8 @@
 """The kinds of sources: ours, and those that other packages provide.
 
 Another package registers an entry point in the group `wikitopics.sources`: name → subclass of
-`wikitopics.crawler.PageKind`. The class is imported only when its kind is named, and it cannot take the name
-of a built-in kind.
+`wikitopics.crawler.PageKind`. The class is imported only when its kind is named, and it cannot take
+the name of a built-in kind.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,35 @@ from wikitopics.session.options import OWN, RUN
 
 # Every extra that can be installed, with its purpose; `doctor` and all messages use this table.
 
-__all__ = ["DASK", "EXTRAS", "INTEROP", "NOTEBOOK", "PARQUET", "REPORT", "SKLEARN", "WEB", "ZST", "Extra"]
+__all__ = [
+    "DASK",
+    "EXTRAS",
+    "INTEROP",
+    "NOTEBOOK",
+    "PARQUET",
+    "REPORT",
+    "SKLEARN",
+    "WEB",
+    "ZST",
+    "Extra",
+]
 
-SKLEARN = Extra("sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)")
+SKLEARN = Extra(
+    "sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)"
+)
 REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
 INTEROP = Extra(
     "interop",
-    ("gensim", "pyLDAvis", "selenium", "nbclient", "ipykernel", "duckdb", "polars", "textual-serve"),
+    (
+        "gensim",
+        "pyLDAvis",
+        "selenium",
+        "nbclient",
+        "ipykernel",
+        "duckdb",
+        "polars",
+        "textual-serve",
+    ),
     "`export model --format gensim`, and tests against other programs",
 )
 DASK = Extra("dask", ("distributed", "dask"), "`train --cluster`")
@@ -66,11 +88,14 @@ def load(name: str) -> SourceKind:
         return kind
     if fault := fault_in(kind.options):
         raise BadUsage(f"the kind of source {kind.name!r} {fault}")
-    ours = {option.name: option for option in OWN} | {name: one for name, (one, _) in our_options().items()}
+    ours = {option.name: option for option in OWN} | {
+        name: one for name, (one, _) in our_options().items()
+    }
     for option in kind.options:  # it may have a built-in option, if unchanged
         if option.name in RESERVED or ours.get(option.name, option) != option:
             raise BadUsage(
-                f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics has already"
+                f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics "
+                "has already"
             )
     return kind
 
@@ -92,7 +117,8 @@ def run_options(kind: SourceKind) -> list[Option[Any]]:
 
 @cache
 def described(name: str) -> SourceKind:
-    """The kind of a stored session; a stand-in if it is not installed, which is enough for reading."""
+    """The kind of a stored session; a stand-in if it is not installed, which is enough for
+    reading."""
     try:
         return load(name)
     except BadUsage:
@@ -100,7 +126,8 @@ def described(name: str) -> SourceKind:
 
 
 def noun(source: str) -> str:
-    """What people call the texts of this kind of source: "documents" where they are the user's own."""
+    """What people call the texts of this kind of source: "documents" where they are the user's
+    own."""
     return "documents" if described(source).own else "articles"
 
 
@@ -108,7 +135,8 @@ READS = "document reads"
 
 
 def unit_noun(source: str, passes: int) -> str:
-    """What a session's number of articles counts: every read, where documents are read several times."""
+    """What a session's number of articles counts: every read, where documents are read several
+    times."""
     return noun(source) if passes == 1 else READS
 
 
@@ -133,5 +161,10 @@ def _checked(name: str, candidate: object) -> type[SourceKind]:
 
 
 _kinds: Registry[type[SourceKind]] = Registry(
-    "kind of source", "wikitopics.sources", BUILT_IN, _checked, BadUsage, unnamed=("demo",)
+    "kind of source",
+    "wikitopics.sources",
+    BUILT_IN,
+    _checked,
+    BadUsage,
+    unnamed=("demo",),
 )

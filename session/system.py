@@ -1,4 +1,5 @@
-"""Processes: who is who, how a program is asked to end, and the lock that a session's one trainer holds."""
+"""Processes: who is who, how a program is asked to end, and the lock that a session's one trainer
+holds."""
 
 import asyncio
 import contextlib
@@ -21,27 +22,31 @@ from wikitopics.crawler.system import open_own
 from wikitopics.session.errors import SessionError, SessionInUse, os_error_as
 from wikitopics.session.paths import LOCK, beside, command, is_at
 
-# How a process is identified: by now its number alone may belong to another program, or to a process in
-# another container.
+# How a process is identified: by now its number alone may belong to another program, or to a
+# process in another container.
 
 _MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process that cannot be mistaken for another one; its text lets others check that it is running."""
+    """A process that cannot be mistaken for another one; its text lets others check that it is
+    running."""
 
     pid: int
     """0: nothing is known of it."""
     place: str
-    """Where the number is valid: on Linux this boot of this machine, and the pid namespace in it."""
+    """Where the number is valid: on Linux this boot of this machine, and the pid namespace in
+    it."""
     start: str
     """Its start time, as the system states it."""
 
     @classmethod
     def own(cls) -> "Process":
         """The calling process."""
-        return cls(os.getpid(), _place(), _look("self" if sys.platform == "linux" else str(os.getpid()))[1])
+        return cls(
+            os.getpid(), _place(), _look("self" if sys.platform == "linux" else str(os.getpid()))[1]
+        )
 
     @classmethod
     def from_text(cls, text: str) -> "Process":
@@ -80,10 +85,13 @@ def _place() -> str:
 
 
 def _look(pid: str) -> tuple[str, str]:
-    """(state, start time) of a process; both "" if it has ended or the system does not report them."""
+    """(state, start time) of a process; both "" if it has ended or the system does not report
+    them."""
     try:
         if sys.platform == "linux":
-            state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+            state, *fields = (
+                Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+            )
             start = fields[18]  # in clock ticks since boot
         else:
             with acting_later():
@@ -103,11 +111,17 @@ def _look(pid: str) -> tuple[str, str]:
 
 
 def start_command(
-    command: str, session: Path, *, stdin: int | IO[bytes], stdout: int | IO[bytes], **variables: str
+    command: str,
+    session: Path,
+    *,
+    stdin: int | IO[bytes],
+    stdout: int | IO[bytes],
+    **variables: str,
 ) -> subprocess.Popen[bytes]:
     """Start a command of the user with their shell. Raises OSError, and ValueError for a NUL in it.
 
-    ``variables`` are added to its environment, where no shell interprets them, with ``WIKITOPICS_SESSION``.
+    ``variables`` are added to its environment, where no shell interprets them, with
+    ``WIKITOPICS_SESSION``.
     """
     return subprocess.Popen(
         command,
@@ -130,15 +144,16 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_SECONDS, LOOK_AGAIN_SECONDS = 0.01, 0.2
-"""Seconds after which `Signals.wait` notices that a process has ended, or a signal has come; and after which
-an event loop that waits notices a signal at the latest."""
+"""Seconds after which `Signals.wait` notices that a process has ended, or a signal has come; and
+after which an event loop that waits notices a signal at the latest."""
 
 
 class Signals(contextlib.AbstractContextManager["Signals"]):
     """Within the block, signals are recorded, and passed to the callback once `tell` has set one.
 
-    No signal is lost while one part of the program hands over to another. One that arrives while a trainer is
-    starting still stops that trainer. Only the main thread hears signals: in others nothing is recorded.
+    No signal is lost while one part of the program hands over to another. One that arrives while a
+    trainer is starting still stops that trainer. Only the main thread hears signals: in others
+    nothing is recorded.
     """
 
     def __init__(self) -> None:
@@ -150,32 +165,41 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
 
     def __enter__(self) -> "Signals":
         for number in ENDING if threading.current_thread() is threading.main_thread() else ():
-            # Under nohup SIGHUP stays ignored. None means a handler that was not installed from Python.
+            # Under nohup SIGHUP stays ignored. None means a handler that was not installed from
+            # Python.
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._before[number] = signal.signal(number, lambda number, _: self._note(number))
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in reversed(self._before.items()):  # Ctrl+C, which may raise here, comes last
+        for number, handler in reversed(
+            self._before.items()
+        ):  # Ctrl+C, which may raise here, comes last
             signal.signal(number, handler)
 
     def wait(
-        self, process: subprocess.Popen[bytes], seconds: float, until: Collection[signal.Signals] = ENDING
+        self,
+        process: subprocess.Popen[bytes],
+        seconds: float,
+        until: Collection[signal.Signals] = ENDING,
     ) -> int | None:
-        """The exit code of a process; None if it still runs after ``seconds``, or when one of the signals
-        ``until`` is recorded.
+        """The exit code of a process; None if it still runs after ``seconds``, or when one of the
+        signals ``until`` is recorded.
 
-        An exception from a signal handler can leave `Popen`'s own lock locked for ever, so that every later
-        `wait` hangs. So processes are polled and waited for only where signals are recorded.
+        An exception from a signal handler can leave `Popen`'s own lock locked for ever, so that
+        every later `wait` hangs. So processes are polled and waited for only where signals are
+        recorded.
         """
         end = time.monotonic() + seconds
-        while process.poll() is None and time.monotonic() < end and not set(until) & set(self.noted):
+        while (
+            process.poll() is None and time.monotonic() < end and not set(until) & set(self.noted)
+        ):
             time.sleep(LOOK_SECONDS)
         return process.returncode
 
     def tell(self, call: Callable[[signal.Signals], object]) -> None:
-        """Have the running event loop call ``call``, and only that, for each signal recorded so far and
-        from now on."""
+        """Have the running event loop call ``call``, and only that, for each signal recorded so far
+        and from now on."""
         loop = asyncio.get_running_loop()
 
         def pass_on(number: signal.Signals) -> None:
@@ -187,7 +211,8 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
                 loop.call_later(LOOK_AGAIN_SECONDS, look)
 
         self._call = pass_on
-        look()  # a signal that comes just before the loop waits, or in another thread, does not wake it
+        # a signal that comes just before the loop waits, or in another thread, does not wake it
+        look()
         for number in self.noted.copy():
             pass_on(number)
 
@@ -233,8 +258,8 @@ def is_read_only(folder: Path) -> bool:
 
 
 def lack_of(folder: Path) -> str:
-    """What SQLite and a trainer need and the folder's file system cannot do, such as "lock files (No locks
-    available)"; "" if it can do everything.
+    """What SQLite and a trainer need and the folder's file system cannot do, such as "lock files
+    (No locks available)"; "" if it can do everything.
 
     Each is tried on a file that is deleted again. Raises OSError if no file can be made there.
     """
@@ -293,8 +318,8 @@ _NEEDS = {
 
 # One trainer per session: a lock that the kernel frees when its owner dies, however it dies.
 #
-# The lock is taken on a file beside the session, never on the session itself: closing any other descriptor of
-# the database file would drop SQLite's own locks (POSIX).
+# The lock is taken on a file beside the session, never on the session itself: closing any other
+# descriptor of the database file would drop SQLite's own locks (POSIX).
 
 TRIES = 20
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
@@ -327,7 +352,9 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
                     raise unfit(path, f"lock files ({error.strerror})") from None
             if descriptor is not None:
                 self._descriptor = descriptor
-                with contextlib.suppress(OSError):  # such as a full disk: the lock holds without a pid too
+                with contextlib.suppress(
+                    OSError
+                ):  # such as a full disk: the lock holds without a pid too
                     os.ftruncate(descriptor, 0)
                     os.pwrite(descriptor, Process.own().as_text().encode(), 0)
                 return
@@ -346,7 +373,8 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
 
 
 def in_use(path: Path, pid: int) -> SessionInUse:
-    """The error that names the trainer holding the session at ``path``; ``pid`` 0: an unknown one."""
+    """The error that names the trainer holding the session at ``path``; ``pid`` 0: an unknown
+    one."""
     return SessionInUse(
         f"the session is in use by another trainer (pid {pid or 'unknown'}); "
         f"watch it with `{command('watch', path)}`, end it with `{command('stop', path)}`"
@@ -354,8 +382,8 @@ def in_use(path: Path, pid: int) -> SessionInUse:
 
 
 def try_lock(file: Path) -> tuple[int | None, int]:
-    """A descriptor that holds the lock on a file, which is created if missing; or None, and the pid of the
-    holder if the file names it (otherwise 0). Raises OSError."""
+    """A descriptor that holds the lock on a file, which is created if missing; or None, and the pid
+    of the holder if the file names it (otherwise 0). Raises OSError."""
     pid = 0
     descriptor = open_own(file, os.O_RDWR)
     try:
@@ -377,7 +405,9 @@ def owner(path: Path) -> Process | None:
     `UNKNOWN` if the holder does not identify itself.
     """
     try:
-        descriptor = os.open(lock_path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(
+            lock_path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        )
     except OSError:
         return None
     try:
@@ -390,7 +420,8 @@ def owner(path: Path) -> Process | None:
 
 
 def owner_pid(path: Path) -> int | None:
-    """The pid of the trainer that holds the session; None if there is none or its pid is unknown."""
+    """The pid of the trainer that holds the session; None if there is none or its pid is
+    unknown."""
     process = owner(path)
     return process.pid or None if process is not None else None
 

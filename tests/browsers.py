@@ -12,7 +12,8 @@ NEEDLESS = ["gpu", "quic", "sync", "background-networking", "component-update", 
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Headless Chromium, driven by selenium; for tests marked `interop`, skipped where one is missing."""
+    """Headless Chromium, driven by selenium; for tests marked `interop`, skipped where one is
+    missing."""
     webdriver = pytest.importorskip("selenium.webdriver")
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (binary and driver):
@@ -21,12 +22,18 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     options = webdriver.ChromeOptions()
     options.binary_location = binary
-    for argument in ("headless=new", "no-sandbox", "no-first-run", *(f"disable-{one}" for one in NEEDLESS)):
+    for argument in (
+        "headless=new",
+        "no-sandbox",
+        "no-first-run",
+        *(f"disable-{one}" for one in NEEDLESS),
+    ):
         options.add_argument(f"--{argument}")
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     for tries_left in (2, 1, 0):
-        # On a busy machine the driver gives up before the browser has started, or its port is taken.
+        # On a busy machine the driver gives up before the browser has started, or its port is
+        # taken.
         try:
             opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
             break

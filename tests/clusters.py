@@ -44,7 +44,14 @@ class DaskProcesses:
             process.wait()
 
     def _start(self, what, *arguments, path=None):
-        command = [sys.executable, "-P", "-m", f"distributed.cli.dask_{what}", *arguments, "--no-dashboard"]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            f"distributed.cli.dask_{what}",
+            *arguments,
+            "--no-dashboard",
+        ]
         there = {"cwd": self.folder, "env": {**os.environ, "PYTHONPATH": str(path or "")}}
         with open(self.folder / f"{what}.log", "ab") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log, **there)

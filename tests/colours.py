@@ -35,7 +35,9 @@ def light(colour: str) -> NDArray[np.float64]:
 
 def apart(one: str, other: str, deficiency: str = "none") -> float:
     """How different two colours look: their distance in CIELAB."""
-    seen = [np.clip(np.array(DEFICIENCIES[deficiency]) @ light(colour), 0, 1) for colour in (one, other)]
+    seen = [
+        np.clip(np.array(DEFICIENCIES[deficiency]) @ light(colour), 0, 1) for colour in (one, other)
+    ]
     return float(np.linalg.norm(_lab(seen[0]) - _lab(seen[1])))
 
 
@@ -46,6 +48,7 @@ def _lab(linear: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast of text on a ground, 1 to 21, as WCAG measures it; 4.5 is enough for small letters."""
+    """The contrast of text on a ground, 1 to 21, as WCAG measures it; 4.5 is enough for small
+    letters."""
     dark, bright = sorted(float(_XYZ[1] @ light(colour)) for colour in (one, other))
     return (bright + 0.05) / (dark + 0.05)

@@ -61,7 +61,8 @@ def cli(capsys):
 
 @pytest.fixture
 def one_line() -> Callable[..., None]:
-    """Asserts that a command failed with this exit code and one line of error, which says these things."""
+    """Asserts that a command failed with this exit code and one line of error, which says these
+    things."""
 
     def check(outcome: Outcome, code: int, *says: str) -> None:
         assert outcome.code == code, outcome.err
@@ -79,7 +80,9 @@ def one_line() -> Callable[..., None]:
 def spawn() -> Callable[..., subprocess.Popen[str]]:
     """Starts the command line in a process of its own."""
 
-    def start(*arguments: object, program: tuple[str, ...] = ("-m", "wikitopics"), **more: Any) -> Any:
+    def start(
+        *arguments: object, program: tuple[str, ...] = ("-m", "wikitopics"), **more: Any
+    ) -> Any:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "PYTHONPATH": path}
         pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
@@ -92,7 +95,12 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
 def python(code: str, *arguments: object, **environment: str) -> str:
     """What a program that ends well prints."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -115,10 +123,13 @@ main()
 
 
 @pytest.fixture
-def spawn_resting(spawn: Callable[..., subprocess.Popen[str]]) -> Callable[..., subprocess.Popen[str]]:
+def spawn_resting(
+    spawn: Callable[..., subprocess.Popen[str]],
+) -> Callable[..., subprocess.Popen[str]]:
     """Starts a trainer that does not come to its end: ``spawn_resting(articles, "train", …)``.
 
-    Once it has trained on so many articles it waits to be stopped or killed. What it has trained since its
+    Once it has trained on so many articles it waits to be stopped or killed. What it has trained
+    since its
     last commit is not saved by then: only its first step is certain to be.
     """
     return lambda articles, *arguments: spawn(articles, *arguments, program=("-c", RESTING))

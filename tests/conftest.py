@@ -23,25 +23,34 @@ pytest_plugins = (
     "tests.sessions",
 )
 
-# How long an example takes is the machine's affair. Before a change lands, the examples are the same each
+# How long an example takes is the machine's affair. Before a change lands, the examples are the
+# same each
 # time: a new one that fails is found by whoever runs the tests at their desk.
 settings.register_profile(
-    "any machine", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
+    "any machine",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")
 
-# Many processes are started, and each would compile the sources anew; as pytest would every file of tests.
+# Many processes are started, and each would compile the sources anew; as pytest would every file of
+# tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# A shell's background jobs ignore Ctrl+C, and nohup's SIGHUP, as would every process that a test starts.
-for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+# A shell's background jobs ignore Ctrl+C, and nohup's SIGHUP, as would every process that a test
+# starts.
+for number, handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
 
-# Each test leaves cycles of widgets and tasks behind, among millions of objects that stay: looking for them
-# as often as Python does takes a seventh of the time.
+# Each test leaves cycles of widgets and tasks behind, among millions of objects that stay: looking
+# for them as often as Python does takes a seventh of the time.
 gc.set_threshold(50_000, 20, 100)
 
 

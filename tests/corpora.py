@@ -15,7 +15,10 @@ from wikitopics.crawler.embedded import corpus as embedded
 
 def letters(n: int) -> list[str]:
     """``n`` distinct words of three letters."""
-    return ["".join(word) for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=3), n)]
+    return [
+        "".join(word)
+        for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=3), n)
+    ]
 
 
 SMALL = ("--batch-size", "64", "--held-out", "40", "--seed", "3")
@@ -40,7 +43,11 @@ class Corpus:
 
 
 def write_corpus(
-    folder: Path, documents: int, words: int = 60, seed: int = 0, empty: Sequence[int] = ()
+    folder: Path,
+    documents: int,
+    words: int = 60,
+    seed: int = 0,
+    empty: Sequence[int] = (),
 ) -> Corpus:
     """Documents from five planted topics; those in ``empty`` hold no word."""
     random = np.random.default_rng(seed)
@@ -74,13 +81,17 @@ def read_corpus(folder: Path) -> Corpus:
 def corpus_of(tmp_path: Path) -> Callable[..., Corpus]:
     """Makes a corpus: ``corpus_of(documents, …)``."""
     number = itertools.count()
-    return lambda documents, **more: write_corpus(tmp_path / f"corpus{next(number)}", documents, **more)
+    return lambda documents, **more: write_corpus(
+        tmp_path / f"corpus{next(number)}", documents, **more
+    )
 
 
 @pytest.fixture(scope="session")
 def corpus(made_once: Once) -> Corpus:
     """700 documents over 60 words, three of them empty."""
-    return read_corpus(made_once("corpus", lambda folder: write_corpus(folder, 700, empty=(3, 200, 699))))
+    return read_corpus(
+        made_once("corpus", lambda folder: write_corpus(folder, 700, empty=(3, 200, 699)))
+    )
 
 
 def synthetic_corpus(n_articles: int) -> embedded.Corpus:

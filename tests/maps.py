@@ -10,8 +10,28 @@ from wikitopics.model.areas import Areas, tree
 from wikitopics.session.analysis.areas import Area, Branch, in_drawing_order
 from wikitopics.session.analysis.report.contents import ReportModel, nearest
 
-WORDS = ["league", "season", "population", "republican", "of", "constitution", "bridges", "science", "art"]
-WORDS += ["iii", "representatives", "film", "mathematics", "Massachusetts", "sea", "album", "internet", "WWW"]
+WORDS = [
+    "league",
+    "season",
+    "population",
+    "republican",
+    "of",
+    "constitution",
+    "bridges",
+    "science",
+    "art",
+]
+WORDS += [
+    "iii",
+    "representatives",
+    "film",
+    "mathematics",
+    "Massachusetts",
+    "sea",
+    "album",
+    "internet",
+    "WWW",
+]
 
 
 def distances(U: int, later: float = 0.0) -> NDArray[np.float64]:
@@ -23,7 +43,8 @@ def distances(U: int, later: float = 0.0) -> NDArray[np.float64]:
 
 
 def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> ReportModel:
-    """The model with these topics in these areas; the first ones have these names, the others three words."""
+    """The model with these topics in these areas; the first ones have these names, the others three
+    words."""
     random = np.random.default_rng(3)
     U = len(areas.topics)
     shares = np.sort(random.pareto(1.5, U) + 0.3)[::-1]
@@ -50,7 +71,10 @@ def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> 
     leaves = [(number, 0.0, (number,)) for number in range(U)]
     branches = [
         Branch(number, above.get(number), height, "", 0.0, below)
-        for number, height, below in [*leaves, *((node.number, node.height, node.topics) for node in nodes)]
+        for number, height, below in [
+            *leaves,
+            *((node.number, node.height, node.topics) for node in nodes),
+        ]
     ]
     order = in_drawing_order(branches, found)
     groups = [(area, [topics[number] for number in own]) for area, own in order]

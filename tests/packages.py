@@ -1,4 +1,5 @@
-"""Packages of somebody else's: the examples of docs/extending.md, each installed in a folder of its own."""
+"""Packages of somebody else's: the examples of docs/extending.md, each installed in a folder of its
+own."""
 
 import importlib
 import importlib.util
@@ -19,7 +20,8 @@ from tests.commands import ROOT
 from tests.corpora import SMALL, Corpus
 from tests.sharing import Once
 
-# Tests that are marked import it themselves: to import it takes longer than to collect all the others.
+# Tests that are marked import it themselves: to import it takes longer than to collect all the
+# others.
 needs_scikit_learn = pytest.mark.skipif(
     importlib.util.find_spec("sklearn") is None, reason="scikit-learn is an optional extra"
 )
@@ -58,7 +60,8 @@ def commands(text: str) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Package:
-    """One that is installed in the folder `site`, which no test has on its path until it says so."""
+    """One that is installed in the folder `site`, which no test has on its path until it says
+    so."""
 
     module: str
     site: Path
@@ -72,7 +75,9 @@ class Package:
     def uninstall(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Take it off the path again."""
         folders = os.environ["PYTHONPATH"].split(os.pathsep)
-        monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder != str(self.site)])
+        monkeypatch.setattr(
+            sys, "path", [folder for folder in sys.path if folder != str(self.site)]
+        )
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(set(folders) - {str(self.site)}))
         self._forget(monkeypatch)
 
@@ -82,7 +87,9 @@ class Package:
 
         sources.described.cache_clear()
         importlib.invalidate_caches()
-        monkeypatch.setitem(sys.modules, self.module, None)  # so that it is forgotten at the end too
+        monkeypatch.setitem(
+            sys.modules, self.module, None
+        )  # so that it is forgotten at the end too
         monkeypatch.delitem(sys.modules, self.module)
 
 
@@ -93,11 +100,27 @@ def from_document(title: str, folder: Path) -> None:
     for name, text in files(section(title)).items():
         (package / name).write_text(text, encoding="utf-8")
     offline = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
-    command = [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", site, package]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        *offline,
+        "--target",
+        site,
+        package,
+    ]
     subprocess.run(command, check=True)
 
 
-def by_hand(site: Path, name: str, module: str, source: str, points: Mapping[str, Mapping[str, str]]) -> None:
+def by_hand(
+    site: Path,
+    name: str,
+    module: str,
+    source: str,
+    points: Mapping[str, Mapping[str, str]],
+) -> None:
     """Install a package of one module without pip; ``points``: its entry points by group."""
     info = site / f"{module}-1.0.dist-info"
     info.mkdir(parents=True)
@@ -124,7 +147,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
 
 @pytest.fixture(scope="session")
 def documented(made_once: Once) -> Callable[[str], Package]:
-    """The package of a section of docs/extending.md, made once; a test puts it on its path by `install`."""
+    """The package of a section of docs/extending.md, made once; a test puts it on its path by
+    `install`."""
 
     def package(title: str) -> Package:
         folder = made_once(title.replace(" ", "-"), lambda folder: from_document(title, folder))
@@ -150,7 +174,15 @@ def raced(documented: Callable[[str], Package], corpus: Corpus, made_once: Once)
     site = documented("A model of your own").site
 
     def run(folder: Path) -> None:
-        command = [sys.executable, "-m", "wikitopics", *race, *small, "--session", str(folder / "race.db")]
+        command = [
+            sys.executable,
+            "-m",
+            "wikitopics",
+            *race,
+            *small,
+            "--session",
+            str(folder / "race.db"),
+        ]
         path = os.pathsep.join((str(ROOT), str(site)))
         subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})
 

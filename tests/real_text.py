@@ -1,4 +1,5 @@
-"""Real text, which is not part of the project: tests that need it are skipped where it is missing."""
+"""Real text, which is not part of the project: tests that need it are skipped where it is
+missing."""
 
 import os
 from pathlib import Path

@@ -48,7 +48,8 @@ def released(home: Path) -> Path:
 
 @pytest.fixture
 def new_session() -> Callable[..., Path]:
-    """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
+    """Makes a session over a corpus without training it: ``new_session(path, corpus,
+    model=("lda",), …)``."""
     import asyncio
 
     from wikitopics.session.request import TrainRequest, new_settings
@@ -89,7 +90,9 @@ HOLDER = (
 
 def holder(path: Path) -> "subprocess.Popen[str]":
     """A process that holds a session's lock, as a trainer does."""
-    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process

@@ -28,15 +28,23 @@ def test_readme_and_docs_say_what_was_measured() -> None:
     for page in (ROOT / "docs").rglob("*.md"):
         text = page.read_text("utf-8")
         lines = pages.TABLE.sub("", text).splitlines()
-        assert not [line for line in lines if "<!--" in line and not line.startswith("|")], "in a sentence"
-        assert "<!--" not in pages.TABLE.sub("", pages.MARK.sub("", text)), "a mark that nobody fills"
+        assert not [line for line in lines if "<!--" in line and not line.startswith("|")], (
+            "in a sentence"
+        )
+        assert "<!--" not in pages.TABLE.sub("", pages.MARK.sub("", text)), (
+            "a mark that nobody fills"
+        )
         marked = marked or bool(pages.MARK.search(text))
     assert marked
-    assert [str(path) for path, _ in pages.stale()] == [], "write them by `python -m benchmarks --docs`"
+    assert [str(path) for path, _ in pages.stale()] == [], (
+        "write them by `python -m benchmarks --docs`"
+    )
 
 
 def test_a_figure_is_written_before_its_mark(results) -> None:
-    page = "| redraw | **3.1<!--screen.draw.ms:.1f-->** ms, <!--screen.draw.by_size.bytes:,--> bytes |"
+    page = (
+        "| redraw | **3.1<!--screen.draw.ms:.1f-->** ms, <!--screen.draw.by_size.bytes:,--> bytes |"
+    )
     written = pages.filled(page)
     assert written.startswith("| redraw | **14.3<!--screen.draw.ms:.1f-->** ms, 12,345<!--")
     assert pages.filled(written) == written
@@ -53,7 +61,9 @@ def test_a_mark_without_a_figure_is_an_error(results, key) -> None:
 def test_a_page_is_filled_where_it_says_what_is_listed(results, monkeypatch) -> None:
     keys = ("screen.draw.ms:.1f", "screen.draw.by_size.bytes:,")
     monkeypatch.setattr(pages, "SENTENCES", {"a.md": (("takes {} ms for {} bytes", *keys),)})
-    assert pages.filled("It takes 2 ms\nfor 3 bytes.", "a.md") == "It takes 14.3 ms\nfor 12,345 bytes."
+    assert (
+        pages.filled("It takes 2 ms\nfor 3 bytes.", "a.md") == "It takes 14.3 ms\nfor 12,345 bytes."
+    )
     assert pages.filled("It takes long.", "b.md") == "It takes long."
     with pytest.raises(ValueError, match=r"a.md does not say: takes"):
         pages.filled("It takes long.", "a.md")
@@ -108,7 +118,11 @@ def test_without_corpora_there_are_the_articles_of_the_program(nothing_made) -> 
     assert data.origin() == data.SAMPLE
     full = data.split("full")
     assert [full.train.D, full.tuning.D, full.report.D] == [16_000, 2_000, 2_000]
-    assert data.split("short").train.lengths().max() < data.LONG <= data.split("long").train.lengths().min()
+    assert (
+        data.split("short").train.lengths().max()
+        < data.LONG
+        <= data.split("long").train.lengths().min()
+    )
     data.SHARED.mkdir()
     assert data.origin() == data.PUBLISHED
 
@@ -126,7 +140,14 @@ def test_a_dump_gives_everybody_the_same_corpora(nothing_made, capfd) -> None:
 @pytest.mark.parametrize(
     ("share", "articles", "code"), [(0.0, None, 2), (1.0, 5, "5 articles are too few to divide")]
 )
-def test_a_dump_without_corpora_leaves_those_there_are(nothing_made, tmp_path, capfd, share, articles, code):
+def test_a_dump_without_corpora_leaves_those_there_are(
+    nothing_made,
+    tmp_path,
+    capfd,
+    share,
+    articles,
+    code,
+):
     nothing_made.parent.mkdir()
     nothing_made.write_bytes(b"as before")
     dump = tmp_path / "dump.xml.bz2"
@@ -138,7 +159,9 @@ def test_a_dump_without_corpora_leaves_those_there_are(nothing_made, tmp_path, c
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_where_nothing_can_be_measured_the_exit_code_says_so(nothing_made, monkeypatch, capsys) -> None:
+def test_where_nothing_can_be_measured_the_exit_code_says_so(
+    nothing_made, monkeypatch, capsys
+) -> None:
     lacking = Experiment("trial", "a trial")
     lacking.add("weigh", dict, "no_such_package")
     monkeypatch.setattr(command, "chosen", lambda _: [(lacking, "weigh")])

@@ -1,4 +1,5 @@
-"""Imports have a direction between modules too, not only between rooms (those are in `pyproject.toml`)."""
+"""Imports have a direction between modules too, not only between rooms (those are in
+`pyproject.toml`)."""
 
 from graphlib import TopologicalSorter
 
@@ -11,6 +12,11 @@ from tests.commands import ROOT
 def test_no_module_imports_itself_by_way_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even inside functions; an error names the circle."""
     monkeypatch.syspath_prepend(ROOT)  # `benchmarks` is not installed
-    graph = grimp.build_graph("wikitopics", "benchmarks", exclude_type_checking_imports=True, cache_dir=None)
+    graph = grimp.build_graph(
+        "wikitopics",
+        "benchmarks",
+        exclude_type_checking_imports=True,
+        cache_dir=None,
+    )
     imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     TopologicalSorter(imported).prepare()

@@ -25,7 +25,10 @@ VERSION = f"{RUN}assert run(['--version']) == 0"
 REPORT = "import wikitopics.cli.export, wikitopics.session.analysis.report.contents"
 
 LOADED = {
-    "kinds by name": ("from wikitopics.model import Option, kinds; kinds.names()", "numpy numba scipy"),
+    "kinds by name": (
+        "from wikitopics.model import Option, kinds; kinds.names()",
+        "numpy numba scipy",
+    ),
     "kinds described": (DESCRIBED, "numba scipy"),
     "import": ("import wikitopics", "numpy scipy numba sqlite_utils msgspec click textual"),
     "version": (VERSION, "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
@@ -41,7 +44,11 @@ LOADED = {
 
 @pytest.mark.parametrize(("code", "heavy"), LOADED.values(), ids=LOADED)
 def test_nothing_heavy_is_loaded_before_it_is_needed(code, heavy, corpus):
-    few = [*corpus.options(), "--topics", 2, "--articles", 64, "--held-out", 10] if code == TRAIN else []
+    few = (
+        [*corpus.options(), "--topics", 2, "--articles", 64, "--held-out", 10]
+        if code == TRAIN
+        else []
+    )
     code = f"import sys\n{code}\nprint(sorted(sys.modules.keys() & set({heavy.split()})))"
     assert python(code, *few).splitlines()[-1] == "[]"
 

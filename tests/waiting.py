@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def until(condition: Callable[[], object], seconds: float = 600.0) -> None:
-    """Returns once it is true, which takes long on a busy machine; fails where it does not become so."""
+    """Returns once it is true, which takes long on a busy machine; fails where it does not become
+    so."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds:.0f} s"
@@ -22,8 +23,8 @@ async def until_true(condition: Callable[[], object], seconds: float = 600.0) ->
 
 
 def gone(pid: int) -> bool:
-    """Whether the process has ended with all its threads, which hold its files and locks for as long as one
-    of them lives; one that nobody has waited for counts as ended."""
+    """Whether the process has ended with all its threads, which hold its files and locks for as
+    long as one of them lives; one that nobody has waited for counts as ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

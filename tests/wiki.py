@@ -1,4 +1,5 @@
-"""A MediaWiki that misbehaves on request and renders pages: the embedded wiki with what crawlers survive.
+"""A MediaWiki that misbehaves on request and renders pages: the embedded wiki with what crawlers
+survive.
 
 python -m tests.wiki --size 3000 --faults 429=0.05,reset=0.02,stall=0.01
 """
@@ -44,7 +45,8 @@ ERRORS: Mapping[str, tuple[int, str | None]] = {
     "503": (503, "1"),
     "504": (504, None),
 }
-"""The status and the Retry-After of error pages, by kind; "date": two seconds from now, as a date."""
+"""The status and the Retry-After of error pages, by kind; "date": two seconds from now, as a
+date."""
 REQUEST_KINDS = (
     *ERRORS,
     *("maxlag", "readonly", "json", "html", "charset", "gzip"),
@@ -70,7 +72,9 @@ class Faults:
 
     def __post_init__(self) -> None:
         if not self.rates.keys() <= {*REQUEST_KINDS, *PAGE_KINDS}:
-            raise ValueError(f"faults are {', '.join(REQUEST_KINDS + PAGE_KINDS)}, not {[*self.rates]}")
+            raise ValueError(
+                f"faults are {', '.join(REQUEST_KINDS + PAGE_KINDS)}, not {[*self.rates]}"
+            )
 
     @classmethod
     def parse(cls, text: str, seed: int = 0) -> "Faults":
@@ -107,14 +111,25 @@ def find(articles: SampleArticles, title: str) -> int | None:
 class FaultyApi(EmbeddedApi):
     """The embedded wiki's API with faults."""
 
-    def __init__(self, articles: SampleArticles, *, faults: Faults | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        articles: SampleArticles,
+        *,
+        faults: Faults | None = None,
+        **options: Any,
+    ) -> None:
         self.faults = faults or Faults()
         super().__init__(articles, seed=self.faults.seed, **options)
         self.writer: PageWriter = PageWriter(articles.corpus.words)
         self._fault: str | None = None
         self._rng = random.Random(0)
 
-    def misbehave(self, fault: str | None, rng: random.Random, query: Mapping[str, str]) -> dict[str, Any]:
+    def misbehave(
+        self,
+        fault: str | None,
+        rng: random.Random,
+        query: Mapping[str, str],
+    ) -> dict[str, Any]:
         """The reply with the fault "truncated", "out-of-order" or "duplicate"."""
         self._fault, self._rng = fault, rng
         reply = self.answer(query)
@@ -130,7 +145,9 @@ class FaultyApi(EmbeddedApi):
         titles = query["titles"].split("|")[:50]
         indexes = [find(self.articles, title.replace("_", " ")) for title in titles]
         entries = [
-            {"ns": 0, "title": title, "missing": True} if index is None else self.entry(index, props)
+            {"ns": 0, "title": title, "missing": True}
+            if index is None
+            else self.entry(index, props)
             for title, index in zip(titles, indexes, strict=True)
         ]
         return entries, {}, {}
@@ -189,7 +206,10 @@ class PageWriter(Writer):
         return ARTICLE.substitute(title=title, prose=self.prose(article, self._page))
 
 
-LINK, REDIRECT = '<a href="/wiki/Portal" title="Portal">', '<a href="/wiki/Portal_(hub)" class="mw-redirect">'
+LINK, REDIRECT = (
+    '<a href="/wiki/Portal" title="Portal">',
+    '<a href="/wiki/Portal_(hub)" class="mw-redirect">',
+)
 DRESSES = ("", ""), (LINK, "</a>"), (REDIRECT, "</a>"), ("<i>", "</i>"), ('<i lang="fr">', "</i>")
 
 
@@ -201,10 +221,13 @@ def _in_html(number: int, slot: Slot) -> tuple[str, str]:
         anchor = heading.replace(" ", "_")
         edit = (
             '<span class="mw-editsection"><span class="mw-editsection-bracket">[</span>'
-            f'<a href="/w/index.php?action=edit" title="Edit section: {heading}"><span>edit</span></a>'
-            '<span class="mw-editsection-bracket">]</span></span>'
+            '<a href="/w/index.php?action=edit" title="Edit section: '
+            f'{heading}"><span>edit</span></a><span class="mw-editsection-bracket">]</span></span>'
         )
-        end = f'.</p>\n<div class="mw-heading mw-heading2"><h2 id="{anchor}">{heading}</h2>{edit}</div>\n<p>'
+        end = (
+            '.</p>\n<div class="mw-heading mw-heading2"><h2 '
+            f'id="{anchor}">{heading}</h2>{edit}</div>\n<p>'
+        )
     if slot.reference is not None:
         close += (
             f'<sup id="cite_ref-{number}" class="reference"><a href="#cite_note-{number}">'
@@ -218,7 +241,11 @@ def render_page(title: str, page_id: int, revision_id: int, content: str) -> str
     """The whole HTML page of one article; ``content`` goes inside ``.mw-parser-output``."""
     name, address = html.escape(title), quote(title.replace(" ", "_"), safe="/:")
     return PAGE.substitute(
-        title=name, address=address, page_id=page_id, revision_id=revision_id, content=content
+        title=name,
+        address=address,
+        page_id=page_id,
+        revision_id=revision_id,
+        content=content,
     )
 
 
@@ -232,8 +259,8 @@ _POLICY = "Please respect our robot policy https://w.wiki/4wJS when crawling us.
 
 
 def make_app(api: FaultyApi, latency: float = 0.0) -> web.Application:
-    """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`; ``latency``: seconds before each
-    reply."""
+    """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`; ``latency``: seconds
+    before each reply."""
     rng = random.Random(api.faults.seed)
 
     async def serve(request: web.Request) -> web.StreamResponse:
@@ -265,7 +292,11 @@ def _error_page(status: int, retry_after: str | None) -> web.Response:
     headers = {"Retry-After": retry_after} if retry_after else {}
     if retry_after == "date":
         headers["Retry-After"] = formatdate(time.time() + 2, usegmt=True)
-    text = _POLICY if status in (200, 403, 429) else "<html><h1>Our servers are under maintenance</h1></html>"
+    text = (
+        _POLICY
+        if status in (200, 403, 429)
+        else "<html><h1>Our servers are under maintenance</h1></html>"
+    )
     return web.Response(status=status, text=text, headers=headers)
 
 
@@ -293,7 +324,11 @@ def _page(api: FaultyApi, request: web.Request) -> bytes | web.Response:
 
 
 async def _send(
-    request: web.Request, body: bytes, content_type: str, fault: str | None, rng: random.Random
+    request: web.Request,
+    body: bytes,
+    content_type: str,
+    fault: str | None,
+    rng: random.Random,
 ) -> web.StreamResponse:
     headers: dict[str, str] = {}
     if fault == "maxlag":
@@ -316,7 +351,11 @@ async def _send(
 
 
 async def _never_ends_well(
-    request: web.Request, body: bytes, headers: dict[str, str], fault: str, rng: random.Random
+    request: web.Request,
+    body: bytes,
+    headers: dict[str, str],
+    fault: str,
+    rng: random.Random,
 ) -> web.StreamResponse:
     response = web.StreamResponse(headers=headers)
     if fault == "reset" and rng.random() < 0.3:
@@ -346,9 +385,16 @@ def _cut(request: web.Request) -> None:
 
 
 class SizedArticles(SampleArticles):
-    """Articles of ``words_each`` words, drawn from each article's distribution; None: as many as it has."""
+    """Articles of ``words_each`` words, drawn from each article's distribution; None: as many as it
+    has."""
 
-    def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        size: int,
+        seed: int = 0,
+        words_each: int | None = None,
+    ) -> None:
         super().__init__(corpus, size, seed)
         self._words_each = words_each
 
@@ -361,7 +407,8 @@ class SizedArticles(SampleArticles):
 
 
 def words_for_bytes(corpus: Corpus, wanted: int) -> int:
-    """The number of words with which articles of this corpus have about ``wanted`` bytes of wikitext."""
+    """The number of words with which articles of this corpus have about ``wanted`` bytes of
+    wikitext."""
     writer, few, many = Writer(corpus.words), 200, 1200
 
     def mean_bytes(words_each: int) -> float:
@@ -390,7 +437,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--size", type=int, default=20_000, help="number of articles")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--article-bytes", type=int, help="wikitext of about so many bytes for every article")
+    parser.add_argument(
+        "--article-bytes", type=int, help="wikitext of about so many bytes for every article"
+    )
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
     parser.add_argument("--faults", default="", help="KIND=RATE,…")
     options = parser.parse_args()

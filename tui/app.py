@@ -27,9 +27,26 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
 from wikitopics.tui.export import Export
-from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
+from wikitopics.tui.follow import (
+    Choice,
+    SessionView,
+    TrainerProcess,
+    Watch,
+    run_in_background,
+    wait_until,
+)
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Commands, Finds, Help, Main, commands
+from wikitopics.tui.main import (
+    EVERYWHERE,
+    NUMBERED,
+    REPORT,
+    VIEWS,
+    Commands,
+    Finds,
+    Help,
+    Main,
+    commands,
+)
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
 from wikitopics.tui.terminal import (
@@ -49,10 +66,14 @@ from wikitopics.tui.views.topics import TopicView
 from wikitopics.tui.views.view import ASK
 
 Ending = Literal["leave", "stop", "demo"]
-"""What becomes of the trainers that a screen started when the screen is closed: they are left running,
-stopped, or stopped to open the embedded sample instead."""
+"""What becomes of the trainers that a screen started when the screen is closed: they are left
+running, stopped, or stopped to open the embedded sample instead."""
 ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
-ENDINGS = ("leave", "l", "Leave it running"), ("stop", "s", "Save and stop"), ("cancel", "c", "Cancel")
+ENDINGS = (
+    ("leave", "l", "Leave it running"),
+    ("stop", "s", "Save and stop"),
+    ("cancel", "c", "Cancel"),
+)
 
 POLL_SECONDS = 0.5
 FRAME_SECONDS = 0.25
@@ -60,7 +81,8 @@ FRAME_SECONDS = 0.25
 
 
 def what_next() -> Sequence[Sequence[str]]:
-    """The answers offered when the demo is over: (action, letter, label). A hasty Enter selects the first."""
+    """The answers offered when the demo is over: (action, letter, label). A hasty Enter selects the
+    first."""
     missing = sources.REPORT.missing()
     page = f"once {missing[0]} is installed (how?)" if missing else "a page for the browser"
     return (
@@ -81,7 +103,13 @@ class Wikitopics(TerminalApp[Ending]):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *(
-            Binding(str(i), f"view({i - 1})", title, id=f"view.{title.lower()}", tooltip=f"open {title}")
+            Binding(
+                str(i),
+                f"view({i - 1})",
+                title,
+                id=f"view.{title.lower()}",
+                tooltip=f"open {title}",
+            )
             for i, title in enumerate((kind.TITLE for kind in NUMBERED), start=1)
         ),
         *EVERYWHERE,
@@ -98,9 +126,10 @@ class Wikitopics(TerminalApp[Ending]):
         notify_by: str | None = None,
         says: str = "",
     ) -> None:
-        """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for it.
-        ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`. ``says``: a notice to begin
-        with."""
+        """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for
+        it.
+        ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`. ``says``: a notice to
+        begin with."""
         super().__init__()
         self.choice = Choice(ascii_only=self.plain_signs.enabled)
         self._trainers = trainers or control.Trainers()
@@ -110,7 +139,8 @@ class Wikitopics(TerminalApp[Ending]):
         self._notify_by = notify_by
         self._says = says
         self._demo_over = False
-        """Whether a demo started here is over and the user has not yet been asked what to do next."""
+        """Whether a demo started here is over and the user has not yet been asked what to do
+        next."""
         self._typed_ahead: list[events.Key] = []
         """The keys that wait for the view or dialog they are meant for, in order."""
         self._opened = WeakSet[Screen[Any]]()
@@ -141,7 +171,9 @@ class Wikitopics(TerminalApp[Ending]):
         self.draw_in_ascii(self.choice.ascii_only)
         self.set_keymap(self._preferences.keys)
         # A closed terminal leaves trainers running; ending the screen itself ends those it started.
-        obey_signals(self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop")
+        obey_signals(
+            self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop"
+        )
         if self._says:
             self.notify(self._says, markup=False)
         self.wait_for_session()
@@ -163,7 +195,9 @@ class Wikitopics(TerminalApp[Ending]):
             for path, why in (await watch.compare(self.choice.compared, wanted)).items():
                 if self.is_running and path in self.choice.compared:  # still marked
                     self.choice.compared.remove(path)
-                    self.notify(f"{session_name(path)} is no longer compared: {why}", severity="warning")
+                    self.notify(
+                        f"{session_name(path)} is no longer compared: {why}", severity="warning"
+                    )
             code = await watch.look(wanted, relevant=self.choice.relevant)
             if not self.is_running:
                 return
@@ -185,7 +219,8 @@ class Wikitopics(TerminalApp[Ending]):
             await wait_until(watch.due, POLL_SECONDS)
 
     def _wanted(self) -> tuple[str, ...]:
-        """The metrics whose curves are needed: for the large chart, the small charts and the story."""
+        """The metrics whose curves are needed: for the large chart, the small charts and the
+        story."""
         metrics = METRICS if self.latest is None else self.latest.metrics
         small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
         return tuple(sorted({self.choice.metric, SCORE.name, *small}))
@@ -207,7 +242,8 @@ class Wikitopics(TerminalApp[Ending]):
             self.main.view.show(self.latest)
 
     def show_status(self) -> None:
-        """Draw the status line: the newest state, even if the view is frozen, or the state of the replay."""
+        """Draw the status line: the newest state, even if the view is frozen, or the state of the
+        replay."""
         watch, status = self.watched, self.latest.status if self.latest else None
         self.entitle(window_title(status, self.path, watch.trouble))
         if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
@@ -234,8 +270,8 @@ class Wikitopics(TerminalApp[Ending]):
     async def view_ready(self) -> None:
         """Draw a view that has just been made."""
         if not gc.get_freeze_count():
-            # Objects made before the first frame live until the app ends. To search them for garbage again
-            # would cost a twentieth of a second in the middle of a key press.
+            # Objects made before the first frame live until the app ends. To search them for
+            # garbage again would cost a twentieth of a second in the middle of a key press.
             gc.freeze()
         self.show()
         self.show_status()
@@ -243,24 +279,28 @@ class Wikitopics(TerminalApp[Ending]):
         self.call_later(self._type_next)
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event. A key that is typed before there is a view, or while a dialog opens, waits for
-        it, and so do those after it; one that closes the screen does not wait."""
+        """Handle an event. A key that is typed before there is a view, or while a dialog opens,
+        waits for it, and so do those after it; one that closes the screen does not wait."""
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif self._typed_ahead or self._is_opening():
             active = self.screen.active_bindings.get(event.key)
             leaves = active is not None and active.binding.action == "leave"
             waiting = {key.key for key in self._typed_ahead}
-            if leaves and (not event.is_printable or not waiting & {"slash", self.COMMAND_PALETTE_BINDING}):
-                await self.action_leave()  # at once: the widgets that would pass it on may be waiting
+            if leaves and (
+                not event.is_printable or not waiting & {"slash", self.COMMAND_PALETTE_BINDING}
+            ):
+                await (
+                    self.action_leave()
+                )  # at once: the widgets that would pass it on may be waiting
             else:
                 self._typed_ahead.append(event)
         else:
             await super().on_event(event)
 
     def _is_opening(self) -> bool:
-        """Whether the view or the dialog in front cannot take keys yet; when it can, those that wait are
-        typed."""
+        """Whether the view or the dialog in front cannot take keys yet; when it can, those that
+        wait are typed."""
         main = self.screen_stack[0]
         if not isinstance(main, Main):
             return False
@@ -278,21 +318,23 @@ class Wikitopics(TerminalApp[Ending]):
         return front.call_later(opened)
 
     async def _type_next(self) -> None:
-        """Type the first key that waits, and the others after whatever it does has begun: one may open the
-        dialog that those after it are meant for."""
+        """Type the first key that waits, and the others after whatever it does has begun: one may
+        open the dialog that those after it are meant for."""
         if not self._typed_ahead or self._is_opening():
             return
         key = self._typed_ahead.pop(0)
         takes = self.focused or self.screen
-        await super().on_event(events.Key(key.key, key.character))  # Textual handles each event once
+        await super().on_event(
+            events.Key(key.key, key.character)
+        )  # Textual handles each event once
         if self._typed_ahead:
             self._type_next_after(takes)
 
     def _type_next_after(self, widget: Widget) -> None:
         """Type the next key once the one that this widget has been given has been handled.
 
-        An ordinary key goes through the queues of all widgets from the one with the focus to the app. A key
-        with priority, such as that of the palette, does not, and would overtake it.
+        An ordinary key goes through the queues of all widgets from the one with the focus to the
+        app. A key with priority, such as that of the palette, does not, and would overtake it.
         """
         after: Callable[[], object] = partial(self.call_later, self._type_next)
         for each in reversed(widget.ancestors_with_self):
@@ -321,7 +363,11 @@ class Wikitopics(TerminalApp[Ending]):
         if is_refused(self, action):
             return False
         if action == "replaying":
-            return self.watched.replay is not None and self.screen is self.main and not self.main.finding
+            return (
+                self.watched.replay is not None
+                and self.screen is self.main
+                and not self.main.finding
+            )
         if not isinstance(self.screen_stack[0], Main):
             return True
         if not self.main.ready:
@@ -343,7 +389,8 @@ class Wikitopics(TerminalApp[Ending]):
     # Starting trainers ----------------------------------------------------------------------------
 
     def wait_for_session(self) -> None:
-        """If there is no session yet, show what its trainer says until there is one or the user gives up."""
+        """If there is no session yet, show what its trainer says until there is one or the user
+        gives up."""
         path, trainer = self.path, self.watched.awaited
         if trainer is None or path.exists():
             return
@@ -432,7 +479,9 @@ class Wikitopics(TerminalApp[Ending]):
         if previous is None or now is None or self.path not in self._trainers.paths():
             return False
         before, status = previous.status.state, now.status
-        return before != status.state == "finished" and bool(sources.described(status.source).on_screen)
+        return before != status.state == "finished" and bool(
+            sources.described(status.source).on_screen
+        )
 
     async def _do_next(self, action: str | None) -> None:
         if action:
@@ -483,7 +532,9 @@ class Wikitopics(TerminalApp[Ending]):
         if not running:
             self.exit()
         elif isinstance(self.screen, Ask):
-            self.screen.dismiss("stop")  # the answer to the question below; any other question just closes
+            self.screen.dismiss(
+                "stop"
+            )  # the answer to the question below; any other question just closes
         else:
             names = ", ".join(map(session_name, running))
             words = f"This screen started the trainer of {names}, which can continue without it."
@@ -550,8 +601,8 @@ class Wikitopics(TerminalApp[Ending]):
             self.main.query_one(FindBar).open(self.main.view.FINDS)
 
     def on_key(self, event: events.Key) -> None:
-        """Handle a key that no widget has taken: say why it does nothing now, or pass it to the find line,
-        which was still opening when it was typed."""
+        """Handle a key that no widget has taken: say why it does nothing now, or pass it to the
+        find line, which was still opening when it was typed."""
         active = self.screen.active_bindings.get(event.key)
         if active is not None and (why := self.idle(active.binding.action)):
             self.notify(why)
@@ -572,8 +623,12 @@ class Wikitopics(TerminalApp[Ending]):
         for command in commands(self):
             does = command.does[0].upper() + command.does[1:]
             yield SystemCommand(f"{does} · {command.key}", "", command.act)
-        yield SystemCommand("Change the theme: dark, light and others", "", self.action_change_theme)
-        yield SystemCommand("Plain ASCII: draw with or without braille and boxes", "", self.action_ascii)
+        yield SystemCommand(
+            "Change the theme: dark, light and others", "", self.action_change_theme
+        )
+        yield SystemCommand(
+            "Plain ASCII: draw with or without braille and boxes", "", self.action_ascii
+        )
         if not is_refused(self.main.view, "picture"):
             picture = self.main.view.action_picture
             yield SystemCommand("Picture of this screen, as an SVG file", "", picture)
@@ -600,7 +655,11 @@ def _lacks_contact(look: SessionView) -> bool:
 
 def names() -> frozenset[str]:
     """The names of all keys, here and in the views."""
-    every = [*Wikitopics.BINDINGS, *TopicAtlas.BINDINGS, *(one for kind in VIEWS for one in kind.BINDINGS)]
+    every = [
+        *Wikitopics.BINDINGS,
+        *TopicAtlas.BINDINGS,
+        *(one for kind in VIEWS for one in kind.BINDINGS),
+    ]
     return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)
 
 
@@ -614,9 +673,10 @@ def run(
 ) -> Ending | None:
     """Open the screen on the session at ``path`` until the user closes it.
 
-    ``trainer``: the trainer of this session, if one of ``trainers`` has just been started for it; the session
-    need not exist yet in that case. ``notify_by`` and ``says``: as for the app. Returns what to do with the
-    trainers, or
+    ``trainer``: the trainer of this session, if one of ``trainers`` has just been started for it;
+    the session
+    need not exist yet in that case. ``notify_by`` and ``says``: as for the app. Returns what to do
+    with the trainers, or
     None if none was running. Raises `SessionError` if there is no session to show.
     """
     if trainer is None:

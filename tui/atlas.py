@@ -1,5 +1,5 @@
-"""The atlas in cells: where the labels of topics and areas stand, the land around them, and how to move from
-one label to the next. Pure.
+"""The atlas in cells: where the labels of topics and areas stand, the land around them, and how to
+move from one label to the next. Pure.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,9 +31,11 @@ HEADS = 0.2
 ROOMY = 100
 """The width of the map from which labels are kept two cells apart instead of one."""
 STAYS = 0.2
-"""How far a label may be from its proper place before it moves there, as a fraction of the map's width."""
+"""How far a label may be from its proper place before it moves there, as a fraction of the map's
+width."""
 LARGE, SMALL = 1.4, 0.6
-"""A topic of at least LARGE times the mean share has a large sign, one below SMALL times it a small one."""
+"""A topic of at least LARGE times the mean share has a large sign, one below SMALL times it a small
+one."""
 COLUMN, LINES = 30, 6
 """The maximum width (cells) and number of lines of a label when one area fills the map."""
 
@@ -73,7 +75,8 @@ class Sheet:
     """The area that fills the sheet; None: the sheet shows all areas."""
     labels: tuple[Label, ...]
     ground: tuple[tuple[list[int], list[int]], ...]
-    """By row: the columns where another land begins, and the area of each such stretch, -1 for none."""
+    """By row: the columns where another land begins, and the area of each such stretch, -1 for
+    none."""
     borders: tuple[str, ...]
     """By row: the border lines between lands."""
     many: int
@@ -95,29 +98,40 @@ def laid_out(
 ) -> Sheet:
     """Lay out the atlas of these topics on this many columns and rows.
 
-    zoom: the area that fills it. first: topics that must have a place. before: an earlier sheet, whose
-    labels move only if they belong to another area now or are far from their place
+    zoom: the area that fills it. first: topics that must have a place. before: an earlier sheet,
+    whose labels move only if they belong to another area now or are far from their place
     """
     width, height = size
     # A search takes up to two rows from the map; the labels stay where they are.
-    if before and not (before.zoom == zoom and before.size[0] == width and abs(before.size[1] - height) <= 2):
+    if before and not (
+        before.zoom == zoom and before.size[0] == width and abs(before.size[1] - height) <= 2
+    ):
         before = None
     areas = {area.number: area for area in found.areas if zoom is None or area.number == zoom}
     shown = {row.topic for row in rows if not row.hidden}
-    area_of = {topic: area.number for area in areas.values() for topic in area.topics if topic in shown}
+    area_of = {
+        topic: area.number for area in areas.values() for topic in area.topics if topic in shown
+    }
     chosen = sorted(area_of, key=lambda topic: (topic not in first, -rows[topic].share))
     if not chosen or min(size) < 1:
         return Sheet(size, zoom, (), (([0], [-1]),) * height, (" " * width,) * height, len(chosen))
     centres = _centres(found, [(topic, area_of[topic]) for topic in chosen], size)
     words = {topic: _words(rows[topic]) for topic in chosen}
     labels = [] if zoom is not None else _heads(areas, centres, size)
-    longest = (sum(cell_len(words[topic][:many][-1]) + 4 for topic in chosen) for many in range(1, NAMED + 1))
+    longest = (
+        sum(cell_len(words[topic][:many][-1]) + 4 for topic in chosen)
+        for many in range(1, NAMED + 1)
+    )
     fitting = sum(cells <= FULL * width * height for cells in longest)
     many = 1 if before else max(fitting, 1)  # `_grown` adds what there is room for
-    mean = max(sum(rows[topic].share for topic in chosen) / len(chosen), 1e-9)  # all may be 0 at first
+    mean = max(
+        sum(rows[topic].share for topic in chosen) / len(chosen), 1e-9
+    )  # all may be 0 at first
     for topic in chosen:
         lines = words[topic][:many][-1:] if zoom is None else _block(rows[topic], size, len(chosen))
-        labels.append(Label(area_of[topic], topic, 0, 0, tuple(lines), _size(rows[topic].share / mean)))
+        labels.append(
+            Label(area_of[topic], topic, 0, 0, tuple(lines), _size(rows[topic].share / mean))
+        )
     placed = _placed(labels, centres, size, before, first)
     if zoom is None:
         placed = _grown(placed, words, size)
@@ -134,7 +148,8 @@ def laid_out(
 
 
 Centres = dict[tuple[int | None, int], tuple[float, float]]
-"""The row and column that each label should be around, by (topic, area); None: the area's own label."""
+"""The row and column that each label should be around, by (topic, area); None: the area's own
+label."""
 
 
 def _centres(found: Atlas, topics: Sequence[tuple[int, int]], size: tuple[int, int]) -> Centres:
@@ -152,7 +167,8 @@ def _size(share: float) -> int:
 
 
 def _heads(areas: Mapping[int, Area], centres: Centres, size: tuple[int, int]) -> list[Label]:
-    """The labels of areas, or of the largest if there is little room; adds their places to ``centres``."""
+    """The labels of areas, or of the largest if there is little room; adds their places to
+    ``centres``."""
     heads, left = [], HEADS * size[0] * size[1]
     for number, area in areas.items():
         inside = [centre for (_, own), centre in centres.items() if own == number]
@@ -173,12 +189,15 @@ def _words(row: TopicRow) -> list[str]:
         return [f"#{row.topic}"]
     named = parts(row.name)[:NAMED]
     between = APART if APART in row.name else BETWEEN
-    texts = [cut(visible(between.join(named[:many])), WORD * many) for many in range(1, len(named) + 1)]
+    texts = [
+        cut(visible(between.join(named[:many])), WORD * many) for many in range(1, len(named) + 1)
+    ]
     return list(dict.fromkeys([*texts, cut(visible(row.name), WORD * NAMED)]))
 
 
 def _block(row: TopicRow, size: tuple[int, int], many: int) -> tuple[str, ...]:
-    """A label of several lines: the topic's name, then more of its words, for one of ``many`` topics."""
+    """A label of several lines: the topic's name, then more of its words, for one of ``many``
+    topics."""
     width, height = size
     column = min(COLUMN, max(width // 2 - 4, 1))
     lines = min(LINES, max(width * height // (3 * many * (column + 4)), 1))
@@ -194,8 +213,9 @@ def _placed(
     before: Sheet | None,
     first: Collection[int],
 ) -> list[Label]:
-    """The labels for which there is room, at their places. Topics in ``first`` and areas placed before choose
-    first, then other labels that had a place before, then new ones; areas before topics."""
+    """The labels for which there is room, at their places. Topics in ``first`` and areas placed
+    before choose first, then other labels that had a place before, then new ones; areas before
+    topics."""
     width, height = size
     stay = {} if before is None else {(label.topic, label.area): label for label in before.labels}
 
@@ -232,7 +252,9 @@ def _gap(width: int) -> int:
     return 1 + (width >= ROOMY)
 
 
-def _grown(labels: Sequence[Label], words: Mapping[int, Sequence[str]], size: tuple[int, int]) -> list[Label]:
+def _grown(
+    labels: Sequence[Label], words: Mapping[int, Sequence[str]], size: tuple[int, int]
+) -> list[Label]:
     """The labels, with more words where the cells to their right are free."""
     gap = _gap(size[0])
     taken = np.zeros(size[::-1], np.bool_)
@@ -266,7 +288,8 @@ _LINES = " │││─╯╮┤─╰╭├─┴┬┼"
 
 
 def borders(land: NDArray[np.int64]) -> tuple[str, ...]:
-    """By row: the lines between cells of different lands, each drawn half a cell too far down and right."""
+    """By row: the lines between cells of different lands, each drawn half a cell too far down and
+    right."""
     padded = np.pad(land, ((1, 0), (1, 0)), "edge")
     across, down = padded[:-1] != padded[1:], padded[:, :-1] != padded[:, 1:]
     lines = down[:-1] + 2 * down[1:] + 4 * across[:, :-1] + 8 * across[:, 1:]
@@ -288,8 +311,11 @@ def _around(labels: Sequence[Label], lines: Sequence[str]) -> tuple[str, ...]:
 Direction = Literal["up", "down", "left", "right"]
 
 
-def toward(labels: Iterable[Label], here: tuple[float, float], direction: Direction) -> Label | None:
-    """The label nearest to a place in this direction; one straight ahead is preferred to one at the side."""
+def toward(
+    labels: Iterable[Label], here: tuple[float, float], direction: Direction
+) -> Label | None:
+    """The label nearest to a place in this direction; one straight ahead is preferred to one at the
+    side."""
     sign, is_across = (-1 if direction in ("up", "left") else 1), direction in ("left", "right")
 
     def way(label: Label) -> tuple[bool, float]:

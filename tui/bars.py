@@ -25,7 +25,8 @@ from wikitopics.tui.text import age, clock, count, limited, share, squeezed, vis
 # The line itself never looks alive: what it says comes from the trainer's heartbeat.
 
 BESIDE = 32
-"""Cells kept free around the reason for a wait: for the state before it and the article count after it."""
+"""Cells kept free around the reason for a wait: for the state before it and the article count after
+it."""
 AGED = 10.0
 """Seconds after which the last save is of no interest if nothing has changed since."""
 
@@ -37,7 +38,13 @@ STATES: Mapping[str, Sequence[str]] = table("signs.toml")["states"]
 def condition(status: Status) -> tuple[str, str, str]:
     """(sign, words, ink) for the state of the trainer."""
     stalled = status.state == "stalled"
-    state = "hindered" if status.hindered else "suspended" if stalled and status.suspended else status.state
+    state = (
+        "hindered"
+        if status.hindered
+        else "suspended"
+        if stalled and status.suspended
+        else status.state
+    )
     sign, words, ink = STATES[state]
     if stalled:
         words += f" for {age(status.heartbeat_age_seconds or 0.0)}"
@@ -50,7 +57,8 @@ def source_words(status: Status) -> str:
 
 
 def window_title(status: Status | None, session: Path, trouble: str = "") -> str:
-    """The title of the terminal's window or tab: "live 1,187 · 1.6%, 12 h left · night · wikitopics".
+    """The title of the terminal's window or tab: "live 1,187 · 1.6%, 12 h left · night ·
+    wikitopics".
 
     The state comes first, or what hinders the trainer.
     """
@@ -81,11 +89,14 @@ def caption(status: Status) -> str:
     """The caption of this moment; "" if the demo is not slowed down."""
     if not status.activity.pace:
         return ""
-    return CAPTIONS[(status.articles > 0) + (status.articles > 0 and (status.lap or 0.0) >= SETTLED)]
+    return CAPTIONS[
+        (status.articles > 0) + (status.articles > 0 and (status.lap or 0.0) >= SETTLED)
+    ]
 
 
 def progress(status: Status, total: str = "") -> str:
-    """How much of the source has been read, and the time left: "1.6%, 12 h left"; "" if neither is known.
+    """How much of the source has been read, and the time left: "1.6%, 12 h left"; "" if neither is
+    known.
 
     ``total``: of what, as in "1.6% of 6.0M read, 12 h left".
     """
@@ -108,8 +119,9 @@ def pieces(
     *,
     offers: bool = True,
 ) -> Pieces:
-    """The parts of a line of ``width`` cells. ``trouble``: why the session cannot be read now; ``frozen``:
-    seconds since the view froze; ``offers``: whether to name the keys that command the trainer."""
+    """The parts of a line of ``width`` cells. ``trouble``: why the session cannot be read now;
+    ``frozen``: seconds since the view froze; ``offers``: whether to name the keys that command the
+    trainer."""
     if s is None:
         return [(0, [("wikitopics", "strong")]), (0, [(trouble or "opening …", "muted")])]
     sign, words, ink = condition(s)
@@ -148,7 +160,12 @@ def pieces(
     elif s.lively and s.activity.unsaved is False and s.checkpoint_age_seconds > AGED:
         out.append((4, [("nothing new to save", "muted")]))
     else:
-        late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for
+        late = (
+            s.running
+            and s.checkpoint_age_seconds > 120
+            and s.state == "running"
+            and not s.waiting_for
+        )
         saved = f"saved {age(s.checkpoint_age_seconds)} ago"
         out.append((4, [(saved, "warn" if late else "muted")]))
     return out
@@ -184,7 +201,8 @@ def fitted(pieces: Pieces, width: int) -> Line:
 # The bottom line: the views and the keys that apply now; every word of it can be clicked.
 
 KEYS = 32
-"""Cells kept free for the keys beside the names of the views: enough for Help, Quit and Unfreeze."""
+"""Cells kept free for the keys beside the names of the views: enough for Help, Quit and
+Unfreeze."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +295,8 @@ class FindBar(Horizontal):
         self.screen.set_focus(line)  # now, not by a message: keys already typed are meant for it
 
     def take(self, typed: str) -> None:
-        """Add text typed before the line had the focus, which went to the widget that had it then."""
+        """Add text typed before the line had the focus, which went to the widget that had it
+        then."""
         line = self.query_one(Input)
         if self.has_class("-open") and self.screen.focused is line:
             line.insert_text_at_cursor(typed)

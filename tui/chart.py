@@ -31,7 +31,18 @@ from wikitopics.tui.plot import (
     ticks_below,
     words_in,
 )
-from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural, short, squeezed, visible
+from wikitopics.tui.text import (
+    age,
+    bar,
+    clock,
+    count,
+    folded,
+    measured,
+    plural,
+    short,
+    squeezed,
+    visible,
+)
 
 # The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
 
@@ -45,8 +56,8 @@ SHORTEST_NAME = 6
 
 
 class Picture(Lines):
-    """Lines over a linear or logarithmic axis, labelled with their last values. Whoever changes an attribute
-    calls `redraw`."""
+    """Lines over a linear or logarithmic axis, labelled with their last values. Whoever changes an
+    attribute calls `redraw`."""
 
     DEFAULT_CLASSES = "panel"
 
@@ -68,7 +79,8 @@ class Picture(Lines):
 
     @property
     def logs_y(self) -> bool:
-        """Whether y is logarithmic: requested, and possible, as no value is negative. (Zeros are gaps.)"""
+        """Whether y is logarithmic: requested, and possible, as no value is negative. (Zeros are
+        gaps.)"""
         return self.log_y and not any((s.y < 0).any() for s in self.drawing.series)
 
     def _end_labels(self) -> list[tuple[float, Line]]:
@@ -90,14 +102,16 @@ class Picture(Lines):
         return tuple(series.number // each for series in self.drawing.series)
 
     def _end_label(self, series: Series, legend: str) -> tuple[float, Line]:
-        """The last value in sight, and the label: the name, that value and, as far as there is room, how it
-        has changed since half of x, e.g. "lda 1,187 -3.1% since 33k"."""
+        """The last value in sight, and the label: the name, that value and, as far as there is
+        room, how it has changed since half of x, e.g. "lda 1,187 -3.1% since 33k"."""
         right = float("inf")  # the end of the range in sight
         if self.window is not None:
             right = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
             right = 10.0**right if self.log_x else right
         ink = self._ink(series)
-        known = np.flatnonzero(np.isfinite(series.y[: np.searchsorted(series.x, right, side="right")]))
+        known = np.flatnonzero(
+            np.isfinite(series.y[: np.searchsorted(series.x, right, side="right")])
+        )
         if not known.size:
             return float("nan"), [(legend + squeezed(series.name, END_LABEL_MOST), ink)]
         drawing, now = self.drawing, float(series.y[known[-1]])
@@ -113,8 +127,13 @@ class Picture(Lines):
         if change and drawing.better:
             verdict = "good" if (now > then) == (drawing.better == "higher") else "warn"
         more: Line = [(f" {change or 'steady'}", verdict)]
-        more += [*([(" worse", verdict)] if verdict == "warn" else []), (f" since {since}", "muted")]
-        while more and cell_len(text) + sum(len(part) for part, _ in more) > self.size.width * 2 // 5:
+        more += [
+            *([(" worse", verdict)] if verdict == "warn" else []),
+            (f" since {since}", "muted"),
+        ]
+        while (
+            more and cell_len(text) + sum(len(part) for part, _ in more) > self.size.width * 2 // 5
+        ):
             more.pop()
         return now, [(text, ink), *more]
 
@@ -163,7 +182,8 @@ class Picture(Lines):
         return [*lines, *self._bottom(chart, width)]
 
     def _cells(self, chart: Plot) -> list[Line]:
-        """The plotting area, row by row: lines hide words, which hide the crosshair and, last, the marks."""
+        """The plotting area, row by row: lines hide words, which hide the crosshair and, last, the
+        marks."""
         codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
         width, lines = codes.shape[1], len(self.drawing.series)
 
@@ -177,7 +197,9 @@ class Picture(Lines):
         best_row = chart.row(self.drawing.best)
         placed = words_in(chart, f"best {self.drawing.value(self.drawing.best)}", best_row)
         if best_row is not None:
-            after = next((words.column + len(words.text) for words in placed if words.row == best_row), 0)
+            after = next(
+                (words.column + len(words.text) for words in placed if words.row == best_row), 0
+            )
             dotted = (np.arange(width) - after) % 2 == 1
             dotted &= chart.codes[best_row] == 0
             codes[best_row, dotted], owners[best_row, dotted] = ord("·"), lines
@@ -186,14 +208,20 @@ class Picture(Lines):
             codes[row, max(column - 1, 0) : end + 1] = 0
             codes[row, column:end] = [ord(sign) for sign in text]
             owners[row, column:end] = lines
-        inks = [*map(self._ink, self.drawing.series), "faint", "accent", ""]  # the last is for no series, -1
+        inks = [
+            *map(self._ink, self.drawing.series),
+            "faint",
+            "accent",
+            "",
+        ]  # the last is for no series, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
     def _ink(self, series: Series) -> str:
         return "faint" if self.drawing.faded or series.band else f"series{series.number % SERIES}"
 
     def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
-        """The label in each row, if any: in the row where its line ends, moved if labels would collide."""
+        """The label in each row, if any: in the row where its line ends, moved if labels would
+        collide."""
         labels, (height, width) = self._end_labels(), chart.codes.shape
         placed: list[Line] = [[] for _ in range(height)]
         if whole - self.left - 1 - width <= 1:
@@ -246,7 +274,9 @@ class Chart(Picture, can_focus=True):
     def draw(self, drawing: Drawing) -> None:
         """Show this drawing from now on."""
         newest = max((float(s.x[-1]) for s in drawing.series if s.x.size), default=0.0)
-        if drawing.x_name != self.drawing.x_name or (self.cross or 0.0) > newest:  # as when a replay begins
+        if (
+            drawing.x_name != self.drawing.x_name or (self.cross or 0.0) > newest
+        ):  # as when a replay begins
             self.window, self.cross = None, None
         self.drawing = drawing
         self._changed()
@@ -343,7 +373,9 @@ class Chart(Picture, can_focus=True):
                 "topics born or split": [x for x, begins in turns if begins],
                 "topics died or merged": [x for x, begins in turns if not begins],
             }
-            told += "".join(f" · {words}" for words, xs in signs.items() if here in map(chart.column, xs))
+            told += "".join(
+                f" · {words}" for words, xs in signs.items() if here in map(chart.column, xs)
+            )
         return told
 
     # Mouse ------------------------------------------------------------------------------------
@@ -374,7 +406,9 @@ class Chart(Picture, can_focus=True):
         if offset is None or chart is None or not x.size:
             return
         at = chart.x_axis.value((offset.x - self.left - 1 + 0.5) / chart.codes.shape[1])
-        own, goal = (np.log(np.maximum((x, np.full_like(x, at)), 1e-300))) if self.log_x else (x, at)
+        own, goal = (
+            (np.log(np.maximum((x, np.full_like(x, at)), 1e-300))) if self.log_x else (x, at)
+        )
         nearest = float(x[np.abs(own - goal).argmin()])
         if self.cross != nearest:
             self.cross = nearest
@@ -397,7 +431,9 @@ def title(look: SessionView, choice: Choice, x_kind: str) -> str:
 def measurement_caption(look: SessionView, choice: Choice) -> str:
     """After how many articles the newest value was measured, and when the next one is due."""
     curves = [look.curves.get((name, choice.metric)) for name in choice.models_of(look)]
-    points = [int(curve.articles[-1]) for curve in curves if curve is not None and curve.articles.size]
+    points = [
+        int(curve.articles[-1]) for curve in curves if curve is not None and curve.articles.size
+    ]
     if not points:
         return ""
     caption, s = f"after {look.some(max(points))}", look.status
@@ -407,17 +443,22 @@ def measurement_caption(look: SessionView, choice: Choice) -> str:
         return caption
     caption += f", next at {count(due)}"
     missing, rate = due - s.articles, now.train_rate
-    if rate and now.bound_by != "training":  # what is pending is trained on as soon as the rest has come
+    if (
+        rate and now.bound_by != "training"
+    ):  # what is pending is trained on as soon as the rest has come
         missing, rate = missing - s.pending, now.crawl_rate
     # After a fault, the rate is still the one from before it.
     return f"{caption} (in {age(max(missing, 0) / rate)})" if rate and not s.hindered else caption
 
 
 def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:
-    """The curves of the selected metric and models over articles, words or running time. ``turns``: with
-    marks where topics came and went."""
+    """The curves of the selected metric and models over articles, words or running time. ``turns``:
+    with marks where topics came and went."""
     metric = look.metric(choice.metric)
-    curves = [(m, m in choice.models_of(look) and look.curves.get((m, choice.metric))) for m in look.models]
+    curves = [
+        (m, m in choice.models_of(look) and look.curves.get((m, choice.metric)))
+        for m in look.models
+    ]
     for other in look.others:  # those of the marked sessions
         only = choice.model if choice.model in other.models else None
         for model in other.models:
@@ -429,8 +470,8 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
         if curve and curve.values.size
     ]
     reference = next((curve for series, curve in drawn if series.number < len(look.models)), None)
-    # Where training was restarted, except before the first article; where topics were born, splits included,
-    # and where they ended, mergers included.
+    # Where training was restarted, except before the first article; where topics were born, splits
+    # included, and where they ended, mergers included.
     restarts = sorted({run.first_article for run in look.runs[1:] if run.first_article > 0})
     changes = look.changes_of(choice.models_of(look)) if turns else []
     begins = {"born": True, "split": True, "died": False, "merged": False}
@@ -464,7 +505,8 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
 
 
 def difference(then: float, now: float, *, whole: bool) -> str:
-    """How a value has changed: "-3.1%", or "-0.012" if it is small or negative; "" if that rounds to 0."""
+    """How a value has changed: "-3.1%", or "-0.012" if it is small or negative; "" if that rounds
+    to 0."""
     if whole:
         text = f"{now - then:+,.0f}"
     else:
@@ -496,7 +538,11 @@ def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[s
     if metric not in SCORES and status.articles:
         return (f"this session has no measurement of {visible(metric.name.replace('_', ' '))}",)
     if not status.running and status.state != "starting":
-        return ("nothing was measured before training stopped",) if status.crawled else ("nothing read yet",)
+        return (
+            ("nothing was measured before training stopped",)
+            if status.crawled
+            else ("nothing read yet",)
+        )
     target = status.held_out_target
     if status.activity.compiling and not status.articles:  # the counts last saved are older
         lines = [

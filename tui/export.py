@@ -62,7 +62,13 @@ class Export(Dialog[None]):
                 ("Format", "form", _forms(REPORT)),
                 ("Model", "model", self._model_choices(REPORT)),
             ):
-                select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
+                select = Select(
+                    choices,
+                    value=choices[0][1],
+                    allow_blank=False,
+                    id=name,
+                    compact=True,
+                )
                 yield field(label, select)
             yield field("File", TextField(file, id="file"))
             yield Static(id="export-progress", classes="hint")
@@ -110,12 +116,21 @@ class Export(Dialog[None]):
                 work = partial(self._report, target.absolute())
             else:
                 loop, only = asyncio.get_running_loop(), None if model == ALL_MODELS else model
-                work = partial(self._export, loop, table, written_to(target, table, form), only, target)
+                work = partial(
+                    self._export,
+                    loop,
+                    table,
+                    written_to(target, table, form),
+                    only,
+                    target,
+                )
             write = partial(run_in_background, self, partial(self._write, work), "export")
             if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
                 answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
                 question = Ask("Export", f"{visible(str(target))} already exists.", answers)
-                self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
+                self.app.push_screen(
+                    question, lambda answer: write() if answer == "replace" else None
+                )
             else:
                 write()
 
@@ -127,7 +142,12 @@ class Export(Dialog[None]):
         self._busy = False
 
     def _export(
-        self, loop: asyncio.AbstractEventLoop, table: Table, form: Format, model: str | None, target: Path
+        self,
+        loop: asyncio.AbstractEventLoop,
+        table: Table,
+        form: Format,
+        model: str | None,
+        target: Path,
     ) -> str:
         """Write a table, in a thread beside the screen's ``loop``; returns a message."""
 
@@ -135,15 +155,25 @@ class Export(Dialog[None]):
             loop.call_soon_threadsafe(self.tell, f"{plural(rows, 'row')} written …")
 
         with SessionReader(self._path) as reader:
-            rows = save(table, form, ExportRequest(reader, table.models(reader, model)), target, written)
+            rows = save(
+                table,
+                form,
+                ExportRequest(reader, table.models(reader, model)),
+                target,
+                written,
+            )
             licence = licence_of(reader.settings()) if table.of_texts else None
-        message = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
+        message = (
+            f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
+        )
         return f"{message}; {licence.text}" if licence is not None else message
 
     def _report(self, target: Path) -> str:
         """Write the report and open it, in a thread; returns a message."""
         message = write_report(self._path, target)
-        return message if open_page(target.as_uri()) else f"{message}; no browser can be opened here"
+        return (
+            message if open_page(target.as_uri()) else f"{message}; no browser can be opened here"
+        )
 
 
 def _forms(table: Table) -> list[tuple[ContentText, str]]:

@@ -13,8 +13,8 @@ _LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 class Field(TextArea):
-    """Leaves out of what is typed or pasted whatever does not fit, and characters that could control the
-    terminal."""
+    """Leaves out of what is typed or pasted whatever does not fit, and characters that could
+    control the terminal."""
 
     def replace(self, insert: str, start: Any, end: Any, **more: Any) -> Any:
         room = LONGEST - len(self.text) + len(self.get_text_range(start, end))

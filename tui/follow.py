@@ -1,7 +1,8 @@
-"""Looks at sessions, and how they are read without ever blocking the keys: one thread owns the readers.
+"""Looks at sessions, and how they are read without ever blocking the keys: one thread owns the
+readers.
 
-SQLite connections belong to the thread that made them, and a read may have to wait for the disk. So every
-call goes through an executor with one thread, and returns plain values.
+SQLite connections belong to the thread that made them, and a read may have to wait for the disk. So
+every call goes through an executor with one thread, and returns plain values.
 """
 
 import asyncio
@@ -51,11 +52,12 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 def run_in_background(node: DOMNode, work: Work, group: str, *, exclusive: bool = True) -> None:
     """Start work of a group; if exclusive, it replaces whatever of the group is still running.
 
-    The work is called only when its turn comes: a coroutine made earlier and replaced by then would never be
-    awaited.
+    The work is called only when its turn comes: a coroutine made earlier and replaced by then would
+    never be awaited.
     """
     called: WorkType[None] = work
-    # Without a description, Textual builds one from everything passed to the work: 0.3 s for a large session.
+    # Without a description, Textual builds one from everything passed to the work: 0.3 s for a
+    # large session.
     node.run_worker(called, group=group, description=group, exclusive=exclusive)
 
 
@@ -97,8 +99,8 @@ class SessionView:
     curves: Curves = field(default_factory=dict)
     topics: ModelTopics = field(default_factory=dict)
     atlases: Mapping[str, Atlas] = field(default_factory=dict)
-    """By model: its topics as they are grouped and placed now, even in a replay; no entry before its first
-    snapshot."""
+    """By model: its topics as they are grouped and placed now, even in a replay; no entry before
+    its first snapshot."""
     changes: tuple[TopicEvent, ...] = ()
     """The topic events of all models, oldest first."""
     recent: tuple[ArticleRow, ...] = ()
@@ -134,7 +136,8 @@ class SessionView:
 
     @property
     def counted(self) -> str:
-        """What its number of articles counts: its `noun`, or with several passes "document reads"."""
+        """What its number of articles counts: its `noun`, or with several passes "document
+        reads"."""
         return unit_noun(self.status.source, self.status.passes)
 
     def some(self, number: int) -> str:
@@ -142,8 +145,8 @@ class SessionView:
         return plural(number, self.counted[:-1])
 
     def topics_after(self, model: str) -> str:
-        """The number of articles that the shown topics of a model are based on, in words; "" before the
-        first snapshot."""
+        """The number of articles that the shown topics of a model are based on, in words; "" before
+        the first snapshot."""
         rows = self.topics_of(model)
         return f"after {self.some(rows[0].articles)}" if rows else ""
 
@@ -156,12 +159,14 @@ class SessionView:
         return "" if self.as_of is None else " · now"
 
     def course(self) -> Curve | None:
-        """Training progress over time, from the longest of the curves; None before the first measurement."""
+        """Training progress over time, from the longest of the curves; None before the first
+        measurement."""
         longest = max(self.curves.values(), key=lambda curve: curve.articles.size, default=None)
         return longest if longest is not None and longest.articles.size else None
 
     def moment(self, articles: int) -> float | None:
-        """About when it had trained on this many articles, in seconds since the epoch; None if not known."""
+        """About when it had trained on this many articles, in seconds since the epoch; None if not
+        known."""
         (at,) = times([articles], self.course(), self.runs).tolist()
         return at if isfinite(at) else None
 
@@ -173,8 +178,8 @@ class SessionView:
         recent: tuple[ArticleRow, ...],
         leading: Mapping[str, Leading],
     ) -> "SessionView":
-        """What was learnt, as it was after this many articles, given the topics, the log and the newest
-        articles of that time."""
+        """What was learnt, as it was after this many articles, given the topics, the log and the
+        newest articles of that time."""
         curves = {key: curve.up_to(articles) for key, curve in self.curves.items()}
         return replace(
             self,
@@ -194,7 +199,9 @@ class SessionView:
 
     def changes_of(self, models: Sequence[str]) -> list[TopicEvent]:
         """The topic events of these models, newest snapshot first."""
-        return sorted((one for one in self.changes if one.model in models), key=lambda one: -one.articles)
+        return sorted(
+            (one for one in self.changes if one.model in models), key=lambda one: -one.articles
+        )
 
     def metric(self, name: str) -> Metric:
         """The metric of this name, whether or not this session has measurements of it."""
@@ -273,7 +280,8 @@ TrainerProcess = Popen[bytes]
 STATUS_EVERY = 1.0
 """Seconds between two looks at a session in which nothing happens: ages grow, and trainers die."""
 FULL_EVERY = 1.0
-"""The minimum seconds between two readings of what was learnt, however often the trainer commits."""
+"""The minimum seconds between two readings of what was learnt, however often the trainer
+commits."""
 
 LOG_LINES = 200
 """The maximum number of log lines read: the newest."""
@@ -292,11 +300,16 @@ class Readers:
         self._closed = False
 
     async def read(self, path: Path, question: Callable[[SessionReader], T]) -> T:
-        """Put a question to a session's reader, in its thread. Raises SessionError once the readers are
-        closed."""
+        """Put a question to a session's reader, in its thread. Raises SessionError once the readers
+        are closed."""
         if self._closed:
             raise SessionError("this session is no longer being watched")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, path, question)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread,
+            self._answer,
+            path,
+            question,
+        )
 
     def _answer(self, path: Path, question: Callable[[SessionReader], T]) -> T:
         if path not in self._readers:
@@ -335,7 +348,8 @@ class Follower(Readers):
         # What the look was read from: each part is read again when its own key changes.
         self._version: int | None = None
         self._learnt: tuple[object, ...] | None = None
-        """The commit, the metrics wanted, the order of words, the names given to topics, and those hidden."""
+        """The commit, the metrics wanted, the order of words, the names given to topics, and those
+        hidden."""
         self._measured: tuple[object, ...] | None = None
         """The newest measurement, and the metrics wanted."""
         self._snapshot: tuple[object, ...] | None = None
@@ -343,10 +357,15 @@ class Follower(Readers):
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
         self._trained_as: dict[int, int | None] = {}
-        """The article that was the last one trained at each moment of a replay, by its number (`seq`)."""
+        """The article that was the last one trained at each moment of a replay, by its number
+        (`seq`)."""
 
     async def look(
-        self, metrics: Iterable[str], as_of: int | None = None, *, relevant: bool = True
+        self,
+        metrics: Iterable[str],
+        as_of: int | None = None,
+        *,
+        relevant: bool = True,
     ) -> SessionView:
         """The session as it is now, or as it was after ``as_of`` articles; raises a `SessionError`.
 
@@ -364,7 +383,13 @@ class Follower(Readers):
                 self._trained_as[as_of] = reader.trained_as(as_of)
             last = self._trained_as[as_of]
             recent = () if last is None else tuple(reader.recent_articles(up_to=last))
-            return look.back_at(as_of, topics, events, recent, _leading(reader, look.models, recent))
+            return look.back_at(
+                as_of,
+                topics,
+                events,
+                recent,
+                _leading(reader, look.models, recent),
+            )
 
         return await self.read(self._path, read)
 
@@ -385,7 +410,12 @@ class Follower(Readers):
             return look
         status, settings = reader.status(), reader.settings()
         if look is None:
-            look = SessionView(status, 0.0, address=addresses(settings), models=tuple(reader.models()))
+            look = SessionView(
+                status,
+                0.0,
+                address=addresses(settings),
+                models=tuple(reader.models()),
+            )
         look = replace(
             look,
             status=status,
@@ -397,11 +427,17 @@ class Follower(Readers):
         if version != self._version:  # such as a heartbeat with new rates
             flow, events = tuple(reader.flow()), tuple(reader.events(LOG_LINES))
             look = replace(look, flow=flow, events=events, runs=tuple(reader.runs()))
-        learnt = (status.committed_at, metrics, relevant, reader.given_names(), reader.hidden_topics())
+        learnt = (
+            status.committed_at,
+            metrics,
+            relevant,
+            reader.given_names(),
+            reader.hidden_topics(),
+        )
         measured, snapshot = self._measured, self._snapshot
         if learnt != self._learnt and (other_request or now - self._learnt_at >= FULL_EVERY):
-            # Most commits add neither measurements nor snapshots. Curves and topics then stay the same
-            # objects, and nothing that shows them is redrawn.
+            # Most commits add neither measurements nor snapshots. Curves and topics then stay the
+            # same objects, and nothing that shows them is redrawn.
             newest = reader.newest()
             measured, snapshot = (newest[0], metrics), (newest[1], *learnt[2:])
             newcomers = tuple(reader.recent_articles())
@@ -411,7 +447,9 @@ class Follower(Readers):
                 look = replace(look, metrics=metrics_of(reader), curves=curves)
             if snapshot != self._snapshot:
                 topics = _topics(reader, look.models, None, relevant)
-                atlases = {model: one for model in look.models if (one := atlas(reader, model)) is not None}
+                atlases = {
+                    model: one for model in look.models if (one := atlas(reader, model)) is not None
+                }
                 changes = tuple(reader.topic_events())
                 look = replace(look, topics=topics, atlases=atlases, changes=changes)
             self._learnt, self._learnt_at = learnt, now
@@ -425,7 +463,12 @@ def _curves(reader: SessionReader, models: Sequence[str], metrics: Sequence[str]
     return {(model, metric): reader.curve(model, metric) for model in models for metric in metrics}
 
 
-def _topics(reader: SessionReader, models: Sequence[str], as_of: int | None, relevant: bool) -> ModelTopics:
+def _topics(
+    reader: SessionReader,
+    models: Sequence[str],
+    as_of: int | None,
+    relevant: bool,
+) -> ModelTopics:
     return {m: tuple(reader.topics(m, SNAPSHOT_WORDS, as_of, relevant=relevant)) for m in models}
 
 
@@ -442,7 +485,12 @@ def _leading(
 class Watch:
     """Watches one session until it is closed. It knows nothing of the screen."""
 
-    def __init__(self, path: Path, trainers: Trainers, trainer: TrainerProcess | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        trainers: Trainers,
+        trainer: TrainerProcess | None = None,
+    ) -> None:
         """``trainers``: those that this screen has started.
         ``trainer``: that of ``path``, if it has just been started."""
         self.path, self._trainers = path, trainers
@@ -465,8 +513,8 @@ class Watch:
         """The marked sessions, each as it was read, with its commit and the metrics wanted."""
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
-        """Put a question to the session's reader, which answers in its own thread. ``aside``: in another
-        thread, so that following the session continues meanwhile."""
+        """Put a question to the session's reader, which answers in its own thread. ``aside``: in
+        another thread, so that following the session continues meanwhile."""
         return await (self._searcher if aside else self._follower).read(self.path, question)
 
     async def begin_replay(self) -> None:
@@ -482,7 +530,8 @@ class Watch:
             readers.close(wait=wait)
 
     async def look(self, metrics: tuple[str, ...], *, relevant: bool) -> int | None:
-        """Read the session into `latest`, or say in `trouble` what is wrong. ``relevant``: as in `Follower`.
+        """Read the session into `latest`, or say in `trouble` what is wrong. ``relevant``: as in
+        `Follower`.
 
         Returns the exit code of the awaited trainer, if it failed before it opened the session.
         """
@@ -512,9 +561,11 @@ class Watch:
         self.latest, self.trouble = replace(look, others=others), ""
         return code if code and not look.status.running else None
 
-    async def compare(self, compared: Sequence[Path], metrics: tuple[str, ...]) -> Mapping[Path, str]:
-        """Read the curves of the marked sessions; returns the reasons why some cannot be read. A commit that
-        was read before gives the same object again."""
+    async def compare(
+        self, compared: Sequence[Path], metrics: tuple[str, ...]
+    ) -> Mapping[Path, str]:
+        """Read the curves of the marked sessions; returns the reasons why some cannot be read. A
+        commit that was read before gives the same object again."""
         paths = [path for path in compared if path != self.path][:MOST]
         self._comparing.close_all_but(paths)
         before, others, failed = self._others, {}, {}
@@ -525,7 +576,12 @@ class Watch:
                 return known
             settings, models = reader.settings(), tuple(reader.models())
             words = settings.fingerprint, settings.rule
-            return key, Beside(session_name(reader.path), words, models, _curves(reader, models, metrics))
+            return key, Beside(
+                session_name(reader.path),
+                words,
+                models,
+                _curves(reader, models, metrics),
+            )
 
         for path in paths:
             try:
@@ -541,7 +597,8 @@ class Watch:
 
 
 async def wait_until(due: asyncio.Event, seconds: float) -> None:
-    """Return when it is time to read a session again: after some seconds, or at once if it is due."""
+    """Return when it is time to read a session again: after some seconds, or at once if it is
+    due."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(due.wait(), seconds)
     due.clear()

@@ -1,7 +1,8 @@
 """The colours that hand-drawn widgets use, by meaning, and the widgets' common way to draw lines.
 
-`app.tcss` gives each ink its colour. The inks belong to the app, because Textual styles each of a widget's
-component classes as a separate node whenever it styles the widget. The inks of areas are computed.
+`app.tcss` gives each ink its colour. The inks belong to the app, because Textual styles each of a
+widget's component classes as a separate node whenever it styles the widget. The inks of areas are
+computed.
 """
 
 from collections import Counter
@@ -37,8 +38,8 @@ INKS = {
 }
 
 
-# The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" as the background
-# of its land, "glow3" for a topic of it that has just been read.
+# The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" as the
+# background of its land, "glow3" for a topic of it that has just been read.
 
 TINT, GLOW = 0.15, 0.5
 """How much of an area's colour is mixed into the background."""
@@ -50,9 +51,11 @@ def area_ink(kind: str, area: int) -> str:
 
 
 def coloured(app: App[object]) -> bool:
-    """Whether areas have colours: 16 are too few to tell them apart, and a theme that leaves colours to the
-    terminal has no more."""
-    return app.console.color_system in ("256", "truecolor") and not (app.no_color or app.current_theme.ansi)
+    """Whether areas have colours: 16 are too few to tell them apart, and a theme that leaves
+    colours to the terminal has no more."""
+    return app.console.color_system in ("256", "truecolor") and not (
+        app.no_color or app.current_theme.ansi
+    )
 
 
 def tinted(app: App[object]) -> bool:
@@ -64,7 +67,8 @@ def tinted(app: App[object]) -> bool:
 
 
 def _area_style(app: App[object], ink: str) -> Style | None:
-    """The style of an area's ink under the present theme, in the terminal's colours; None for other inks."""
+    """The style of an area's ink under the present theme, in the terminal's colours; None for other
+    inks."""
     kind = ink.rstrip("0123456789")
     if kind not in ("area", "head", "tint", "glow"):
         return None
@@ -81,15 +85,21 @@ def _area_style(app: App[object], ink: str) -> Style | None:
 
 @lru_cache(512)
 def _area_colour(area: int, grounds: tuple[str, ...], dark: bool, full: bool) -> RichColor:
-    """The colour of an area's dots: mixed with white or black until it stands out from these grounds.
+    """The colour of an area's dots: mixed with white or black until it stands out from these
+    grounds.
 
-    Without 24-bit colours (``full``) only the first ground counts: few hues can be told from all of them.
+    Without 24-bit colours (``full``) only the first ground counts: few hues can be told from all of
+    them.
     """
     below = [_as_shown(Color.parse(ground), full) for ground in (grounds if full else grounds[:1])]
-    end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey, the colour of text, would dull the hue
+    end = (
+        Color(255, 255, 255) if dark else Color(0, 0, 0)
+    )  # grey, the colour of text, would dull the hue
     several = (Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(21))
     readable = (
-        one for one in several if min(contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
+        one
+        for one in several
+        if min(contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
     )
     return next(readable, end).rich_color
 
@@ -106,7 +116,11 @@ def _area_ground(kind: str, area: int, ground: str, dark: bool) -> Style:
 
 def _as_shown(colour: Color, full: bool) -> Color:
     """The nearest colour that a terminal with 24-bit or with 256 colours has."""
-    return colour if full else Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
+    return (
+        colour
+        if full
+        else Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
+    )
 
 
 class Clickable(str):
@@ -149,8 +163,8 @@ class Drawn(Widget):
 
     @property
     def ascii_only(self) -> bool:
-        """Whether braille, blocks and shades are drawn in ASCII. All other signs are replaced later, by
-        `PlainSigns`."""
+        """Whether braille, blocks and shades are drawn in ASCII. All other signs are replaced
+        later, by `PlainSigns`."""
         return self.app.has_class("-ascii")
 
     def redraw(self) -> None:
@@ -162,12 +176,14 @@ class Drawn(Widget):
         super().notify_style_update()
 
     def pen(self, name: str = "", under: str = "") -> Style:
-        """The style of an ink over the widget's own, with the ink ``under`` in between. "a/b" is ink a on the
-        colour of ink b, "a+b" is ink b over ink a."""
+        """The style of an ink over the widget's own, with the ink ``under`` in between. "a/b" is
+        ink a on the colour of ink b, "a+b" is ink b over ink a."""
         if "+" in name:
             under, _, name = name.partition("+")
         if under in ("cursor", "chosen") and name and self.app.has_class("-few-colours"):
-            name = "strong" if name in ("strong", "new") else ""  # of 16 colours, no other two go together
+            name = (
+                "strong" if name in ("strong", "new") else ""
+            )  # of 16 colours, no other two go together
         elif name == "faint" and under == "cursor":
             name = "muted"  # faint text would be invisible on the cursor's row
         if self._pens is None:
@@ -186,11 +202,15 @@ class Drawn(Widget):
 
     def _ink_style(self, ink: str) -> Style:
         area = _area_style(self.app, ink)
-        return self.app.get_component_styles(f"ink--{ink}").partial_rich_style if area is None else area
+        return (
+            self.app.get_component_styles(f"ink--{ink}").partial_rich_style
+            if area is None
+            else area
+        )
 
     def strip(self, parts: list[Part], width: int, under: str = "") -> Strip:
-        """One line of exactly ``width`` cells, ending in "…" if more than spaces did not fit; ``under`` is an
-        ink beneath all parts.
+        """One line of exactly ``width`` cells, ending in "…" if more than spaces did not fit;
+        ``under`` is an ink beneath all parts.
 
         Nothing in foreign text can control the terminal, whatever the parts were made of.
         """
@@ -223,7 +243,8 @@ class Lines(Drawn):
     _make: Callable[[int, int], list[Line]] | None = None
 
     def show_lines(self, make: Callable[[int, int], list[Line]]) -> None:
-        """Show these lines from now on: ``make`` gets width and height, and returns the top line first."""
+        """Show these lines from now on: ``make`` gets width and height, and returns the top line
+        first."""
         self._make = make
         self.redraw()
 
@@ -257,8 +278,8 @@ class Lines(Drawn):
 
 
 def name(widget: Widget, title: str, below: str = "") -> None:
-    """Give a panel a title from possibly foreign text, which is neither parsed as markup nor obeyed by the
-    terminal."""
+    """Give a panel a title from possibly foreign text, which is neither parsed as markup nor obeyed
+    by the terminal."""
     title, below = visible(title), visible(below)
     # Textual redraws the widget whenever these are set, even to the same value.
     if widget.border_title != Content(title).markup:
@@ -287,7 +308,8 @@ class Marks:
 
     @property
     def mixes(self) -> bool:
-        """Whether the topics of articles are drawn as bars; otherwise their proportions are written."""
+        """Whether the topics of articles are drawn as bars; otherwise their proportions are
+        written."""
         return self.coloured and not self.ascii_only
 
     def ink(self, topic: int, otherwise: str = "spark") -> str:
@@ -317,7 +339,8 @@ def marks_of(widget: Widget, look: SessionView, model: str) -> Marks:
 
 
 def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
-    """A bar of ``width`` cells: (ink, fraction of the bar) one after the other, to an eighth of a cell.
+    """A bar of ``width`` cells: (ink, fraction of the bar) one after the other, to an eighth of a
+    cell.
 
     What the fractions leave over is blank.
     """
@@ -332,7 +355,8 @@ def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
 
 
 def _cell(eighths: Sequence[str]) -> tuple[str, str]:
-    """The sign and the ink that show these eighths best: the first part, and the largest of the others."""
+    """The sign and the ink that show these eighths best: the first part, and the largest of the
+    others."""
     first = eighths[0]
     own = next((i for i, ink in enumerate(eighths) if ink != first), len(eighths))
     if not first:

@@ -26,7 +26,8 @@ class _OfRow(Message):
 
 
 class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
-    """Base of all lists. A subclass draws a row (`parts`) and, if it has one, the header (`header`)."""
+    """Base of all lists. A subclass draws a row (`parts`) and, if it has one, the header
+    (`header`)."""
 
     BINDINGS = [  # noqa: RUF012
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -48,9 +49,11 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     empty = ""
     """The words shown while there are no rows."""
     opens_at_once = False
-    """Whether a click on any row opens it; otherwise only a click on the row under the cursor does."""
+    """Whether a click on any row opens it; otherwise only a click on the row under the cursor
+    does."""
     stays_on_top = False
-    """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
+    """Whether a cursor on the first row stays there, for lists that show the newest or best
+    first."""
 
     class Selection(_OfRow):
         """Enter or a click on the row under the cursor."""
@@ -89,8 +92,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
 
     def show(self, rows: Sequence[T], *, anew: bool = False) -> None:
-        """Draw these rows from now on. A row that is `held` keeps the cursor, by `key`; otherwise the cursor
-        stays at its place.
+        """Draw these rows from now on. A row that is `held` keeps the cursor, by `key`; otherwise
+        the cursor stays at its place.
 
         ``anew``: draw even if the rows are the same as before.
         """
@@ -118,8 +121,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
     def _follow(self, key: object) -> bool:
-        """Put the cursor on the row with this key, and return whether there is one; a row that was in sight
-        stays in sight."""
+        """Put the cursor on the row with this key, and return whether there is one; a row that was
+        in sight stays in sight."""
         index = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
         if index is None:
             return False
@@ -202,7 +205,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
 
 class Folded(RowList[tuple[T, Line]], Generic[T]):
-    """Items, each in lines that are folded to the width, so that none is cut; the list only scrolls."""
+    """Items, each in lines that are folded to the width, so that none is cut; the list only
+    scrolls."""
 
     selectable = headed = False
     follows = False

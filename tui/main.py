@@ -1,4 +1,5 @@
-"""The main screen: status line, one of the views, key bar; its keys, the command palette and the help."""
+"""The main screen: status line, one of the views, key bar; its keys, the command palette and the
+help."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -79,7 +80,8 @@ class Jump(Dialog[str]):
 
 
 class Main(Screen[None]):
-    """Holds the views. A view is made when it is first opened, so that the first frame comes soon."""
+    """Holds the views. A view is made when it is first opened, so that the first frame comes
+    soon."""
 
     AUTO_FOCUS = ""
     """The view in sight decides where the focus goes."""
@@ -192,7 +194,12 @@ class Main(Screen[None]):
             Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == current)
             for i, kind in enumerate(NUMBERED)
         ]
-        by_id, watch, in_bar, labels = {}, self.view.host.watched, keymap()["bar"], dict[str | None, str]()
+        by_id, watch, in_bar, labels = (
+            {},
+            self.view.host.watched,
+            keymap()["bar"],
+            dict[str | None, str](),
+        )
         # What keys do now where their bindings say otherwise.
         if watch.latest is not None and watch.latest.status.state == "paused":
             labels["app.pause"] = "Resume"
@@ -211,7 +218,10 @@ class Main(Screen[None]):
                 action = f"app.in_view({action!r})"
             elif active.node is self.focused:
                 action = f"focused.{action}"
-            key, label = self.app.get_key_display(binding), labels.get(binding.id, binding.description)
+            key, label = (
+                self.app.get_key_display(binding),
+                labels.get(binding.id, binding.description),
+            )
             by_id[binding.id] = Hint(key, label, action, stays=binding.id in keymap()["stay"])
         keys = [by_id[name] for name in in_bar if name in by_id]
         for bar in self.query(KeyBar):  # there is none any more while the screen closes
@@ -242,7 +252,12 @@ def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
             continue
         seen.add(one.id)
         key, act = app.get_key_display(one), partial(app.run_action, one.action, node)
-        yield KeyCommand(key, one.tooltip, "Everywhere" if node is app else app.main.view.TITLE, act)
+        yield KeyCommand(
+            key,
+            one.tooltip,
+            "Everywhere" if node is app else app.main.view.TITLE,
+            act,
+        )
 
 
 REPORT = "Write the report: one page, opened in the browser"
@@ -255,15 +270,18 @@ EXACT, BEGINNING = 4.0, 2.0
 
 
 def fitness(query: str, text: str) -> float:
-    """How well the text matches what was typed, for the order of hits: 4 for the same words, 3 for whole
-    words in it, 2 for the start of a word, 1 for letters in a row, 0 otherwise."""
+    """How well the text matches what was typed, for the order of hits: 4 for the same words, 3 for
+    whole words in it, 2 for the start of a word, 1 for letters in a row, 0 otherwise."""
     sought = query.strip()
-    return EXACT if sought.casefold() == text.casefold() else float(MISMATCH - nearness(sought, text))
+    return (
+        EXACT if sought.casefold() == text.casefold() else float(MISMATCH - nearness(sought, text))
+    )
 
 
 def fitness_of_title(query: str, title: str) -> float:
-    """The same for titles, among which there is a whole word for nearly everything: one in a longer title
-    counts as the start of a word, so that commands and topics that begin with it come first."""
+    """The same for titles, among which there is a whole word for nearly everything: one in a longer
+    title counts as the start of a word, so that commands and topics that begin with it come
+    first."""
     fit = fitness(query, title)
     return fit if fit == EXACT else min(fit, BEGINNING)
 
@@ -289,7 +307,8 @@ class Commands(SystemCommandsProvider):
 
 
 class Finds(Provider):
-    """Topics and articles for the command palette: each hit opens what it names. The report comes first."""
+    """Topics and articles for the command palette: each hit opens what it names. The report comes
+    first."""
 
     async def discover(self) -> Hits:
         app = cast("Wikitopics", self.app)
@@ -304,13 +323,22 @@ class Finds(Provider):
         model = app.choice.model_of(look)
         for rank, row in enumerate(matching(look.topics_of(model), query)[:TOPICS]):
             words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
-            fit = max(fitness(query, row.name), fitness(query, f"#{row.topic}"), 1.0)  # one of its words fits
-            yield self._hit(fit + TOPIC - rank / 100, row.label, words, partial(app.open_topic, row.topic))
+            fit = max(
+                fitness(query, row.name), fitness(query, f"#{row.topic}"), 1.0
+            )  # one of its words fits
+            yield self._hit(
+                fit + TOPIC - rank / 100,
+                row.label,
+                words,
+                partial(app.open_topic, row.topic),
+            )
         title = query.strip()
         if len(title) < LEAST:
             return
         try:
-            articles = await app.watched.ask(lambda reader: reader.find_articles(title, TITLES), aside=True)
+            articles = await app.watched.ask(
+                lambda reader: reader.find_articles(title, TITLES), aside=True
+            )
         except SessionError:
             return  # the status line says why the session cannot be read
         for article in articles:
@@ -326,8 +354,8 @@ class Finds(Provider):
 # The help: all keys that work now, by the place in which they work, and all signs, by subject.
 
 ABOUT = (
-    "The curve is measured on held-out texts that no model ever trains on: lower perplexity is better. "
-    "Training runs in a process of its own and can continue without this screen."
+    "The curve is measured on held-out texts that no model ever trains on: lower perplexity is "
+    "better. Training runs in a process of its own and can continue without this screen."
 )
 
 
@@ -338,14 +366,21 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     yield "What happened", [(sign, words) for sign, _, words in MOMENTS.values()]
     topics = (
         (DOTS[ascii_only], "a topic, in the colour of its area"),
-        ((BARS, ASCII_BARS)[ascii_only][1::2], "its share since half as many articles had been read"),
+        (
+            (BARS, ASCII_BARS)[ascii_only][1::2],
+            "its share since half as many articles had been read",
+        ),
         (NEWCOMER, "a word that has joined its top ten since then"),
         (PINNED, "pinned to the top"),
         (FOLDS[ascii_only], "an area, folded or unfolded"),
         (shades[1::2], "Emergence: fuller where more of the text is the topic's own"),
         (shades[0], "Emergence: not born yet, or gone"),
         (sizes, "atlas: a larger sign for a larger share"),
-        *([] if ascii_only else [("█▌", "the topics of an article, in the colours of their areas")]),
+        *(
+            []
+            if ascii_only
+            else [("█▌", "the topics of an article, in the colours of their areas")]
+        ),
     )
     yield "Topics", topics
     sessions = ("●", "the one on screen"), ("+", "marked: its curves are drawn too")

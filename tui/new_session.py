@@ -29,12 +29,16 @@ TOPICS = next(option for option in SHARED if option.name == "topics")
 
 
 def arguments(
-    name: str, source: str, values: Mapping[str, str], models: Sequence[tuple[str, str]]
+    name: str,
+    source: str,
+    values: Mapping[str, str],
+    models: Sequence[tuple[str, str]],
 ) -> tuple[list[str], TrainRequest]:
-    """The words after `wikitopics` that start this trainer, and the request in them. Raises SessionError.
+    """The words after `wikitopics` that start this trainer, and the request in them. Raises
+    SessionError.
 
-    ``values``: the contents of the fields, by the name of the option. ``models``: kind and topics of each
-    model requested; "" for its default.
+    ``values``: the contents of the fields, by the name of the option. ``models``: kind and topics
+    of each model requested; "" for its default.
     """
     if not name:
         raise SessionError("the session needs a name")
@@ -93,7 +97,13 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             # The kinds of other packages are not loaded for this.
             choices = [(sources.load(name).label, name) for name in sources.BUILT_IN]
             choices += [(name, name) for name in sources.names() if name not in sources.BUILT_IN]
-            source = Select(choices, value=SOURCE.default, allow_blank=False, id="source", compact=True)
+            source = Select(
+                choices,
+                value=SOURCE.default,
+                allow_blank=False,
+                id="source",
+                compact=True,
+            )
             yield field("Source", source)
             with Vertical(id="of-source"):
                 for name in sources.BUILT_IN:
@@ -120,7 +130,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         self.query_one("#name", Input).focus()
 
     def _fields(self, source: str) -> Iterator[Widget]:
-        """Fields for the options of this kind of source, without those already present for another."""
+        """Fields for the options of this kind of source, without those already present for
+        another."""
         for option in sources.described(source).options:
             if option.label and option.name not in self._options:
                 self._options[option.name] = option
@@ -153,8 +164,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
 
     @on(Checkbox.Changed)
     def _show_default_topics(self) -> None:
-        """Show the default number of topics in the fields left empty; kinds of other packages are loaded when
-        chosen."""
+        """Show the default number of topics in the fields left empty; kinds of other packages are
+        loaded when chosen."""
         source = sources.described(str(self.query_one("#source", Select).value))
         for kind, topics, _ in model_choices():
             topics = str(source.model_defaults.get(TOPICS.name, topics))

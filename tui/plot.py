@@ -1,4 +1,5 @@
-"""A line chart as pure data: its axes, what it shows, and its finished picture in a rectangle of cells."""
+"""A line chart as pure data: its axes, what it shows, and its finished picture in a rectangle of
+cells."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,7 +18,12 @@ Floats = NDArray[np.float64]
 
 def _times(minute: Sequence[int], hours: Sequence[int], days: Sequence[int]) -> list[float]:
     """These lengths of time in seconds; ``minute``: numbers both of seconds and of minutes."""
-    return [*minute, *(60 * n for n in minute), *(3_600 * n for n in hours), *(86_400 * n for n in days)]
+    return [
+        *minute,
+        *(60 * n for n in minute),
+        *(3_600 * n for n in hours),
+        *(86_400 * n for n in days),
+    ]
 
 
 ROUND_TIMES = _times((1, 2, 5, 10, 15, 30), (1, 2, 3, 6, 12), (1, 2, 5, 10, 20, 50, 100))
@@ -53,7 +59,8 @@ class Axis:
 
 
 DECADES = 250
-"""An axis holds values up to ten to this power: ranges, margins and labels beyond would be no floats."""
+"""An axis holds values up to ten to this power: ranges, margins and labels beyond would be no
+floats."""
 
 
 def own_space(values: Floats, log: bool) -> Floats:
@@ -67,7 +74,8 @@ def own_space(values: Floats, log: bool) -> Floats:
 
 
 def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
-    """An axis around all finite numbers of ``own`` (in own space), widened by ``margin`` of its range.
+    """An axis around all finite numbers of ``own`` (in own space), widened by ``margin`` of its
+    range.
 
     It reaches below 0 only if one of them does.
     """
@@ -82,10 +90,14 @@ def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
 
 
 def ticks(
-    axis: Axis, most: int, label: Callable[[float], str], *, time: bool = False
+    axis: Axis,
+    most: int,
+    label: Callable[[float], str],
+    *,
+    time: bool = False,
 ) -> list[tuple[float, str]]:
-    """At most ``most`` round values as (position, label), low to high. With ``time``, the values are in
-    seconds and round in minutes, hours or days."""
+    """At most ``most`` round values as (position, label), low to high. With ``time``, the values
+    are in seconds and round in minutes, hours or days."""
     if most < 1:
         return []
     if time:
@@ -152,7 +164,11 @@ def duration(seconds: float) -> str:
     """Axis labels of time: 40 -> "40s", 5400 -> "1h30", 129600 -> "1d12h"."""
     if not abs(seconds) < LARGEST_IN_FULL:
         return short(seconds) + "s"
-    for limit, unit, part, of_part in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, ""), (60, "m", 1, "")):
+    for limit, unit, part, of_part in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, ""),
+        (60, "m", 1, ""),
+    ):
         if seconds >= limit:
             whole, rest = divmod(round(seconds / part), limit // part)
             return f"{whole}{unit}" + (f"{rest:02d}{of_part}" if rest else "")
@@ -168,16 +184,19 @@ def plain(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else measured(value).rstrip("0").rstrip(".")
 
 
-# From a series to dots: each dot column shows the range of the values that fall into it. Patterns tell
+# From a series to dots: each dot column shows the range of the values that fall into it. Patterns
+# tell
 # lines apart without colour: dots for each line, or in ASCII a sign. Pure.
 #
-# The cost after binning depends on the size of the picture only, not on the length of history, and no spike
-# is lost, however many points share a column.
+# The cost after binning depends on the size of the picture only, not on the length of history, and
+# no spike is lost, however many points share a column.
 
 _BRAILLE_BASE = 0x2800
 _BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80], dtype=np.uint16)
 """What each dot adds to the code point, row by row."""
-BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(np.uint16)
+BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(
+    np.uint16
+)
 BRAILLE[0] = 0
 """The code point of each cell of 4 by 2 dots; 0 where it is empty."""
 ASCII = np.frombuffer(b"\0'-|..||", np.uint8).astype(np.uint16)
@@ -194,19 +213,27 @@ SAMPLE = 5
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The range of y that each line covers in each dot column, in the y axis's own space; NaN if empty."""
+    """The range of y that each line covers in each dot column, in the y axis's own space; NaN if
+    empty."""
 
     low: Floats
     """(S, columns)"""
     high: Floats
 
 
-def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, log_y: bool = False) -> Spans:
+def spans(
+    lines: Sequence[tuple[Floats, Floats]],
+    axis: Axis,
+    columns: int,
+    *,
+    log_y: bool = False,
+) -> Spans:
     """Minimum and maximum of each line's y in each of ``columns`` equal parts of the x axis.
 
-    lines: x and y of each; x ascends. Columns between two neighbouring points are filled by the straight line
-    between them (on the axes as drawn); a NaN in y stays a gap. Only the columns' edges are transformed to
-    the axis's own space, never the points, so a log axis costs no more than a linear one.
+    lines: x and y of each; x ascends. Columns between two neighbouring points are filled by the
+    straight line between them (on the axes as drawn); a NaN in y stays a gap. Only the columns'
+    edges are transformed to the axis's own space, never the points, so a log axis costs no more
+    than a linear one.
     """
     own_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
     edges = 10.0**own_edges if axis.log else own_edges.copy()
@@ -229,7 +256,8 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
         x_right[line, crossed], y_right[line, crossed] = x[right], y[right]
     high = own_space(high, log_y)
     low = np.fmin(own_space(low, log_y), high)
-    # Each column's range extends to where the line crosses its two edges, so that lines look continuous.
+    # Each column's range extends to where the line crosses its two edges, so that lines look
+    # continuous.
     x_left, x_right = own_space(x_left, axis.log), own_space(x_right, axis.log)
     y_left, y_right = own_space(y_left, log_y), own_space(y_right, log_y)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -241,19 +269,22 @@ def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, l
 
 
 def dots(spans_: Spans, axis: Axis, rows: int) -> NDArray[np.bool_]:
-    """(S, rows, columns), row 0 on top: the dots that the spans cover on this y axis, clipped to the
-    picture."""
+    """(S, rows, columns), row 0 on top: the dots that the spans cover on this y axis, clipped to
+    the picture."""
     span = axis.high - axis.low
     low, high = (spans_.low - axis.low) / span, (spans_.high - axis.low) / span
     drawn = (high >= 0) & (low <= 1)  # NaN is not drawn
     bottom, top = np.minimum(np.floor(low * rows), rows - 1), np.floor(high * rows)
     height = np.arange(rows)[::-1, None]
-    covered: NDArray[np.bool_] = (height >= bottom[:, None]) & (height <= top[:, None]) & drawn[:, None]
+    covered: NDArray[np.bool_] = (
+        (height >= bottom[:, None]) & (height <= top[:, None]) & drawn[:, None]
+    )
     return covered
 
 
 def cells(covered: NDArray[np.bool_], down: int, across: int) -> NDArray[np.uint8]:
-    """(…, down * H, across * W) dots to (…, H, W) cells with one bit per dot, the top row's first."""
+    """(…, down * H, across * W) dots to (…, H, W) cells with one bit per dot, the top row's
+    first."""
     dots_ = covered.view(np.uint8)
     *lines, height, width = dots_.shape
     out = np.zeros((*lines, height // down, width // across), np.uint8)
@@ -264,8 +295,8 @@ def cells(covered: NDArray[np.bool_], down: int, across: int) -> NDArray[np.uint
 
 
 def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple[str, int]]]:
-    """(H, W) cells, row by row, as pieces of text with the owner of each; an empty cell joins the piece
-    before it."""
+    """(H, W) cells, row by row, as pieces of text with the owner of each; an empty cell joins the
+    piece before it."""
     width = codes.shape[1]
     nearest = np.maximum.accumulate(np.where(codes > 0, np.arange(width), 0), axis=1)
     owners = np.take_along_axis(owners, nearest, axis=1)
@@ -281,8 +312,8 @@ def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple
 
 
 def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
-    """The dots of a line, (rows, columns), that this pattern keeps. The pattern follows the line: steep parts
-    have as many gaps as flat ones."""
+    """The dots of a line, (rows, columns), that this pattern keeps. The pattern follows the line:
+    steep parts have as many gaps as flat ones."""
     if not pattern % len(PATTERNS):
         return lit
     heights = lit.sum(axis=0)
@@ -298,35 +329,41 @@ def sample(pattern: int, *, ascii_only: bool = False) -> str:
         return (SIGNS[pattern % len(SIGNS)] or "-") * (SAMPLE - 2)
     lit = np.zeros((4, 2 * SAMPLE), np.bool_)
     lit[1] = True
-    return "".join(chr(code) if code else " " for code in BRAILLE[cells(dashed(lit, pattern), 4, 2)][0])
+    return "".join(
+        chr(code) if code else " " for code in BRAILLE[cells(dashed(lit, pattern), 4, 2)][0]
+    )
 
 
 # The part that a chart shows: the later part of its lines, with the early fall cut off. Pure.
 
 LATER = 1 / 3
-"""From this share of the x axis on, nothing is ever cut off; on a logarithmic axis of over a decade and a
-half, from the last decade on."""
+"""From this share of the x axis on, nothing is ever cut off; on a logarithmic axis of over a decade
+and a half, from the last decade on."""
 SMALLEST = 1 / 150
-"""The minimum share of the whole range to show: a line that has settled is not magnified further."""
+"""The minimum share of the whole range to show: a line that has settled is not magnified
+further."""
 WORTH = 1.6
-"""Nothing is cut off if that would enlarge the picture by no more than this. A straight line would gain
-1.5."""
+"""Nothing is cut off if that would enlarge the picture by no more than this. A straight line would
+gain 1.5."""
 
 
 def fit(covered: Spans, x_axis: Axis) -> tuple[float, float, int] | None:
-    """The part to show: its bottom and top in the y axis's own space, and the column in which the first line
-    enters that range; None for the whole.
+    """The part to show: its bottom and top in the y axis's own space, and the column in which the
+    first line enters that range; None for the whole.
 
-    It is the range of y in the later part of the x axis, and where lines end before it. Only the beginning of
-    a line can lie outside: once it has entered the range, all of it is shown. So a cut never hides that
-    something got worse.
+    It is the range of y in the later part of the x axis, and where lines end before it. Only the
+    beginning of
+    a line can lie outside: once it has entered the range, all of it is shown. So a cut never hides
+    that something got worse.
     """
     low, high = covered.low, covered.high
     if not low.size:
         return None
     columns = np.arange(low.shape[1])
     later_from = max(LATER, 1 - 1 / (x_axis.high - x_axis.low)) if x_axis.log else LATER
-    ends = len(columns) - 1 - np.isfinite(low)[:, ::-1].argmax(axis=1)  # a line may end before the others
+    ends = (
+        len(columns) - 1 - np.isfinite(low)[:, ::-1].argmax(axis=1)
+    )  # a line may end before the others
     late = columns >= np.minimum(int(len(columns) * later_from), ends)[:, None]
     whole, later = _range(low, high), _range(low, high, late)
     if not np.isfinite(later).all():
@@ -353,14 +390,18 @@ def first_cut(covered: Spans, axis: Axis) -> Cut | None:
     """Where the first of the lines that begin out of sight comes into sight."""
     above, below = covered.high > axis.high, covered.low < axis.low
     width, outside = covered.low.shape[1], above | below
-    last = [(width - 1 - int(one[::-1].argmax()), line) for line, one in enumerate(outside) if one.any()]
+    last = [
+        (width - 1 - int(one[::-1].argmax()), line) for line, one in enumerate(outside) if one.any()
+    ]
     if not last:
         return None
     column, line = min(last)
     return Cut(column, bool(above[line, column]))
 
 
-def _range(low: Floats, high: Floats, where: NDArray[np.bool_] | None = None) -> tuple[float, float]:
+def _range(
+    low: Floats, high: Floats, where: NDArray[np.bool_] | None = None
+) -> tuple[float, float]:
     """The lowest and highest of (lines, columns), with NaN where nothing is known."""
     if where is not None:
         low, high = np.where(where, low, np.nan), np.where(where, high, np.nan)
@@ -381,9 +422,11 @@ class Series:
     x: Floats
     y: Floats
     number: int = 0
-    """Its place among all series, shown or not, so that a model keeps its colour when others are hidden."""
+    """Its place among all series, shown or not, so that a model keeps its colour when others are
+    hidden."""
     band: bool = False
-    """Whether it is a faint band from the least to the most, behind the lines and without a label."""
+    """Whether it is a faint band from the least to the most, behind the lines and without a
+    label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,7 +453,8 @@ class Drawing:
     faded: bool = False
     """Whether the drawing is grey, because it does not show the present."""
     change: Callable[[float, float], str] | None = None
-    """Formats the change from one value to another for end labels, "" if it is too small; None: without."""
+    """Formats the change from one value to another for end labels, "" if it is too small; None:
+    without."""
     best: float = math.nan
     """The best value so far, which gets a faint line; NaN: none."""
     better: str = ""
@@ -563,8 +607,8 @@ def words_in(chart: Plot, best: str, best_row: int | None) -> list[Words]:
 
 
 def ticks_below(ticks: Sequence[tuple[int, str]], left: int, width: int) -> str:
-    """The labels of the x axis in one line, each below its column of ``width`` after the ``left`` cells of
-    the y axis; a label without room beside the one before it is left out."""
+    """The labels of the x axis in one line, each below its column of ``width`` after the ``left``
+    cells of the y axis; a label without room beside the one before it is left out."""
     line, end = "", -1
     for column, label in ticks:
         start = min(max(left + column - len(label) // 2, 0), left + width - len(label))
@@ -578,11 +622,15 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
     if frame.window is not None:
         return Axis(frame.window[0], frame.window[1], frame.log_x)
     ends = []
-    for one in series:  # x ascends, so its ends suffice; a log axis begins at the first positive value
+    for (
+        one
+    ) in series:  # x ascends, so its ends suffice; a log axis begins at the first positive value
         first = int(np.searchsorted(one.x, 0.0, side="right")) if frame.log_x else 0
         if first < one.x.size:
             ends.append(one.x[[first, -1]])
-    return fitted(own_space(np.concatenate(ends), frame.log_x) if ends else np.empty(0), frame.log_x)
+    return fitted(
+        own_space(np.concatenate(ends), frame.log_x) if ends else np.empty(0), frame.log_x
+    )
 
 
 def _thin_out(lit: NDArray[np.bool_], bands: Sequence[bool], down: int, across: int) -> None:
@@ -591,7 +639,12 @@ def _thin_out(lit: NDArray[np.bool_], bands: Sequence[bool], down: int, across: 
         return
     chosen = np.array(bands)
     height, width = lit.shape[1:]
-    lines = lit[~chosen].any(axis=0).reshape(height // down, down, width // across, across).any(axis=(1, 3))
+    lines = (
+        lit[~chosen]
+        .any(axis=0)
+        .reshape(height // down, down, width // across, across)
+        .any(axis=(1, 3))
+    )
     free = ~np.repeat(np.repeat(lines, down, axis=0), across, axis=1)
     if across > 1:
         free &= (np.arange(height)[:, None] + np.arange(width)) % 2 == 0

@@ -34,7 +34,8 @@ from wikitopics.tui.text import visible
 
 
 class Dialog(ModalScreen[ScreenResultType]):
-    """A dialog. It ends with its first answer, but only while in front: Textual ends whatever is in front."""
+    """A dialog. It ends with its first answer, but only while in front: Textual ends whatever is in
+    front."""
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
     TELLS = ""
@@ -51,7 +52,8 @@ class Dialog(ModalScreen[ScreenResultType]):
         return box
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        """End with ``result``, at once or when it comes to the front again; later answers are ignored."""
+        """End with ``result``, at once or when it comes to the front again; later answers are
+        ignored."""
         if self.is_active:
             return super().dismiss(result)
         if self._due is None:
@@ -128,8 +130,8 @@ class Ask(Dialog[str | None]):
 # A dialog with one field for the name of a topic.
 
 HINT = (
-    f"At most {LONGEST_NAME} characters. Enter saves it for every screen and export; an empty name restores "
-    "the automatic one."
+    f"At most {LONGEST_NAME} characters. Enter saves it for every screen and export; an empty name "
+    "restores the automatic one."
 )
 
 
@@ -139,7 +141,8 @@ class Rename(Dialog[str | None]):
     TELLS = "#rename-told"
 
     def __init__(self, row: TopicRow, rename: Callable[[str], str]) -> None:
-        """``rename`` takes the typed text and returns the topic's new name; it may raise `SessionError`."""
+        """``rename`` takes the typed text and returns the topic's new name; it may raise
+        `SessionError`."""
         super().__init__()
         self._row, self._rename = row, rename
 
@@ -170,13 +173,14 @@ EVERY = 0.2
 
 
 class Starting(Ask):
-    """Returns "begun" once there is a session, "ended" if its trainer has ended, otherwise the answer:
-    "again" after it could not reach the wiki, "demo" or "stop"."""
+    """Returns "begun" once there is a session, "ended" if its trainer has ended, otherwise the
+    answer: "again" after it could not reach the wiki, "demo" or "stop"."""
 
     BINDINGS = [Binding("escape", "dismiss('stop')", "Give up")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, path: Path, trainer: TrainerProcess, *, sample: bool) -> None:
-        """``trainer``: that of the session at ``path``; ``sample``: whether the sample is offered."""
+        """``trainer``: that of the session at ``path``; ``sample``: whether the sample is
+        offered."""
         self._path, self._trainer, self._offline = path, trainer, False
         answers = [("demo", "d", "Try the embedded sample instead")] if sample else []
         super().__init__("Starting", "starting the trainer …", [*answers, ("stop", "q", "Give up")])
@@ -206,19 +210,19 @@ def agreement(question: str) -> Ask:
     return Ask("Before it starts", f"{visible(question)}.", answers)
 
 
-# Ask for a contact for Wikimedia, once, before the first article is fetched: as a dialog, or on a screen of
-# its own while there is no session to open a screen on.
+# Ask for a contact for Wikimedia, once, before the first article is fetched: as a dialog, or on a
+# screen of its own while there is no session to open a screen on.
 
 Answer = Literal["saved", "demo", "quit"]
 
 WHY = (
-    "Wikipedia is run by a charity, and programs may read it for free. In return, its rules ask every "
-    "program to say whom to contact if it misbehaves, so that it need not be blocked."
+    "Wikipedia is run by a charity, and programs may read it for free. In return, its rules ask "
+    "every program to say whom to contact if it misbehaves, so that it need not be blocked."
 )
 WHERE = (
-    "An e-mail address, User:Name or the address of your web page will do. It is kept in your configuration "
-    "file, readable only by you, and sent to the wiki with each request. It goes to nobody else, and never "
-    "into a session, a log or an export."
+    "An e-mail address, User:Name or the address of your web page will do. It is kept in your "
+    "configuration file, readable only by you, and sent to the wiki with each request. It goes to "
+    "nobody else, and never into a session, a log or an export."
 )
 
 
@@ -230,8 +234,8 @@ class AskContact(Dialog[Answer]):
     BINDINGS = [Binding("escape", "dismiss('quit')", "Quit")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, *, leave: str = "Quit", sample: bool = True) -> None:
-        """``leave``: the label for leaving without an answer. ``sample``: whether the embedded sample is
-        offered."""
+        """``leave``: the label for leaving without an answer. ``sample``: whether the embedded
+        sample is offered."""
         super().__init__()
         self._leave, self._offers_sample = leave, sample
         self._saved = config.contact() or ""
@@ -254,7 +258,8 @@ class AskContact(Dialog[Answer]):
                 yield Button(self._leave, id="quit", compact=True)
 
     def on_mount(self) -> None:
-        # Scrolling to the field would go too far: on a low terminal, the lines above are hidden only later.
+        # Scrolling to the field would go too far: on a low terminal, the lines above are hidden
+        # only later.
         self.query_one(Input).focus(scroll_visible=False)
 
     @on(Input.Submitted)

@@ -60,7 +60,8 @@ DARK, LIGHT, DARK_16, LIGHT_16 = (
 
 
 def house(colours: str | None) -> tuple[Theme, Theme]:
-    """The dark and light themes for a terminal with this number of ``colours`` (Rich's name for it)."""
+    """The dark and light themes for a terminal with this number of ``colours`` (Rich's name for
+    it)."""
     return (DARK_16, LIGHT_16) if colours == "standard" else (DARK, LIGHT)
 
 
@@ -75,7 +76,8 @@ def contrast(one: Color, other: Color) -> float:
 
     def luminance(colour: Color) -> float:
         parts = [
-            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+            for part in colour.normalized
         ]
         return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
@@ -131,8 +133,8 @@ def bindings(place: str, *names: str) -> list[BindingType]:
 
 
 def write_action(action: F) -> F:
-    """Mark an action that writes a file, starts a process or commands a trainer: a read-only screen neither
-    shows nor runs it, whatever calls it."""
+    """Mark an action that writes a file, starts a process or commands a trainer: a read-only screen
+    neither shows nor runs it, whatever calls it."""
 
     @functools.wraps(action)
     def unless_read_only(node: Any, *values: Any) -> Any:
@@ -164,18 +166,22 @@ class Preferences:
 
 
 def preferences(names: Collection[str]) -> Preferences:
-    """Read the config file; ``names``: the names of all keys. Raises `BadUsage` naming the line that is not
-    valid."""
+    """Read the config file; ``names``: the names of all keys. Raises `BadUsage` naming the line
+    that is not valid."""
     settings, file = config.load(), config_file()
     theme, keys = settings.get("theme"), settings.get("keys", {})
     themes = {name: name for name in (DARK.name, LIGHT.name, *BUILTIN_THEMES)}
     themes |= {"dark": DARK.name, "light": LIGHT.name}
     if theme is not None and not (isinstance(theme, str) and theme in themes):
-        raise BadUsage(f"{file}: theme {theme!r} is not one of dark, light, {', '.join(BUILTIN_THEMES)}")
+        raise BadUsage(
+            f"{file}: theme {theme!r} is not one of dark, light, {', '.join(BUILTIN_THEMES)}"
+        )
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
         raise BadUsage(f'{file}: the table [keys] must hold lines like "app.freeze" = "f"')
     if unknown := sorted(set(keys).difference(names)):
-        raise BadUsage(f"{file}: [keys] names {unknown[0]!r}. Available: {', '.join(sorted(names))}")
+        raise BadUsage(
+            f"{file}: [keys] names {unknown[0]!r}. Available: {', '.join(sorted(names))}"
+        )
     return Preferences(None if theme is None else themes[theme], dict(keys))
 
 
@@ -203,7 +209,8 @@ class TerminalDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys to the end; invalid input is dropped together with the chunk it came in.
 
-        Textual fails on bytes that are not UTF-8, and on sequences with a number that is no character's.
+        Textual fails on bytes that are not UTF-8, and on sequences with a number that is no
+        character's.
         """
         while not self.exit_event.is_set():
             with contextlib.suppress(ValueError, OverflowError):
@@ -229,8 +236,11 @@ class TerminalDriver(LinuxDriver):
         self._paint_anew()
 
     def _paint_anew(self) -> None:
-        """Take the terminal again, which others may have changed meanwhile, and paint all of the screen."""
-        if self._writer_thread is not None and self._writer_thread.is_alive():  # SIGSTOP gave nothing back
+        """Take the terminal again, which others may have changed meanwhile, and paint all of the
+        screen."""
+        if (
+            self._writer_thread is not None and self._writer_thread.is_alive()
+        ):  # SIGSTOP gave nothing back
             self.suspend_application_mode()
         self.resume_application_mode()
         self._app.refresh(layout=True)
@@ -244,15 +254,16 @@ class TerminalDriver(LinuxDriver):
 class TerminalOutput:
     """Output on its way to the terminal; it goes nowhere once the terminal is gone.
 
-    A terminal may accept no output for long, as over a connection that hangs. Output waits for it, but once
-    the screen should end, only until it has accepted nothing for `PATIENCE` seconds.
+    A terminal may accept no output for long, as over a connection that hangs. Output waits for it,
+    but once the screen should end, only until it has accepted nothing for `PATIENCE` seconds.
     """
 
     def __init__(self, terminal: int, encoding: str) -> None:
         self.ending = False
         self._terminal, self._encoding = terminal, encoding
         try:
-            # Opened again: non-blocking is for this program only, and the shell shares the other descriptor.
+            # Opened again: non-blocking is for this program only, and the shell shares the other
+            # descriptor.
             flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
             self._file = os.open(os.ttyname(terminal), flags)
         except OSError:  # another user's terminal, as behind sudo
@@ -289,9 +300,11 @@ class TerminalOutput:
 
 
 class PlainSigns(LineFilter):
-    """Replaces signs beyond ASCII, cell by cell; and all other text beyond ASCII if the terminal lacks UTF-8.
+    """Replaces signs beyond ASCII, cell by cell; and all other text beyond ASCII if the terminal
+    lacks UTF-8.
 
-    Signs that would look alike in ASCII, such as braille and bars, are drawn in ASCII by the widgets.
+    Signs that would look alike in ASCII, such as braille and bars, are drawn in ASCII by the
+    widgets.
     """
 
     SIGNS = str.maketrans(
@@ -308,15 +321,16 @@ class PlainSigns(LineFilter):
 
 
 class TerminalApp(App[T]):
-    """An app on this terminal, in our colours, that can be asked to end at any moment, even while it is
-    opening."""
+    """An app on this terminal, in our colours, that can be asked to end at any moment, even while
+    it is opening."""
 
     DRIVER: type[Driver] = TerminalDriver
     READ_ONLY = False
     """Whether nothing outside the screen may be changed from it."""
 
     CSS_PATH = "app.tcss"
-    # The size, in cells, from which a screen has each class: dialogs drop their margins if there is no room.
+    # The size, in cells, from which a screen has each class: dialogs drop their margins if there is
+    # no room.
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-broad")]  # noqa: RUF012 - Textual's own convention
     VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012
 
@@ -338,10 +352,15 @@ class TerminalApp(App[T]):
     def on_mount(self) -> None:
         background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
         self.theme = LIGHT.name if background in {"7", "15"} else DARK.name
-        self.set_class(self.no_color or self.console.color_system in {None, "standard"}, "-few-colours")
+        self.set_class(
+            self.no_color or self.console.color_system in {None, "standard"}, "-few-colours"
+        )
         self.set_class(escapes.links(drawn_on()), "-links")
-        # Without colour, only black, white and two greys of 16 are left: too few to shade what is selected.
-        self.set_class(self.no_color and self.console.color_system in {None, "standard"}, "-unshaded")
+        # Without colour, only black, white and two greys of 16 are left: too few to shade what is
+        # selected.
+        self.set_class(
+            self.no_color and self.console.color_system in {None, "standard"}, "-unshaded"
+        )
 
     def action_theme(self) -> None:
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
@@ -364,8 +383,11 @@ class TerminalApp(App[T]):
             self.notify(str(error), severity="warning")
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """The screen as an SVG in a font that the viewer has; Textual's would be fetched from the network."""
-        head, end, drawn = super().export_screenshot(title=title, simplify=simplify).partition("</style>")
+        """The screen as an SVG in a font that the viewer has; Textual's would be fetched from the
+        network."""
+        head, end, drawn = (
+            super().export_screenshot(title=title, simplify=simplify).partition("</style>")
+        )
         head = re.sub(r"<!--.*?-->|@font-face\s*\{.*?\}", "", head, flags=re.DOTALL)
         return head.replace("Fira Code, monospace", FONTS) + end + drawn
 
@@ -389,18 +411,22 @@ class TerminalApp(App[T]):
             self._entitled = ""
 
     def _handle_exception(self, error: Exception) -> None:
-        """Ignore missing widgets once the app is ending: Textual mounts nothing more then, so they are no
-        fault."""
+        """Ignore missing widgets once the app is ending: Textual mounts nothing more then, so they
+        are no fault."""
         if not (self._exit and isinstance(error, MountError | NoMatches)):
             super()._handle_exception(error)
 
 
 def drawn_on() -> TextIOWrapper | None:
     """The stream of the terminal: the screen opens only if standard output is a terminal."""
-    return sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else sys.__stdout__
+    return (
+        sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else sys.__stdout__
+    )
 
 
-def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals], T | None]) -> None:
+def obey_signals(
+    app: App[T], signals: Signals, result: Callable[[signal.Signals], T | None]
+) -> None:
     """Let the signals that end a program end the running app in good order, with ``result``.
 
     A terminal that is gone without a signal, because SIGHUP is ignored, counts as SIGHUP.
@@ -426,11 +452,11 @@ def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals
 
 
 def open_app(app: App[T], *, gone: T | None = None) -> T | None:
-    """Run ``app`` in this terminal and return its result. After a fault of ours, print the traceback and exit
-    with code 1.
+    """Run ``app`` in this terminal and return its result. After a fault of ours, print the
+    traceback and exit with code 1.
 
-    A terminal that is gone (SIGHUP, a lost connection) cannot be written to any more. That is not a fault,
-    and ``gone`` is returned.
+    A terminal that is gone (SIGHUP, a lost connection) cannot be written to any more. That is not a
+    fault, and ``gone`` is returned.
     """
     try:
         result = app.run()
@@ -446,8 +472,8 @@ def open_app(app: App[T], *, gone: T | None = None) -> T | None:
 def speaks_utf8() -> bool:
     """Whether the terminal can be sent text beyond ASCII.
 
-    Python writes UTF-8 even if the locale is C, and says so in $LC_CTYPE; what the user has set takes
-    precedence. If nothing is set, today's terminals can.
+    Python writes UTF-8 even if the locale is C, and says so in $LC_CTYPE; what the user has set
+    takes precedence. If nothing is set, today's terminals can.
     """
     encoding = getattr(sys.__stdout__, "encoding", None) or "ascii"
     names = ["LC_ALL", "LANG"] if sys.flags.utf8_mode else ["LC_ALL", "LC_CTYPE", "LANG"]

@@ -15,7 +15,8 @@ from wikitopics.session.records import measured as measured
 
 
 def in_ascii(text: str) -> str:
-    """``text`` without accents, "?" for characters without an ASCII form; it keeps its width in cells."""
+    """``text`` without accents, "?" for characters without an ASCII form; it keeps its width in
+    cells."""
 
     def base(ch: str) -> str:
         letter = unicodedata.normalize("NFKD", ch).encode("ascii", "ignore").decode()
@@ -30,8 +31,8 @@ def count(number: float) -> str:
 
 
 def limited(limit: int | None, number: int) -> str:
-    """What follows a number that has a limit: " of 1,000"; nothing without a limit or beyond it, since a
-    session may be continued with a lower one."""
+    """What follows a number that has a limit: " of 1,000"; nothing without a limit or beyond it,
+    since a session may be continued with a lower one."""
     return f" of {count(limit)}" if limit and number <= limit else ""
 
 
@@ -43,7 +44,11 @@ def short(number: float) -> str:
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= limit:
             scaled = number / limit
-            return f"{scaled:.0f}{unit}" if abs(scaled) >= 99.5 else f"{scaled:.1f}".removesuffix(".0") + unit
+            return (
+                f"{scaled:.0f}{unit}"
+                if abs(scaled) >= 99.5
+                else f"{scaled:.1f}".removesuffix(".0") + unit
+            )
     if size >= 10 or number == int(number):
         return f"{number:.0f}"
     return f"{number:.1f}"
@@ -71,7 +76,9 @@ def clock(seconds: float) -> str:
     days, rest = divmod(whole, 86_400)
     hours, rest = divmod(rest, 3_600)
     minutes, seconds = divmod(rest, 60)
-    return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{seconds:02d}"
+    return (
+        f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{seconds:02d}"
+    )
 
 
 def plural(number: int, noun: str) -> str:
@@ -85,16 +92,18 @@ MISMATCH = 3
 
 
 def nearness(sought: str, text: str) -> int:
-    """How well ``text`` matches ``sought``, ignoring case: 0 for whole words, 1 at the start of a word, 2
-    elsewhere, else MISMATCH."""
+    """How well ``text`` matches ``sought``, ignoring case: 0 for whole words, 1 at the start of a
+    word, 2 elsewhere, else MISMATCH."""
     here = re.escape(sought.casefold())
     patterns = rf"(?<!\w){here}(?!\w)", rf"(?<!\w){here}", here
-    return next((i for i, each in enumerate(patterns) if re.search(each, text.casefold())), MISMATCH)
+    return next(
+        (i for i, each in enumerate(patterns) if re.search(each, text.casefold())), MISMATCH
+    )
 
 
 def cut(text: str, cells: int) -> str:
-    """``text`` in at most ``cells`` terminal cells (a wide character takes two), ending in "…" if it was
-    cut."""
+    """``text`` in at most ``cells`` terminal cells (a wide character takes two), ending in "…" if
+    it was cut."""
     if cell_len(text) <= cells:
         return text
     return set_cell_size(text, max(cells - 1, 0)).rstrip() + "…"[:cells]
@@ -106,8 +115,8 @@ def padded(text: str, cells: int) -> str:
 
 
 def squeezed(text: str, cells: int) -> str:
-    """``text`` in at most ``cells`` terminal cells, shortened by "…" in the middle: names often differ at
-    their ends."""
+    """``text`` in at most ``cells`` terminal cells, shortened by "…" in the middle: names often
+    differ at their ends."""
     if cell_len(text) <= cells:
         return text
     head = cut(text, (cells + 1) // 2)
@@ -132,16 +141,25 @@ BARS = "▁▂▃▄▅▆▇█"
 ASCII_BARS = ".:-=+*#"
 
 
-def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, least: float = 0.0) -> str:
+def spark(
+    values: Sequence[float],
+    width: int,
+    *,
+    ascii_only: bool = False,
+    least: float = 0.0,
+) -> str:
     """The newest of ``values`` (oldest first) as at most ``width`` bars.
 
-    Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value.
-    A range smaller than the share ``least`` of the largest value is not magnified. A range of nothing, or of
-    less than a quarter of that share, is a flat line. A missing value (NaN) is a space.
+    Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the
+    largest value. A range smaller than the share ``least`` of the largest value is not magnified. A
+    range of nothing, or of less than a quarter of that share, is a flat line. A missing value (NaN)
+    is a space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     size = max((abs(value) for value in data if isfinite(value)), default=0.0)
-    if size and not TINY < size < 1 / TINY:  # differences and quotients would leave the range of floats
+    if (
+        size and not TINY < size < 1 / TINY
+    ):  # differences and quotients would leave the range of floats
         data = [value / size for value in data]
     finite = [value for value in data if isfinite(value)]
     if width < 1 or not finite:

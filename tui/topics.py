@@ -1,4 +1,5 @@
-"""Topics, as several views show them: their order and their areas, the list of them, and one in short."""
+"""Topics, as several views show them: their order and their areas, the list of them, and one in
+short."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,10 +62,13 @@ def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()
 
 
 def matching(
-    rows: Collection[TopicRow], text: str, order: str = "share", pinned: Collection[int] = ()
+    rows: Collection[TopicRow],
+    text: str,
+    order: str = "share",
+    pinned: Collection[int] = (),
 ) -> list[TopicRow]:
-    """The topics with ``text`` in their name or among their words, or with that number ("#12"), whole
-    words first; "" finds all."""
+    """The topics with ``text`` in their name or among their words, or with that number ("#12"),
+    whole words first; "" finds all."""
     sought = text.strip().removeprefix("#")
     if not sought:
         return ordered(rows, order, pinned)
@@ -80,8 +84,8 @@ def matching(
 def featured(
     rows: Sequence[TopicRow], chosen: TopicRow | None, pinned: Collection[int]
 ) -> tuple[TopicRow | None, str]:
-    """The topic to show in more detail, and why that one: the selected one, else the largest pinned one,
-    else the one whose share has moved most."""
+    """The topic to show in more detail, and why that one: the selected one, else the largest pinned
+    one, else the one whose share has moved most."""
     if chosen is not None:
         return chosen, "chosen"
     listed = [row for row in rows if not row.hidden]
@@ -97,7 +101,8 @@ def grouped(
     order: str,
     pinned: Collection[int] = (),
 ) -> list[Row]:
-    """The areas in this order, each of those in ``opened`` followed by its topics; pinned topics come before
+    """The areas in this order, each of those in ``opened`` followed by its topics; pinned topics
+    come before
     all areas, and topics of no area after them. ``rows``: topic k at index k."""
     heads: list[tuple[AreaRow, list[TopicRow]]] = []
     for area in areas:
@@ -157,7 +162,8 @@ class TopicList(RowList[Row]):
     _opened: frozenset[int] = frozenset()
 
     def show_topics(self, look: SessionView, choice: Choice, sought: str) -> None:
-        """Draw the topics of the model in use in the selected order; with ``sought``, only those it finds."""
+        """Draw the topics of the model in use in the selected order; with ``sought``, only those it
+        finds."""
         model = choice.model_of(look)
         of = (look.status.session, model)
         if of != self._of or (sought and sought != self._sought):
@@ -168,7 +174,10 @@ class TopicList(RowList[Row]):
             self._opened = frozenset()
         self._of, self._sought = of, sought
         self._order, self._pinned = choice.order, choice.pinned_of(model)
-        topics, listed = look.topics_of(model), (self._order, self._pinned, sought, model, self.ascii_only)
+        topics, listed = (
+            look.topics_of(model),
+            (self._order, self._pinned, sought, model, self.ascii_only),
+        )
         if topics is self._topics and listed == self._listed:
             return
         if listed != self._listed:
@@ -176,7 +185,11 @@ class TopicList(RowList[Row]):
         self._topics, self._listed = topics, listed
         found = look.atlases.get(model)
         self._areas, self._marks = () if found is None else found.areas, marks_of(self, look, model)
-        self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
+        self.empty = (
+            f" no topic has “{sought}” among its top words"
+            if self._topics and sought
+            else NO_TOPICS
+        )
         self._list()
 
     def _list(self) -> None:
@@ -207,8 +220,8 @@ class TopicList(RowList[Row]):
     # Areas ----------------------------------------------------------------------------------------
 
     def group(self, by_area: bool) -> None:
-        """Show the topics by area, all folded except that of the topic under the cursor, or one by one again.
-        The cursor stays on its topic."""
+        """Show the topics by area, all folded except that of the topic under the cursor, or one by
+        one again. The cursor stays on its topic."""
         chosen = self.topic
         self.is_grouped, self._opened = by_area, frozenset()
         self._list()
@@ -245,12 +258,16 @@ class TopicList(RowList[Row]):
             return sorting((words + sign).ljust(cells), order), "header"
 
         change, cells = "change", CHANGE - 2
-        if width >= ROOMY:  # the change stands above the trend, too: both cover this part of the stream
+        if (
+            width >= ROOMY
+        ):  # the change stands above the trend, too: both cover this part of the stream
             cells = CHANGE + TREND + 2
             first = next(iter(self._topics), None)
             if first is not None and first.since != first.articles:
                 change = f"since {count(first.since)}"
-        number = "   # " if self._marks.coloured else "   #"  # the dots take the other cell from the share
+        number = (
+            "   # " if self._marks.coloured else "   #"
+        )  # the dots take the other cell from the share
         out = [head(number, "number"), head(" share", "share"), ("  ", "header")]
         out += [head(change, "change", cells), head("name", "name")]
         return [*out, (" and other words", "header")]
@@ -263,7 +280,10 @@ class TopicList(RowList[Row]):
             topic, trend = row.topic, row.trend
             sign = (PINNED if topic in self._pinned else "") + str(topic)
         out: Line = [(f"{sign:>4} ", "muted"), *self._marks.dot(topic)]
-        out += [(f"{share(row.share):>{6 - self._marks.coloured}}  ", "strong"), self._change(row, width)]
+        out += [
+            (f"{share(row.share):>{6 - self._marks.coloured}}  ", "strong"),
+            self._change(row, width),
+        ]
         if width >= ROOMY:
             bars = spark(trend, TREND, ascii_only=self.ascii_only, least=NOISE)
             out.append((f"{bars:<{TREND}}  ", self._marks.ink(topic)))
@@ -272,8 +292,12 @@ class TopicList(RowList[Row]):
             many = f"{plural(row.many, 'topic'):>12}" if room >= AREA else f"{row.many:>4}"
             called = padded(visible(row.name), max(min(room, AREA) - len(many), 0))
             return [*out, (called, "accent"), (many, "muted")]
-        inside = "  " if self.is_grouped and not self._sought and row.topic not in self._pinned else ""
-        hit = next((f"  +{word}" for word in hits_in(row, self._sought) if word not in row.name), "")
+        inside = (
+            "  " if self.is_grouped and not self._sought and row.topic not in self._pinned else ""
+        )
+        hit = next(
+            (f"  +{word}" for word in hits_in(row, self._sought) if word not in row.name), ""
+        )
         called = inside + cut(row.name, max(room - len(inside) - cell_len(hit), 0))
         words = words_of(row, room - cell_len(called) - 2, beside=row.name, sought=self._sought)
         return [*out, (called + "  ", ""), *words]
@@ -294,8 +318,9 @@ def hits_in(row: TopicRow, sought: str) -> list[str]:
 
 
 def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str = "") -> Line:
-    """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``: only
-    words that are not in this name, which precedes them. ``sought``: what was found comes first, in colour.
+    """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``:
+    only words that are not in this name, which precedes them. ``sought``: what was found comes
+    first, in colour.
     """
     out: Line = []
     name = beside or ""
@@ -316,8 +341,8 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
 
 
 def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, str]:
-    """The heading of a list of topics, and the text below it: "Topics by share · hdp", "50 topics after
-    12,480 articles"."""
+    """The heading of a list of topics, and the text below it: "Topics by share · hdp", "50 topics
+    after 12,480 articles"."""
     model = choice.model_of(look)
     which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
     rows = look.topics_of(model)
@@ -380,7 +405,9 @@ class TopicCard(Lines):
         if self._articles is not None and self._look is not None:
             lines.append([(" most about it", "muted")])
             for article in self._articles:
-                part = next((weight(part) for name, _, part in article.topics if name == self._model), "")
+                part = next(
+                    (weight(part) for name, _, part in article.topics if name == self._model), ""
+                )
                 title = linked(cut(visible(article.title), width - 6), self._look.address(article))
                 lines.append([(f" {part:>4} ", "accent"), (title, "")])
         return lines
@@ -392,7 +419,11 @@ class TopicCard(Lines):
 
     def _summary(self, row: TopicRow, width: int) -> Line:
         """Its share, its area, and as much of the course of its share as there is room for."""
-        out: Line = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), *self._marks.dot(row.topic)]
+        out: Line = [
+            (" share ", "muted"),
+            (f"{share(row.share)}  ", "strong"),
+            *self._marks.dot(row.topic),
+        ]
         if area := self._marks.area_of.get(row.topic):
             number = f"area {area.number} "
             used = sum(len(text) for text, _ in out) + len(number)
@@ -408,12 +439,14 @@ class TopicCard(Lines):
             return [word_line(row, i, width, plain, ink) for i in range(len(row.words))]
         half, column = (len(row.words) + 1) // 2, width // 2
         left = [word_line(row, i, column, plain, ink) for i in range(half)]
-        return [[*line, *word_line(row, half + i, column, plain, ink)] for i, line in enumerate(left)]
+        return [
+            [*line, *word_line(row, half + i, column, plain, ink)] for i, line in enumerate(left)
+        ]
 
 
 def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str) -> Line:
-    """The index-th word with its probability and a bar, in this ink, that compares it to the most probable;
-    all ``width`` cells are used."""
+    """The index-th word with its probability and a bar, in this ink, that compares it to the most
+    probable; all ``width`` cells are used."""
     if index >= len(row.words):
         return []
     word, probability = row.words[index]

@@ -1,4 +1,5 @@
-"""A read-only screen for one browser, in a process that `web` starts. Keys and drawing pass through pipes."""
+"""A read-only screen for one browser, in a process that `web` starts. Keys and drawing pass through
+pipes."""
 
 import os
 import signal
@@ -19,15 +20,22 @@ _HARMLESS = "os.listdir", "os.putenv", "os.scandir", "os.unsetenv", "os.walk", "
 
 
 def changes(event: str, values: tuple[Any, ...]) -> bool:
-    """Whether this audit event of Python's is about changing anything outside the process, other than the
+    """Whether this audit event of Python's is about changing anything outside the process, other
+    than the
     kernel cache: the process may have to compile kernels."""
     if event == "sqlite3.connect":
         return values[0] != ":memory:" and "?mode=ro" not in str(values[0])
     if event == "subprocess.Popen":
-        return bool(values[0] != "ps")  # which tells whether a trainer lives where there is no /proc
+        return bool(
+            values[0] != "ps"
+        )  # which tells whether a trainer lives where there is no /proc
     if event == "open":
         path, _, flags = values
-        return bool(flags & _WRITING) and not isinstance(path, int) and not str(path).startswith(_CACHE)
+        return (
+            bool(flags & _WRITING)
+            and not isinstance(path, int)
+            and not str(path).startswith(_CACHE)
+        )
     if event.partition(".")[0] not in _OUTSIDE or event in _HARMLESS:
         return False
     paths = [str(value) for value in values if not isinstance(value, int)]
@@ -60,7 +68,8 @@ class Viewer(Wikitopics):
 
 
 def main(path: Path) -> None:
-    """Show the session at ``path`` to the browser behind standard input and output, until it is closed."""
+    """Show the session at ``path`` to the browser behind standard input and output, until it is
+    closed."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # nobody is left to draw for
     app = Viewer(path, preferences=preferences(names()))
     sys.addaudithook(_forbid)  # the last line of defence, below all keys and commands

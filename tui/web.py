@@ -1,4 +1,5 @@
-"""`watch --web`: a read-only screen for browsers on this computer; each has a `viewer` process of its own."""
+"""`watch --web`: a read-only screen for browsers on this computer; each has a `viewer` process of
+its own."""
 
 import asyncio
 import contextlib
@@ -44,13 +45,15 @@ REQUEST_SECONDS = 10.0
 STRANGERS = (8, 128)
 """The minimum and maximum number of connections that have not sent the token yet."""
 FILES_OF_VIEWERS = 40
-"""Open files of the server itself and of `MOST` viewers, for each of which it has a connection and two
-pipes."""
+"""Open files of the server itself and of `MOST` viewers, for each of which it has a connection and
+two pipes."""
 
 _LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
-"""How a browser may name this computer. Any other name, even if it leads here, is another site's."""
+"""How a browser may name this computer. Any other name, even if it leads here, is another
+site's."""
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; "
     # The page's own script, which lets keys reach the screen without a click.
     "script-src 'self' 'sha256-rB2XcgRV1+NZe0O/hwNNRwCi50bE86Sgmkn+1zb+AeE='; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -66,10 +69,13 @@ _INHERITED = re.compile(
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Viewer(AppService):  # type: ignore[misc]  # without its types, where the extra is not installed
+# Where the extra is not installed, its types are missing.
+class Viewer(AppService):  # type: ignore[misc]
     """The process behind one browser. It only reads, so it can be killed at any time."""
 
-    async def _open_app_process(self, width: int = 80, height: int = 24) -> asyncio.subprocess.Process:
+    async def _open_app_process(
+        self, width: int = 80, height: int = 24
+    ) -> asyncio.subprocess.Process:
         given = self._build_environment(_cells(width), _cells(height)).items()
         kept = {name: value for name, value in given if _INHERITED.fullmatch(name)}
         self._process = process = await asyncio.create_subprocess_exec(
@@ -79,7 +85,8 @@ class Viewer(AppService):  # type: ignore[misc]  # without its types, where the 
             env=kept | {"LC_ALL": "C.UTF-8"},
             start_new_session=True,  # Ctrl+C reaches the server only
         )
-        # `AppService` would print what it reads here on standard output; the viewer has our standard error.
+        # `AppService` would print what it reads here on standard output; the viewer has our
+        # standard error.
         process.stderr = asyncio.StreamReader()
         process.stderr.feed_eof()
         self._stdin = process.stdin
@@ -96,7 +103,9 @@ class Viewer(AppService):  # type: ignore[misc]  # without its types, where the 
     async def stop(self) -> None:
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process.pid, signal.SIGKILL)  # asyncio's own `kill` may reap it unawares
+                os.kill(
+                    self._process.pid, signal.SIGKILL
+                )  # asyncio's own `kill` may reap it unawares
             await self._process.wait()
 
     async def set_terminal_size(self, width: int, height: int) -> None:
@@ -108,7 +117,8 @@ def _cells(number: int) -> int:
 
 
 class Screens(Server):  # type: ignore[misc]
-    """Serves the page below ``/TOKEN/``, and everything that the page needs, to whoever knows the token."""
+    """Serves the page below ``/TOKEN/``, and everything that the page needs, to whoever knows the
+    token."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
@@ -128,12 +138,15 @@ class Screens(Server):  # type: ignore[misc]
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse everything from whoever does not know the token, and from the pages of other sites."""
+        """Refuse everything from whoever does not know the token, and from the pages of other
+        sites."""
         token = request.path.strip("/").partition("/")[0]
         known = hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
         origin = request.headers.get("Origin", f"http://{request.host}")
         if not (known and _LOOPBACK.fullmatch(request.host) and origin == f"http://{request.host}"):
-            refusal = web.HTTPForbidden(text="403: open the address that `wikitopics watch --web` printed")
+            refusal = web.HTTPForbidden(
+                text="403: open the address that `wikitopics watch --web` printed"
+            )
             refusal.force_close()
             raise refusal
         self.door.let_in(request.protocol)
@@ -141,7 +154,9 @@ class Screens(Server):  # type: ignore[misc]
 
     async def handle_index(self, request: web.Request) -> web.Response:
         if self._full():
-            return web.Response(status=503, text=f"{MOST} browsers watch already: close one, then reload")
+            return web.Response(
+                status=503, text=f"{MOST} browsers watch already: close one, then reload"
+            )
         page = Template(Path(__file__).with_name("web.html").read_text(encoding="utf-8"))
         text = page.substitute(name=self._name, socket=f"ws://{request.host}/{self.token}/ws")
         return web.Response(text=text, content_type="text/html")
@@ -166,7 +181,9 @@ class Screens(Server):  # type: ignore[misc]
         self._viewers.add(service)
         try:
             await websocket.prepare(request)
-            await service.start(*(to_int(request.query.get(side, ""), 80) for side in ("width", "height")))
+            await service.start(
+                *(to_int(request.query.get(side, ""), 80) for side in ("width", "height"))
+            )
             with contextlib.suppress(Exception):  # messages that our page would not send
                 await self._process_messages(websocket, service)
         finally:
@@ -179,8 +196,8 @@ class Screens(Server):  # type: ignore[misc]
 
 
 class Door:
-    """The connections that have not shown the token yet. A new one closes the oldest of too many, so that
-    no number of idle connections keeps out whoever has the token."""
+    """The connections that have not shown the token yet. A new one closes the oldest of too many,
+    so that no number of idle connections keeps out whoever has the token."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -213,8 +230,8 @@ def strangers_allowed() -> int:
 
 
 def _say_nothing(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Pass over failures of connections, such as one that no open file is left for: asyncio would print a
-    traceback for each, and tries again by itself."""
+    """Pass over failures of connections, such as one that no open file is left for: asyncio would
+    print a traceback for each, and tries again by itself."""
     if not isinstance(context.get("exception"), OSError):
         loop.default_exception_handler(context)
 
@@ -226,8 +243,8 @@ async def _protect(request: web.Request, response: web.StreamResponse) -> None:
 def serve(path: Path, port: int, signals: Signals, announce: Callable[[int, str], None]) -> None:
     """Serve screens on the session at ``path`` until one of the ``signals`` comes.
 
-    ``port``: 0 for a free one. ``announce`` is given the port and the token. Raises `SessionError` if the
-    port cannot be had.
+    ``port``: 0 for a free one. ``announce`` is given the port and the token. Raises `SessionError`
+    if the port cannot be had.
     """
     with os_error_as(f"cannot serve on port {port} (without --port, a free one is used)"):
         listening = socket.create_server((HOST, port))

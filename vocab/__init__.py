@@ -1,4 +1,5 @@
-"""The fixed vocabulary: turning prose into word counts, and building a vocabulary. Imports no other room."""
+"""The fixed vocabulary: turning prose into word counts, and building a vocabulary. Imports no other
+room."""
 
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS, UnknownVocabulary, Vocabulary
 

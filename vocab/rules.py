@@ -1,41 +1,46 @@
 """The word rules: what counts as a word. A rule belongs to the vocabulary whose words it defines.
 
-Rule 1, of `english` and of every vocabulary that names none: a word is a maximal run of Unicode letters
-(``str.isalpha``), lower-cased. Digits, including letter-like ones (superscripts, fractions, Roman numerals),
-separate words, and so do combining marks. Soft hyphens and other invisible marks are left out.
+Rule 1, of `english` and of every vocabulary that names none: a word is a maximal run of Unicode
+letters (``str.isalpha``), lower-cased. Digits, including letter-like ones (superscripts, fractions,
+Roman numerals), separate words, and so do combining marks. Soft hyphens and other invisible marks
+are left out.
 
-Rule 2, of every vocabulary of words built today: letters with their marks, apostrophes inside words, the
-Turkish i. A word is a run of letters and combining marks that begins with a letter, in lower case and
-composed (NFC). Everything but the following separates words, digits among it.
+Rule 2, of every vocabulary of words built today: letters with their marks, apostrophes inside
+words, the Turkish i. A word is a run of letters and combining marks that begins with a letter, in
+lower case and composed (NFC). Everything but the following separates words, digits among it.
 
-======================  ====================================================================================
-between two letters     an apostrophe belongs to the word: ``п'ять``, ``don't``, ``aujourd'hui``; ' ’ ʼ ׳ are
-                        one. So do the zero-width non-joiner of Persian and the gershayim of Hebrew, which
-                        ``"`` may stand for.
-anywhere in a word      the zero-width joiner, as in Sinhala. Soft hyphens, the stretching of Arabic (tatweel)
+======================
+====================================================================================
+between two letters     an apostrophe belongs to the word: ``п'ять``, ``don't``, ``aujourd'hui``; '
+’ ʼ ׳ are
+                        one. So do the zero-width non-joiner of Persian and the gershayim of Hebrew,
+                        which ``"`` may stand for.
+anywhere in a word      the zero-width joiner, as in Sinhala. Soft hyphens, the stretching of Arabic
+(tatweel)
                         and marks of direction are left out.
-in French, Italian,     what is cut short before a vowel is a word of its own: ``l'homme`` is ``l`` and
-Catalan                 ``homme``.
+in French, Italian,     what is cut short before a vowel is a word of its own: ``l'homme`` is ``l``
+and Catalan                 ``homme``.
 in English              the possessive is cut off: ``country's`` is ``country``.
 in Turkish,             I is ı and İ is i. In other languages both are i.
 Azerbaijani, Gagauz,
 Crimean Tatar
-======================  ====================================================================================
+======================
+====================================================================================
 
 Rule "links": the text is a list of titles, one a line, and each title counts as a word.
 
 Rule 3, of Japanese, Chinese and Thai: rule 2, once `segmenters` have separated the words.
 
-Rule 2 "digits", for texts whose words may hold digits: 0 to 9 count as letters (``5g``, ``covid19``),
-but a word has a letter, too.
+Rule 2 "digits", for texts whose words may hold digits: 0 to 9 count as letters (``5g``,
+``covid19``), but a word has a letter, too.
 
-A file names its rule in a first line, ``# rule 2``, or ``# rule 2 tr`` where the language decides what a
-letter or an apostrophe means, and ``# rule 2 digits`` or ``# rule 2 tr digits`` where words may hold digits.
-``# rule 3 ja (sudachipy 0.7.0, sudachidict_core 20261015)`` also tells what separated its words; another
-version may separate some differently, but it is the same rule.
+A file names its rule in a first line, ``# rule 2``, or ``# rule 2 tr`` where the language decides
+what a letter or an apostrophe means, and ``# rule 2 digits`` or ``# rule 2 tr digits`` where words
+may hold digits. ``# rule 3 ja (sudachipy 0.7.0, sudachidict_core 20261015)`` also tells what
+separated its words; another version may separate some differently, but it is the same rule.
 
-Words are UTF-8 bytes: `bytes.translate` and `bytes.split` tokenise 8 kB in about 60 microseconds. A regular
-expression takes five times as long over the same text.
+Words are UTF-8 bytes: `bytes.translate` and `bytes.split` tokenise 8 kB in about 60 microseconds. A
+regular expression takes five times as long over the same text.
 """
 
 import re
@@ -72,9 +77,13 @@ _ASCII = bytes(range(128))
 INVISIBLE = frozenset("\u00ad\u061c\u200b\u200e\u200f\u2060\ufeff").union(
     *(map(chr, range(*ends)) for ends in ((0x202A, 0x202F), (0x2061, 0x2065), (0x2066, 0x206A)))
 )
-"""Marks of where a line may break, or of a direction, which part no word: the crawler leaves them out."""
-_LETTERS = bytes(b if b > 127 else ord(chr(b).lower()) if chr(b).isalpha() else 32 for b in range(256))
-# With more kinds of separators than this, one pass over the characters is cheaper than a replace for each.
+"""Marks of where a line may break, or of a direction, which part no word: the crawler leaves them
+out."""
+_LETTERS = bytes(
+    b if b > 127 else ord(chr(b).lower()) if chr(b).isalpha() else 32 for b in range(256)
+)
+# With more kinds of separators than this, one pass over the characters is cheaper than a replace
+# for each.
 _MAX_REPLACES = 48
 
 
@@ -84,11 +93,16 @@ def _words_of_letters(text: str) -> list[bytes]:
     if len(data) == len(text):
         return data.translate(_LETTERS).split()
     others = set(data.translate(None, _ASCII).decode("utf-8"))
-    data = _replaced(data, {char: "" if char in INVISIBLE else " " for char in others if not char.isalpha()})
+    data = _replaced(
+        data, {char: "" if char in INVISIBLE else " " for char in others if not char.isalpha()}
+    )
     words = data.translate(_LETTERS).split()
     if any(char.lower() != char for char in others):
         # Lower-case after splitting: the lower case of some letters (dotted I) holds non-letters.
-        return [word if word.isascii() else word.decode("utf-8").lower().encode("utf-8") for word in words]
+        return [
+            word if word.isascii() else word.decode("utf-8").lower().encode("utf-8")
+            for word in words
+        ]
     return words
 
 
@@ -133,8 +147,8 @@ _HEBREW = b"\xd7"
 """The first bytes of the Hebrew letters."""
 _MOST_KINDS = 1 << 14
 
-# The kinds of a character beyond ASCII. A plain letter is none of them, unless it is in upper case or has to
-# be composed with others.
+# The kinds of a character beyond ASCII. A plain letter is none of them, unless it is in upper case
+# or has to be composed with others.
 _SEPARATOR, _APOSTROPHE_TOO, _NOTHING, _BETWEEN, _UPPER, _TO_MEND = 1, 2, 4, 8, 16, 32
 _INSTEAD = {_SEPARATOR: " ", _APOSTROPHE_TOO: "'", _NOTHING: ""}
 
@@ -161,19 +175,25 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
 
     ``language``: one of `LANGUAGES`, "" for all others. ``digits``: whether words may hold digits.
     """
-    if language in DOTTED or "\u0307" in text:  # whether an I is dotted is visible only once it is composed
+    if (
+        language in DOTTED or "\u0307" in text
+    ):  # whether an I is dotted is visible only once it is composed
         text = unicodedata.normalize("NFC", text)
     data = text.encode("utf-8", "replace")
     others: dict[str, int] = {}
     if len(data) != len(text):
         others = {char: _kind(char) for char in set(data.translate(None, _ASCII).decode())}
-        data = _replaced(data, {char: _INSTEAD[kind] for char, kind in others.items() if kind in _INSTEAD})
+        data = _replaced(
+            data, {char: _INSTEAD[kind] for char, kind in others.items() if kind in _INSTEAD}
+        )
         if b'"' in data and any("\u05d0" <= char <= "\u05ea" for char in others):
             data = _with_gershayim(data)
     if language in DOTTED:
         data = data.replace("İ".encode(), b"i").replace(b"I", "ı".encode())
     data = data.translate(_WITH_DIGITS if digits else _LETTERS_AND_APOSTROPHES)
-    for mark in [char.encode() for char, kind in others.items() if kind == _BETWEEN] + [_APOSTROPHE]:
+    for mark in [char.encode() for char, kind in others.items() if kind == _BETWEEN] + [
+        _APOSTROPHE
+    ]:
         data = _between_letters(data, mark, CUT_SHORT.get(language, frozenset()))
     if any(kind & _UPPER for kind in others.values()):
         data = data.decode().lower().replace("i\u0307", "i").encode()
@@ -193,7 +213,8 @@ def _with_gershayim(data: bytes) -> bytes:
 
 
 def _between_letters(data: bytes, mark: bytes, cut_short: Set[bytes]) -> bytes:
-    """The data with a space for each ``mark`` that is not between two letters or that ends an elided word."""
+    """The data with a space for each ``mark`` that is not between two letters or that ends an
+    elided word."""
     first, *rest = data.split(mark)
     if not rest:
         return data
@@ -243,8 +264,9 @@ class Rule:
         form = re.fullmatch(FORM, text)
         if form is None:
             raise ValueError(
-                f"there is no word rule {text[:40]!r}: give 1, 2, 2 and a language, as in 2 tr, 3 and a "
-                f"language ({', '.join(segmenters.PACKAGES)}), 2 with digits, as in 2 digits, or links"
+                f"there is no word rule {text[:40]!r}: give 1, 2, 2 and a language, as in 2 tr, 3 "
+                f"and a language ({', '.join(segmenters.PACKAGES)}), 2 with digits, as in 2 "
+                "digits, or links"
             )
         if form[4]:
             return cls(BY_DICTIONARY, form[5], versions=form[6] or "")
@@ -252,14 +274,17 @@ class Rule:
 
     @classmethod
     def of_language(cls, code: str, *, digits: bool = False) -> Self:
-        """The newest rule, for texts in the language of this code, such as "de"; "" if it is not known.
+        """The newest rule, for texts in the language of this code, such as "de"; "" if it is not
+        known.
 
-        Raises `UnseparatedWords` for a language without spaces whose words nothing here separates, or
-        separates only without digits.
+        Raises `UnseparatedWords` for a language without spaces whose words nothing here separates,
+        or separates only without digits.
         """
         if unspaced := segmenters.unspaced_code(code.lower()):
             if digits:
-                raise segmenters.UnseparatedWords(f"words of {segmenters.UNSPACED[unspaced]} hold no digits")
+                raise segmenters.UnseparatedWords(
+                    f"words of {segmenters.UNSPACED[unspaced]} hold no digits"
+                )
             return cls(BY_DICTIONARY, unspaced, versions=segmenters.versions(unspaced))
         return cls(NEWEST, _known(code.lower()), digits)
 
@@ -270,8 +295,8 @@ class Rule:
 
     @property
     def longest(self) -> int:
-        """The most characters of a word; longer ones are addresses and hostile input, not words of any
-        language."""
+        """The most characters of a word; longer ones are addresses and hostile input, not words of
+        any language."""
         return LONGEST_TITLE if self.of_titles else LONGEST_WORD
 
     @property
@@ -280,9 +305,12 @@ class Rule:
         return () if self.number == 1 else (f"{SIGN}{self}",)
 
     def words(self, text: str) -> list[bytes]:
-        """The words of ``text`` in order, lower-cased, each encoded as UTF-8; or its titles as they are."""
+        """The words of ``text`` in order, lower-cased, each encoded as UTF-8; or its titles as they
+        are."""
         if self.of_titles:
-            return [line.encode("utf-8", "replace") for line in text.split("\n") if self.is_word(line)]
+            return [
+                line.encode("utf-8", "replace") for line in text.split("\n") if self.is_word(line)
+            ]
         if self.number == BY_DICTIONARY:
             text = segmenters.spaced_text(text, self.language)
         return self.words_between_spaces(text)
@@ -298,7 +326,8 @@ class Rule:
         return _words_with_marks(text, self.language, self.digits)
 
     def is_word(self, text: str) -> bool:
-        """Whether ``text`` is exactly what `words` can return, as far as can be told without a dictionary."""
+        """Whether ``text`` is exactly what `words` can return, as far as can be told without a
+        dictionary."""
         if self.of_titles:
             return bool(text) and text == text.strip() and is_printable(text)
         # The dotted I is the only letter whose lower case is a letter and a mark.
@@ -306,7 +335,8 @@ class Rule:
         return self.words_between_spaces(read) == [text.encode("utf-8", "replace")]
 
     def is_phrase(self, text: str) -> bool:
-        """Whether ``text`` is a word, or several with one space between each two and not too long."""
+        """Whether ``text`` is a word, or several with one space between each two and not too
+        long."""
         may_have_spaces = not self.of_titles and len(text) <= LONGEST_TITLE
         return all(map(self.is_word, text.split(" ") if may_have_spaces else [text]))
 

@@ -41,7 +41,8 @@ class BadDocuments(VocabularyError):
 
 
 class Lexicon:
-    """The words of some texts, numbered in order of appearance, without those too long to be words."""
+    """The words of some texts, numbered in order of appearance, without those too long to be
+    words."""
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
@@ -83,22 +84,26 @@ class Vocabulary:
         *,
         strict: bool = True,
     ) -> None:
-        """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can match.
+        """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can
+        match.
 
-        Without ``strict``, as for words counted elsewhere, words need not match any text: `count` never finds
-        those that cannot. ``origin`` and the line of the ``first`` word, 0 for words that are not lines, are
-        for errors. Raises ValueError for an unknown rule.
+        Without ``strict``, as for words counted elsewhere, words need not match any text: `count`
+        never finds those that cannot. ``origin`` and the line of the ``first`` word, 0 for words
+        that are not lines, are for errors. Raises ValueError for an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
         """The word rule; ``str`` gives "1", "2", or "2" and a language."""
         self.words: tuple[str, ...] = _checked(words, self.rule, origin, first, strict)
         # Ids from 1 here, so that filter(None, …) keeps exactly the words that are known.
-        self._numbers = {word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)}
+        self._numbers = {
+            word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)
+        }
         for number, word in enumerate(self.words, start=1):
             self._numbers.setdefault(self.rule.misread(word).encode("utf-8"), number)
         self._lengths = {} if self.rule.of_titles else _lengths(self._numbers)
         self.fingerprint: str = hashlib.sha256("\n".join(self.words).encode("utf-8")).hexdigest()
-        """SHA-256 (hexadecimal) of the newline-joined words. It does not cover the rule: compare that too."""
+        """SHA-256 (hexadecimal) of the newline-joined words. It does not cover the rule: compare
+        that too."""
 
     @classmethod
     def load(cls, name: str | Path) -> Self:
@@ -110,8 +115,12 @@ class Vocabulary:
             return cls.from_file(name)
         if name not in shipped():
             known = ", ".join(shipped())
-            raise UnknownVocabulary(f"no vocabulary is called {name!r}. Available: {known} (or name a file)")
-        return cls.from_lines((_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1], name)
+            raise UnknownVocabulary(
+                f"no vocabulary is called {name!r}. Available: {known} (or name a file)"
+            )
+        return cls.from_lines(
+            (_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1], name
+        )
 
     @classmethod
     def from_file(cls, path: str | Path, *, strict: bool = True) -> Self:
@@ -123,8 +132,15 @@ class Vocabulary:
         return cls.from_lines(lines, str(path), strict=strict)
 
     @classmethod
-    def from_lines(cls, lines: Sequence[str], origin: str = "the vocabulary", *, strict: bool = True) -> Self:
-        """The inverse of `lines`; ``origin`` is for errors. Raises BadVocabulary, naming the line."""
+    def from_lines(
+        cls,
+        lines: Sequence[str],
+        origin: str = "the vocabulary",
+        *,
+        strict: bool = True,
+    ) -> Self:
+        """The inverse of `lines`; ``origin`` is for errors. Raises BadVocabulary, naming the
+        line."""
         try:
             rule = rule_of(lines)
         except ValueError as error:
@@ -134,7 +150,8 @@ class Vocabulary:
 
     @classmethod
     def from_words(cls, words: Iterable[str], rule: Rule | str = "1") -> Self:
-        """A vocabulary of these words in this order, for texts read by ``rule``. Raises BadVocabulary."""
+        """A vocabulary of these words in this order, for texts read by ``rule``. Raises
+        BadVocabulary."""
         return cls(tuple(words), rule)
 
     @property
@@ -146,7 +163,10 @@ class Vocabulary:
         return len(self.words)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Vocabulary) and (self.words, self.rule) == (other.words, other.rule)
+        return isinstance(other, Vocabulary) and (self.words, self.rule) == (
+            other.words,
+            other.rule,
+        )
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
@@ -155,16 +175,20 @@ class Vocabulary:
         return f"<Vocabulary of {len(self)} words, {self.fingerprint[:12]}, rule {self.rule}>"
 
     def split(self, text: str) -> list[str]:
-        """The words of ``text`` in order, known or not, with known phrases: an analyzer for scikit-learn's
-        CountVectorizer."""
+        """The words of ``text`` in order, known or not, with known phrases: an analyzer for
+        scikit-learn's CountVectorizer."""
         pairs = [(word, self._numbers.get(word)) for word in self._read(text)]
-        return [word.decode("utf-8") if number is None else self.words[number - 1] for word, number in pairs]
+        return [
+            word.decode("utf-8") if number is None else self.words[number - 1]
+            for word, number in pairs
+        ]
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Count the vocabulary's words in ``text``. A word counted in a phrase is not counted by itself.
+        """Count the vocabulary's words in ``text``. A word counted in a phrase is not counted by
+        itself.
 
-        Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at least 1).
-        Both arrays are empty if none occurs.
+        Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at
+        least 1). Both arrays are empty if none occurs.
         """
         known = filter(None, map(self._numbers.get, self._read(text)))
         numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
@@ -206,8 +230,12 @@ def _joined(
 
 def _file_text(path: str | Path) -> str:
     """The text of a UTF-8 file. Raises BadVocabulary, naming the line."""
-    if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for its other end
-        raise BadVocabulary(f"{path}: cannot be read: a folder, a pipe or a device, not a regular file")
+    if os.path.exists(path) and not os.path.isfile(
+        path
+    ):  # opening a pipe would wait for its other end
+        raise BadVocabulary(
+            f"{path}: cannot be read: a folder, a pipe or a device, not a regular file"
+        )
     try:
         with open(path, "rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
@@ -216,7 +244,9 @@ def _file_text(path: str | Path) -> str:
     except OSError as error:
         raise BadVocabulary(f"{path}: cannot be read: {error.strerror or error}") from error
     if len(data) > _MAX_FILE_BYTES:
-        raise BadVocabulary(f"{path}: over {_MAX_FILE_BYTES >> 20} MiB is too large for a word list")
+        raise BadVocabulary(
+            f"{path}: over {_MAX_FILE_BYTES >> 20} MiB is too large for a word list"
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -229,9 +259,15 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-4] for item in _DATA.iterdir() if item.name.endswith(".txt")))
 
 
-def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: bool) -> tuple[str, ...]:
-    """The lines as words, the first of them in line ``first``; 0: they are no lines. Raises BadVocabulary for
-    a line that is not a word."""
+def _checked(
+    lines: Sequence[str],
+    rule: Rule,
+    origin: str,
+    first: int,
+    strict: bool,
+) -> tuple[str, ...]:
+    """The lines as words, the first of them in line ``first``; 0: they are no lines. Raises
+    BadVocabulary for a line that is not a word."""
     first_seen: dict[str, int] = {}
     unit = "line" if first else "word"
     for number, line in enumerate(lines, start=first or 1):
@@ -241,7 +277,9 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: 
         if line in first_seen:
             raise BadVocabulary(f"{place}: {_short(line)} repeats {unit} {first_seen[line]}")
         if not strict and not is_printable(line):
-            raise BadVocabulary(f"{place}: {_short(line)} has a character that cannot be printed; remove it")
+            raise BadVocabulary(
+                f"{place}: {_short(line)} has a character that cannot be printed; remove it"
+            )
         if strict and not rule.is_phrase(line):
             raise BadVocabulary(
                 f"{place}: {_short(line)} can never match a word of a text; {_cure(line, rule)}"
@@ -267,7 +305,10 @@ def _cure(line: str, rule: Rule) -> str:
     if Rule(NEWEST).is_word(composed):
         return f"words with combining marks or apostrophes need `{SIGN}{NEWEST}` as the first line"
     if Rule(NEWEST, digits=True).is_word(composed):
-        return f"words with digits need `{SIGN}{NEWEST} digits` as the first line, or in Python digits=True"
+        return (
+            f"words with digits need `{SIGN}{NEWEST} digits` as the first line, or in Python "
+            "digits=True"
+        )
     return "expected one word of letters"
 
 
@@ -283,7 +324,9 @@ def _listed(text: str) -> list[str]:
     return [word for line in text.splitlines() if line[:1] != "#" for word in line.split()]
 
 
-ENGLISH_STOP_WORDS = frozenset(_listed((_DATA / "stop_words" / "english.txt").read_text(encoding="utf-8")))
+ENGLISH_STOP_WORDS = frozenset(
+    _listed((_DATA / "stop_words" / "english.txt").read_text(encoding="utf-8"))
+)
 """English words that say nothing about a subject; an English vocabulary leaves them out."""
 STOP_WORDS = {"en": ENGLISH_STOP_WORDS}
 """By the code of their language."""
@@ -291,7 +334,8 @@ STOP_WORDS = {"en": ENGLISH_STOP_WORDS}
 SIZE = 8000
 _MAX_OCCURRENCES = 5
 _MIN_NPMI, _MIN_NPMI_WITH_STOP_WORD = 0.5, 0.65
-"""Of 4,000 articles, these let in "civil war" and "new york", but not "his wife" or "directed by"."""
+"""Of 4,000 articles, these let in "civil war" and "new york", but not "his wife" or "directed
+by"."""
 _MIN_DOCUMENTS = 3
 """The fewest documents of a phrase."""
 
@@ -305,8 +349,8 @@ class Built:
     documents: int
     """The number of documents read that have at least one word."""
     distinct_words: int
-    """The number of distinct words (and, for phrases, pairs) counted; the rarest may have been dropped
-    meanwhile."""
+    """The number of distinct words (and, for phrases, pairs) counted; the rarest may have been
+    dropped meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,8 +361,10 @@ class VocabularyRecipe:
     stop_words: Collection[str] = frozenset()
     """Words that are left out."""
     max_df: int | float | None = None
-    """The most documents in which a word may be: a whole number of them, or a share; None: 0.2. Without stop
-    words, the frequent words themselves must go: 0.1 removes most of a language's function words."""
+    """The most documents in which a word may be: a whole number of them, or a share; None: 0.2.
+    Without stop
+    words, the frequent words themselves must go: 0.1 removes most of a language's function
+    words."""
     min_df: int | float | None = None
     """The fewest documents, likewise; None: two, and one in 2,500."""
     min_letters: int = 3
@@ -328,11 +374,17 @@ class VocabularyRecipe:
 
     @classmethod
     def of_language(
-        cls, code: str | None, stop_words: Iterable[str] | None = None, *, digits: bool = False, **more: Any
+        cls,
+        code: str | None,
+        stop_words: Iterable[str] | None = None,
+        *,
+        digits: bool = False,
+        **more: Any,
     ) -> Self:
         """For the language of this code, such as "de"; None: texts that may be English.
 
-        ``stop_words`` take the place of the language's own. ``digits``: whether words may hold digits.
+        ``stop_words`` take the place of the language's own. ``digits``: whether words may hold
+        digits.
         ``more``: the fields that are not as usual. Raises `UnseparatedWords`.
         """
         rule = Rule.of_language(code or "en", digits=digits)
@@ -365,17 +417,26 @@ def read_stop_words(name: str) -> Collection[str]:
 
 def document_limit(value: object) -> int | float:
     """A whole number of documents, or a share of them. Raises ValueError for anything else."""
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool) and operator.index(value) >= 1:
+    if (
+        isinstance(value, SupportsIndex)
+        and not isinstance(value, bool)
+        and operator.index(value) >= 1
+    ):
         return operator.index(value)
     if isinstance(value, Real) and not isinstance(value, SupportsIndex) and 0 < float(value) <= 1:
         return float(value)
     raise ValueError(
-        f"{value!r:.40} is neither a number of documents, such as 5, nor a share of them, such as 0.05"
+        f"{value!r:.40} is neither a number of documents, such as 5, nor a share of them, such as "
+        "0.05"
     )
 
 
 def build_vocabulary(
-    documents: Iterable[str], recipe: VocabularyRecipe, *, size: int = SIZE, max_candidates: int = 2_000_000
+    documents: Iterable[str],
+    recipe: VocabularyRecipe,
+    *,
+    size: int = SIZE,
+    max_candidates: int = 2_000_000,
 ) -> Built:
     """The ``size`` best words of these documents: `best_words` of their counts."""
     telling = lru_cache(1 << 17)(lambda word: _says_something(word.decode(), recipe))
@@ -407,18 +468,21 @@ def best_words(
     size: int = SIZE,
     max_candidates: int = 2_000_000,
 ) -> Built:
-    """The ``size`` best words, without those that say nothing about a subject. A document maps words to their
-    counts.
+    """The ``size`` best words, without those that say nothing about a subject. A document maps
+    words to their counts.
 
-    A word's score is its number of occurrences, where the first in a document counts half and those after the
-    fifth count nothing. A subject's own words recur within an article (theorem, reactor), words of style
-    rarely do (abruptly, thoroughly), and no single article can lift a word. Ties go to the word that comes
-    first in the alphabet, so the result does not depend on the order of the documents.
+    A word's score is its number of occurrences, where the first in a document counts half and those
+    after the fifth count nothing. A subject's own words recur within an article (theorem, reactor),
+    words of style rarely do (abruptly, thoroughly), and no single article can lift a word. Ties go
+    to the word that comes first in the alphabet, so the result does not depend on the order of the
+    documents.
 
-    Words are left out if the recipe leaves them out, or if they occur in too few or too many documents.
+    Words are left out if the recipe leaves them out, or if they occur in too few or too many
+    documents.
 
-    Memory is bounded by ``max_candidates`` distinct words: whenever there are more, the rarest are dropped,
-    and a dropped word starts again from zero (lossy counting). This affects only words far below those kept.
+    Memory is bounded by ``max_candidates`` distinct words: whenever there are more, the rarest are
+    dropped, and a dropped word starts again from zero (lossy counting). This affects only words far
+    below those kept.
 
     Raises BadDocuments if fewer than two words remain.
     """
@@ -445,7 +509,9 @@ def best_words(
         for word, value in values.items()
         if min_documents <= frequency[word] <= max_documents and value >= min_documents / 2
     )
-    best = heapq.nsmallest(size, ((score, word) for score, word in scores if _says_something(word, recipe)))
+    best = heapq.nsmallest(
+        size, ((score, word) for score, word in scores if _says_something(word, recipe))
+    )
     # A possessive's possessive and the like leave what no vocabulary can hold.
     words = sorted(word for _, word in best if recipe.rule.is_phrase(word))
     if len(words) < 2:
@@ -454,8 +520,8 @@ def best_words(
         span = least if count <= max_documents else f"{least} and at most {max_documents:,}"
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
-            f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} "
-            f"occurs in {span} documents. About 10,000 documents give a good vocabulary"
+            f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable "
+            f"{word} occurs in {span} documents. About 10,000 documents give a good vocabulary"
         )
     return Built(Vocabulary.from_words(words, recipe.rule), count, len(frequency))
 
@@ -469,9 +535,9 @@ def _choose_phrases(
 ) -> None:
     """Remove the pairs that are no phrases, and take the others' values from their words.
 
-    In a phrase, the words follow one another far more often than by chance: the normalised pointwise mutual
-    information (Bouma 2009) of being neighbours is at least 0.5, with a stop word 0.65. No word of a phrase
-    is in over half of the documents, as "of" is.
+    In a phrase, the words follow one another far more often than by chance: the normalised
+    pointwise mutual information (Bouma 2009) of being neighbours is at least 0.5, with a stop word
+    0.65. No word of a phrase is in over half of the documents, as "of" is.
     """
     pairs = {pair: pair.split(b" ") for pair in values if b" " in pair}
     times = {word: frequency[word] / 2 + value for word, value in values.items()}
@@ -493,7 +559,8 @@ def _choose_phrases(
 
 
 def _says_something(word: str, recipe: VocabularyRecipe) -> bool:
-    """Whether a word is long enough, and neither a stop word nor made of them, as "don't" is; or a title."""
+    """Whether a word is long enough, and neither a stop word nor made of them, as "don't" is; or a
+    title."""
     if recipe.rule.of_titles:
         return True
     if len(word) > recipe.rule.longest or _letters(word) < recipe.min_letters:
@@ -501,11 +568,15 @@ def _says_something(word: str, recipe: VocabularyRecipe) -> bool:
     stop_words = recipe.stop_words
     if not stop_words or word in stop_words:
         return not stop_words
-    return any(_letters(part) >= recipe.min_letters and part not in stop_words for part in word.split("'"))
+    return any(
+        _letters(part) >= recipe.min_letters and part not in stop_words for part in word.split("'")
+    )
 
 
 def _letters(word: str) -> int:
-    """How many letters a word has; one that stands for a syllable, as in Korean, Amharic or Hindi, is two."""
+    """How many letters a word has; one that stands for a syllable, as in Korean, Amharic or Hindi,
+    is two."""
     return len(word) + sum(
-        unicodedata.category(char) == "Lo" and unicodedata.bidirectional(char) == "L" for char in word
+        unicodedata.category(char) == "Lo" and unicodedata.bidirectional(char) == "L"
+        for char in word
     )

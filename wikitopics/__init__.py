@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "session")):
     raise ImportError(
-        "this copy of wikitopics lacks its symbolic links (wikitopics/session -> ../session and four more):"
-        " use `git clone` on Linux or macOS, or run `pip install .`"
+        "this copy of wikitopics lacks its symbolic links (wikitopics/session -> ../session and "
+        "four more): use `git clone` on Linux or macOS, or run `pip install .`"
     )
 
 if TYPE_CHECKING:  # `as` marks these names as exported
@@ -54,7 +54,9 @@ _HOME = {
         "document_completion",
         "wikitopics.session.errors": "SessionError",
         "wikitopics.session": "__version__",
-        "wikitopics.stored": "Area Article Measurement StoredSession Topic TopicThen delete open sessions",
+        "wikitopics.stored": (
+            "Area Article Measurement StoredSession Topic TopicThen delete open sessions"
+        ),
         "wikitopics.training": "train words",
         "wikitopics.vocab": "ENGLISH_STOP_WORDS UnknownVocabulary Vocabulary",
     }.items()

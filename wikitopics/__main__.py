@@ -5,8 +5,8 @@ import signal
 
 def main() -> None:
     """Load the command line and run it."""
-    # Nothing has begun until the command line is loaded, so Ctrl+C ends the program silently, without a
-    # traceback. A background job, which ignores Ctrl+C, continues.
+    # Nothing has begun until the command line is loaded, so Ctrl+C ends the program silently,
+    # without a traceback. A background job, which ignores Ctrl+C, continues.
     listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if listens:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,5 @@
-"""One option that a user may set, as data: for the command line, for dialogs, for models, sources and files.
+"""One option that a user may set, as data: for the command line, for dialogs, for models, sources
+and files.
 
 Imports nothing else of wikitopics, so that every room can declare its own.
 """
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-# Things looked up by name: built into this program, or provided by other packages through an entry point.
+# Things looked up by name: built into this program, or provided by other packages through an entry
+# point.
 
 T = TypeVar("T")
 ROOMS = ("crawler", "model", "session", "tui", "vocab")
@@ -33,9 +35,11 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 def install_command(requirement: str) -> str:
-    """The command that installs a package, such as "wikitopics[report]", where this program is installed.
+    """The command that installs a package, such as "wikitopics[report]", where this program is
+    installed.
 
-    It names this interpreter: another one's pip knows nothing of a wikitopics that came from a checkout.
+    It names this interpreter: another one's pip knows nothing of a wikitopics that came from a
+    checkout.
     """
     python = shlex.quote(sys.executable or "python3")
     if find_spec("pip") is None:  # as in environments that uv has made
@@ -85,19 +89,27 @@ class Registry(Generic[T]):
             raise self.error(f"{name!r} is not a {self.noun}. {there_are}")
         if len(points) > 1:
             packages = " and ".join(
-                f"{point.dist.name if point.dist else 'a package'} ({point.value})" for point in points
+                f"{point.dist.name if point.dist else 'a package'} ({point.value})"
+                for point in points
             )
-            raise self.error(f"the {self.noun} {name!r} comes from {packages}: uninstall all but one")
+            raise self.error(
+                f"the {self.noun} {name!r} comes from {packages}: uninstall all but one"
+            )
         where = f"the {self.noun} {name!r} ({points[0].value})"
         if not NAME.fullmatch(name):
-            raise self.error(f"{where} needs a name that begins with a letter: letters, digits, '_' and '-'")
+            raise self.error(
+                f"{where} needs a name that begins with a letter: letters, digits, '_' and '-'"
+            )
         try:
             candidate = points[0].load()
         except SystemExit as error:
             raise self.error(f"{where} cannot be loaded: it exits the program ({error})") from None
         except Exception as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
             reason = str(error).partition("\n")[0] or type(error).__name__
-            if isinstance(error, ImportError) and (room := str(error.name).partition(".")[0]) in ROOMS:
+            if (
+                isinstance(error, ImportError)
+                and (room := str(error.name).partition(".")[0]) in ROOMS
+            ):
                 reason = f"{reason}; import wikitopics.{room} instead"
             raise self.error(f"{where} cannot be loaded: {reason}") from None
         try:
@@ -115,19 +127,22 @@ class Registry(Generic[T]):
 
 
 def check_subclass(candidate: object, base: type, called: str, name: str, key: str) -> None:
-    """Raise ValueError unless ``candidate`` is a complete subclass of ``base`` whose ``key`` is ``name``."""
+    """Raise ValueError unless ``candidate`` is a complete subclass of ``base`` whose ``key`` is
+    ``name``."""
     if not (isinstance(candidate, type) and issubclass(candidate, base)):
         raise ValueError(f"is not a subclass of {called}")
     if missing := getattr(candidate, "__abstractmethods__", ()):
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
     if getattr(candidate, key, None) != name:
-        raise ValueError(f"calls itself {getattr(candidate, key, None)!r}; both names must be the same")
+        raise ValueError(
+            f"calls itself {getattr(candidate, key, None)!r}; both names must be the same"
+        )
 
 
 T_co = TypeVar("T_co", covariant=True)
 Scope = Literal["session", "run", "outside"]
-"""session: stored, and compared on resume · run: may change from run to run · outside: acts outside the
-program, never stored in a session and never taken from one."""
+"""session: stored, and compared on resume · run: may change from run to run · outside: acts outside
+the program, never stored in a session and never taken from one."""
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
@@ -139,15 +154,18 @@ class Option(Generic[T_co]):
     name: the key in files; `flag` is how it is written at the command line
     metavar: the placeholder for its value in help, such as "N"
     path: whether it is a file, so that ~ is resolved
-    least, most: the range of a number, ends included; `above` instead of `least` if that end is excluded
+    least, most: the range of a number, ends included; `above` instead of `least` if that end is
+    excluded
     choices: the accepted words: instead of any text, or besides numbers, such as "learn"
     default: the value if it is not given; None if `help` states it, or the model decides by itself
     scope: of an option of a source: how long it applies
     needed: whether its source cannot do without it
     derived: whether a new session derives its default from its source, and stores it
-    kept_as: the key under which a session keeps it, if not its name; a source may still use the name
+    kept_as: the key under which a session keeps it, if not its name; a source may still use the
+    name
     label: its label in a dialog; "" leaves it out
-    shared: of an option of a model: whether a value given for all models of a session reaches this one too
+    shared: of an option of a model: whether a value given for all models of a session reaches this
+    one too
     """
 
     of: type[T_co]
@@ -174,10 +192,12 @@ class Option(Generic[T_co]):
         return flag(self.name)
 
     def parse(self, text: str) -> object:
-        """The value of one word of the command line, or of a dialog. Raises ValueError saying what is
-        accepted."""
+        """The value of one word of the command line, or of a dialog. Raises ValueError saying what
+        is accepted."""
         try:
-            value: object = int(text) if self.of is int else float(text) if self.of is float else text
+            value: object = (
+                int(text) if self.of is int else float(text) if self.of is float else text
+            )
         except ValueError:
             value = text
         if not (bool(text) if self.of is tuple else self._takes(value)):
@@ -191,20 +211,24 @@ class Option(Generic[T_co]):
         return value  # type: ignore[return-value]  # mypy does not follow `of`
 
     def convert(self, value: object) -> T_co | str | None:
-        """The number of an argument: a number, its text, or one of the words; None gives the default.
+        """The number of an argument: a number, its text, or one of the words; None gives the
+        default.
 
         Raises ValueError with one line that names the option and what it takes.
         """
         if value is None:
             return self.default
-        number = value if isinstance(value, str) and value in self.choices else _number(value, self.of)
+        number = (
+            value if isinstance(value, str) and value in self.choices else _number(value, self.of)
+        )
         if not self._takes(number):
             shown = visible(" ".join(str(value).split())[:80]) or "an empty one"
             raise ValueError(f"{self.name} must be {self.takes()}, not {shown}")
         return number  # type: ignore[return-value]  # as in `check`
 
     def value(self, given: object, usual: T_co | None = None) -> T_co:
-        """The value of an argument, as `convert` gives it; None gives ``usual``, or else the default.
+        """The value of an argument, as `convert` gives it; None gives ``usual``, or else the
+        default.
 
         Raises ValueError as `convert` does, and if there is neither a value nor a default.
         """
@@ -214,7 +238,8 @@ class Option(Generic[T_co]):
         return value  # type: ignore[return-value]  # as in `check`
 
     def resolved(self, value: object, local: Callable[[str], str]) -> object:
-        """The value, with each file name in it transformed by ``local``. An address stays as it is."""
+        """The value, with each file name in it transformed by ``local``. An address stays as it
+        is."""
         if not self.path:
             return value
         names = value if isinstance(value, tuple) else (value,)
@@ -222,7 +247,8 @@ class Option(Generic[T_co]):
         return names if isinstance(value, tuple) else names[0]
 
     def takes(self) -> str:
-        """The accepted values, in words: "a whole number from 1 to 256", "a number over 0, or learn"."""
+        """The accepted values, in words: "a whole number from 1 to 256", "a number over 0, or
+        learn"."""
         if self.of is bool:
             return "true or false"
         if self.of is tuple:
@@ -235,7 +261,9 @@ class Option(Generic[T_co]):
         if self.least > -math.inf:
             bounds.append(f"from {self.least:g}")
         if self.most < math.inf:
-            bounds.append(f"to {self.most:,}" if isinstance(self.most, int) else f"to {self.most:,.10g}")
+            bounds.append(
+                f"to {self.most:,}" if isinstance(self.most, int) else f"to {self.most:,.10g}"
+            )
         return ", or ".join([" ".join(bounds), *self.choices])
 
     def _takes(self, value: object) -> bool:
@@ -260,15 +288,16 @@ def _number(value: object, of: type) -> float:
 
 
 def fault_in(options: object, taken: Sequence[str] = ()) -> str:
-    """Why these cannot be the options of a model or a source; "" if they can. ``taken``: names in use."""
+    """Why these cannot be the options of a model or a source; "" if they can. ``taken``: names in
+    use."""
     if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
         return "has options that are not a tuple of Options"
     names = [*taken, *(option.name for option in options)]
     for name in names:
         if names.count(name) > 1 or not _NAME.fullmatch(name) or iskeyword(name):
             return (
-                f"has an option {name!r}: its name must be unique: a lower-case letter, then lower-case "
-                "letters, digits or _, but not a Python keyword"
+                f"has an option {name!r}: its name must be unique: a lower-case letter, then "
+                "lower-case letters, digits or _, but not a Python keyword"
             )
     return ""
 

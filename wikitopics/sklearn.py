@@ -7,7 +7,12 @@ Needs scikit-learn 1.6 or later: `pip install wikitopics[sklearn]`.
 """
 
 try:
-    from wikitopics.model.estimators import OnlineHDPEstimator, OnlineLDAEstimator, SCVB0Estimator, load
+    from wikitopics.model.estimators import (
+        OnlineHDPEstimator,
+        OnlineLDAEstimator,
+        SCVB0Estimator,
+        load,
+    )
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("sklearn", "joblib"):
         raise

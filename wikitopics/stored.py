@@ -1,4 +1,5 @@
-"""`wikitopics.open`: a session as Python objects, for notebooks and scripts. Its file is only read."""
+"""`wikitopics.open`: a session as Python objects, for notebooks and scripts. Its file is only
+read."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ class Measurement:
 
     model: str
     articles: int
-    """Articles trained on by then. `tokens`: their words. `seconds`: the trainer's time until then."""
+    """Articles trained on by then. `tokens`: their words. `seconds`: the trainer's time until
+    then."""
     tokens: int
     seconds: float
     metric: str
@@ -115,14 +117,21 @@ class Topics(list[Topic]):
         with self._session._reading(self._model) as (reader, name):
             history = reader.share_history(name)
         rows = (
-            (topic.number, topic.name, topic.share, course_of(history, topic.number), topic.words[:10])
+            (
+                topic.number,
+                topic.name,
+                topic.share,
+                course_of(history, topic.number),
+                topic.words[:10],
+            )
             for topic in shown
         )
         return page.noted(heading) + page.listed(rows)
 
 
 def open(session: str | os.PathLike[str] = "default") -> StoredSession:
-    """The session of this name, or at this path: a str with a `/` or ending in `.db`, or any `Path`.
+    """The session of this name, or at this path: a str with a `/` or ending in `.db`, or any
+    `Path`.
 
     Raises `SessionError` if there is none or it cannot be read.
     """
@@ -146,8 +155,8 @@ def sessions() -> list[StoredSession]:
 def delete(session: str | os.PathLike[str]) -> None:
     """Delete the session of this name, or at this path, for good.
 
-    Raises `SessionError` if there is no such session, if a trainer is running on it, or if the file is not a
-    session.
+    Raises `SessionError` if there is no such session, if a trainer is running on it, or if the file
+    is not a session.
     """
     with _in_python():
         remove(path_of(session))
@@ -167,12 +176,13 @@ def path_of(session: str | os.PathLike[str]) -> Path:
 
 
 class StoredSession:
-    """A session file, read-only. Works beside a running trainer, from any thread, and can be pickled.
+    """A session file, read-only. Works beside a running trainer, from any thread, and can be
+    pickled.
 
-    Every method opens the file, reads it as of one moment, and closes it again: two calls may see the session
-    at two moments, but one call never does. `model` is a model's name; None means the session's first model.
-    Every method may raise ValueError or TypeError for a wrong argument, and `SessionError` if something is
-    wrong with the session; the message is one line.
+    Every method opens the file, reads it as of one moment, and closes it again: two calls may see
+    the session at two moments, but one call never does. `model` is a model's name; None means the
+    session's first model. Every method may raise ValueError or TypeError for a wrong argument, and
+    `SessionError` if something is wrong with the session; the message is one line.
     """
 
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
@@ -183,7 +193,8 @@ class StoredSession:
             self._file = reader.file
 
     def status(self) -> Status:
-        """Its progress and the state of its trainer: the keys of `wikitopics status --json`, and more.
+        """Its progress and the state of its trainer: the keys of `wikitopics status --json`, and
+        more.
 
         `pass` is called `pass_`, since Python reserves that word.
         """
@@ -191,15 +202,16 @@ class StoredSession:
             return reader.status()
 
     def topics(self, model: str | None = None) -> Topics:
-        """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
+        """All topics, most prevalent first, as of the newest snapshot; empty before the first
+        minibatch."""
         with self._reading(model) as (reader, name):
             topics = described_topics(reader, name)
         return Topics(sorted(topics, key=lambda topic: -topic.share), self, name)
 
     def areas(self, n: int | None = None, model: str | None = None) -> list[Area]:
-        """The areas of the topics in use, the largest first: topics of one area use the same words and occur
-        in the same articles. With `n`, the tree of topics is cut into that many; numbers and names are
-        then valid only for this cut. Empty before the first minibatch.
+        """The areas of the topics in use, the largest first: topics of one area use the same words
+        and occur in the same articles. With `n`, the tree of topics is cut into that many; numbers
+        and names are then valid only for this cut. Empty before the first minibatch.
         """
         n = None if n is None else whole("n", n, least=1)
         with self._reading(model) as (reader, name):
@@ -211,17 +223,29 @@ class StoredSession:
         with self._reading(model) as (reader, name):
             reader.check_topic(name, topic)
             points = reader.topic_history(name, topic, SNAPSHOT_WORDS)
-        return [TopicThen(articles, share, *zip(*words, strict=True)) for articles, share, words in points]
+        return [
+            TopicThen(articles, share, *zip(*words, strict=True))
+            for articles, share, words in points
+        ]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
         """The events of a model's topics, oldest first."""
         with self._reading(model) as (reader, name):
             return [event for event in reader.topic_events() if event.model == name]
 
-    def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
-        """The articles most about a topic, ranked by the topic's share of them times the square root of their
-        number of words; if `topic` is None, the newest articles, whatever their role."""
-        limit, topic = whole("limit", limit, least=0), None if topic is None else whole("topic", topic)
+    def articles(
+        self,
+        topic: int | None = None,
+        limit: int = 20,
+        model: str | None = None,
+    ) -> list[Article]:
+        """The articles most about a topic, ranked by the topic's share of them times the square
+        root of their number of words; if `topic` is None, the newest articles, whatever their
+        role."""
+        limit, topic = (
+            whole("limit", limit, least=0),
+            None if topic is None else whole("topic", topic),
+        )
         with self._reading(model) as (reader, name):
             return proportions.listed_articles(reader, name, topic, limit)
 
@@ -231,26 +255,36 @@ class StoredSession:
             return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
 
     def infer(
-        self, texts: Iterable[str | None], model: str | None = None, *, markup: Markup | None = None
+        self,
+        texts: Iterable[str | None],
+        model: str | None = None,
+        *,
+        markup: Markup | None = None,
     ) -> NDArray[np.float32]:
-        """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than one at a
-        time. ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
-        A session of links takes texts with links in either markup, and recognises which.
+        """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than
+        one at a
+        time. ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own
+        texts. A session of links takes texts with links in either markup, and recognises which.
 
-        A text without any word of the vocabulary, None or NaN, gets what the model expects of an unread
-        document.
+        A text without any word of the vocabulary, None or NaN, gets what the model expects of an
+        unread document.
         """
         return self._inferred(texts, model, markup)[1]
 
     def _inferred(
-        self, texts: Iterable[str | None], model: str | None, markup: Markup | None
+        self,
+        texts: Iterable[str | None],
+        model: str | None,
+        markup: Markup | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """(the number of known words of each text, (D,); what `infer` returns)."""
         check_collection("texts", texts)
         plain = list[str]()
         for number, text in enumerate(map(cell, texts)):
             if text is not None and not isinstance(text, str):
-                raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a string")
+                raise TypeError(
+                    f"texts: number {number} is of type {type(text).__name__}, not a string"
+                )
             plain.append(text or "")
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
@@ -266,12 +300,12 @@ class StoredSession:
         text: str | None = None,
         markup: Markup | None = None,
     ) -> list[Neighbour]:
-        """The articles most like the one with this title, or like any text, nearest first: trained ones and,
-        once the session has ended, also the user's own held-out documents. ``markup`` is the text's, as for
-        `infer`. Raises ValueError for a text without any word of the vocabulary.
+        """The articles most like the one with this title, or like any text, nearest first: trained
+        ones and, once the session has ended, also the user's own held-out documents. ``markup`` is
+        the text's, as for `infer`. Raises ValueError for a text without any word of the vocabulary.
 
-        The first call reads the proportions of all articles (a quarter of a second per million); later calls
-        find them in memory until the session changes.
+        The first call reads the proportions of all articles (a quarter of a second per million);
+        later calls find them in memory until the session changes.
         """
         if (title is None) == (text is None):
             raise ValueError("similar takes either a title or a text")
@@ -293,55 +327,71 @@ class StoredSession:
 
     @overload
     def proportions(
-        self, model: str | None = None, *, held_out: bool | None = None, frame: Literal[False] = False
+        self,
+        model: str | None = None,
+        *,
+        held_out: bool | None = None,
+        frame: Literal[False] = False,
     ) -> tuple[csr_array, NDArray[np.int64]]: ...
 
     @overload
     def proportions(
-        self, model: str | None = None, *, held_out: bool | None = None, frame: Literal[True]
+        self,
+        model: str | None = None,
+        *,
+        held_out: bool | None = None,
+        frame: Literal[True],
     ) -> DataFrame: ...
 
     def proportions(
-        self, model: str | None = None, *, held_out: bool | None = None, frame: bool = False
+        self,
+        model: str | None = None,
+        *,
+        held_out: bool | None = None,
+        frame: bool = False,
     ) -> tuple[csr_array, NDArray[np.int64]] | DataFrame:
-        """(scipy CSR (D, K) float32, (D,) page ids): the topic proportions of every trained article, if they
-        are recorded; with `held_out`, also those of the user's own held-out documents, which the finished
-        model has inferred.
+        """(scipy CSR (D, K) float32, (D,) page ids): the topic proportions of every trained
+        article, if they are recorded; with `held_out`, also those of the user's own held-out
+        documents, which the finished model has inferred.
 
-        With `frame`, a pandas table with a column for each topic; held-out documents are in it unless
-        `held_out` is False. Every one of your own documents has a row, in the order in which they were
-        given; the row is empty (NaN) for a document without proportions, such as a text without any known
-        word. The index is that of the Series given to `train`, otherwise `id` if every document has a unique
-        one, otherwise `page_id`.
+        With `frame`, a pandas table with a column for each topic; held-out documents are in it
+        unless `held_out` is False. Every one of your own documents has a row, in the order in which
+        they were given; the row is empty (NaN) for a document without proportions, such as a text
+        without any known word. The index is that of the Series given to `train`, otherwise `id` if
+        every document has a unique one, otherwise `page_id`.
 
-        Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005 (in a model
+        Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005
+        (in a model
         of over 100 topics: under half an equal share). A row sums to 1 minus what was not recorded.
-        Proportions date from the article's training; those of the newest 20,000 articles were updated each
-        time the session doubled in size. With several passes, they date from the last reading.
+        Proportions date from the article's training; those of the newest 20,000 articles were
+        updated each time the session doubled in size. With several passes, they date from the last
+        reading.
         """
         with self._reading(model) as (reader, name):
             matrix_of = proportions.as_frame if frame else proportions.as_csr
             return matrix_of(reader, name, held_out=frame if held_out is None else held_out)
 
     def documents(self, model: str | None = None) -> DataFrame:
-        """A pandas table of the documents with the largest topic of each: `topic`, `name`, `share` (its
-        proportion), `area` and `area_name`. Rows and index are those of `proportions(frame=True)`; a row
-        without proportions is empty.
+        """A pandas table of the documents with the largest topic of each: `topic`, `name`, `share`
+        (its proportion), `area` and `area_name`. Rows and index are those of
+        `proportions(frame=True)`; a row without proportions is empty.
         """
         with self._reading(model) as (reader, name):
             frame = proportions.as_frame(reader, name, held_out=True)
             return proportions.largest_topics(frame, described_topics(reader, name))
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
-        """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has kept them:
-        with several passes, or with `--keep-counts`. A model's `learn` and `infer` take them unchanged.
+        """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has
+        kept them: with several passes, or with `--keep-counts`. A model's `learn` and `infer` take
+        them unchanged.
         """
         with self._open(), KeptCounts(self.path) as kept:
             documents = kept.documents(0, len(kept))
         return Minibatch(documents.indptr, documents.word_ids, documents.counts), documents.page_ids
 
     def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:
-        """The n most probable words of every topic, most probable first: `top_words()[12]` are topic 12's."""
+        """The n most probable words of every topic, most probable first: `top_words()[12]` are
+        topic 12's."""
         n = whole("n", n, least=1)
         with self._reading(model) as (reader, name):
             rows = proportions.top_words(reader, name, n, relevant=False)
@@ -357,15 +407,22 @@ class StoredSession:
             file.write(page.encode())
 
     def export(
-        self, what: str, path: str | os.PathLike[str], format: str | None = None, *, model: str | None = None
+        self,
+        what: str,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        model: str | None = None,
     ) -> None:
         """Write what `wikitopics export` writes to a file, or for gensim to a folder.
 
-        ``format``: None follows the ending of the name; ``model``: None exports all models, or the first
-        for exports of a single model.
+        ``format``: None follows the ending of the name; ``model``: None exports all models, or the
+        first for exports of a single model.
         """
         if not isinstance(what, str) or what not in TABLES:
-            raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), TABLES)}")
+            raise ValueError(
+                f"what: there is no export {what!r:.60}. {did_you_mean(str(what), TABLES)}"
+            )
         table, target = TABLES[what], _target(path)
         with self._open() as reader:
             form = exports.written_to(target, table, format)
@@ -408,7 +465,9 @@ class StoredSession:
         from wikitopics.session.analysis.report import page
 
         try:
-            models = [self.topics(model.name)._pieces(MOST_SHOWN // 2) for model in self.status().models]
+            models = [
+                self.topics(model.name)._pieces(MOST_SHOWN // 2) for model in self.status().models
+            ]
         except SessionError:
             models = []
         return page.framed(page.noted(repr(self).strip("<>")), *models)
@@ -425,8 +484,8 @@ class StoredSession:
 
     @contextmanager
     def _reading(self, model: str | None) -> Iterator[tuple[SessionReader, str]]:
-        """Read everything in the block as of one moment, with the model's name; keep it short: the file
-        must not be held for long."""
+        """Read everything in the block as of one moment, with the model's name; keep it short: the
+        file must not be held for long."""
         with self._open() as reader, reader.one_moment():
             yield reader, reader.model_named(model)
 
@@ -465,13 +524,15 @@ def check_collection(argument: str, value: object) -> None:
     if hasattr(value, "columns"):  # iterating over a table yields their names
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
     is_alone = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
-    if is_alone or isinstance(value, Mapping) or not isinstance(value, Iterable):  # a mapping yields keys
+    if (
+        is_alone or isinstance(value, Mapping) or not isinstance(value, Iterable)
+    ):  # a mapping yields keys
         raise wrong_type(argument, "a collection, such as a list", value)
 
 
 def cell(value: object) -> object:
-    """The value of a table's cell: None for NaN, for pandas' NA and NaT, and for what numpy masks; what a
-    scalar of Arrow holds."""
+    """The value of a table's cell: None for NaN, for pandas' NA and NaT, and for what numpy masks;
+    what a scalar of Arrow holds."""
     if type(value).__module__.partition(".")[0] == "pyarrow":
         value = value.as_py()  # type: ignore[attr-defined]
     missing = type(value).__name__ in ("NAType", "NaTType", "MaskedConstant") or (
@@ -481,8 +542,8 @@ def cell(value: object) -> object:
 
 
 def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:
-    """A whole number, which may be numpy's; with ``least``, one from there to a million. Raises TypeError and
-    ValueError."""
+    """A whole number, which may be numpy's; with ``least``, one from there to a million. Raises
+    TypeError and ValueError."""
     try:
         number = index(value)
     except TypeError:

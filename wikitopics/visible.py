@@ -9,8 +9,8 @@ _KEEP = frozenset("\u200c\u200d")
 def visible(text: str) -> str:
     """``text`` with everything that a terminal could obey escaped, e.g. ``\\x1b`` or ``\\u202e``.
 
-    Control characters, bidirectional overrides, line separators and lone surrogates are printed as escapes
-    and have no effect.
+    Control characters, bidirectional overrides, line separators and lone surrogates are printed as
+    escapes and have no effect.
     """
     if text.isprintable():  # it contains nothing to escape, and this test is quick
         return text

@@ -1,8 +1,10 @@
 """How well areas hold topics together that meet in articles, and how long they stay the same.
 
-`lift` is how many times more often than topics of random groups of the same sizes two topics of one area
-share an article: the geometric mean over all pairs, a topic counting from .02 of an article on. The weights
-in `model.areas` were chosen on articles of full length; those of `short` and of the demo chose nothing.
+`lift` is how many times more often than topics of random groups of the same sizes two topics of one
+area
+share an article: the geometric mean over all pairs, a topic counting from .02 of an article on. The
+weights in `model.areas` were chosen on articles of full length; those of `short` and of the demo
+chose nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ KINDS: Mapping[str, Callable[[int, int], OnlineModel]] = {
 
 
 def lift(theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[np.int64]) -> float:
-    """How many times more often topics of one group share a document than those of random groups."""
+    """How many times more often topics of one group share a document than those of random
+    groups."""
     parts = theta[:, topics].astype(np.float64)
     present, mean = np.where(parts > PRESENT, parts, 0), parts.mean(axis=0)
     met = np.log((present.T @ present / len(parts) + 1e-7) / np.outer(mean, mean))
@@ -52,7 +55,8 @@ def lift(theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[
 
 
 def changed(before: Areas, now: Areas) -> bool:
-    """Whether most topics of an area have another number, which is its colour, than at the last snapshot."""
+    """Whether most topics of an area have another number, which is its colour, than at the last
+    snapshot."""
     for area in before.names:
         numbers = now.of_topic[(before.of_topic == area) & (now.of_topic != NONE)].tolist()
         if numbers and Counter(numbers).most_common(1)[0][0] != area:
@@ -63,7 +67,10 @@ def changed(before: Areas, now: Areas) -> bool:
 def neighbours_kept(far: NDArray[np.float64], places: NDArray[np.floating], k: int = 5) -> float:
     """The share of the k nearest topics by distance that are among the k nearest on the map."""
     flat = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
-    nearest = [np.argsort(apart + np.diag(np.full(len(far), np.inf)), axis=1)[:, :k] for apart in (far, flat)]
+    nearest = [
+        np.argsort(apart + np.diag(np.full(len(far), np.inf)), axis=1)[:, :k]
+        for apart in (far, flat)
+    ]
     return float(np.mean([len({*one} & {*other}) / k for one, other in zip(*nearest, strict=True)]))
 
 
@@ -90,7 +97,9 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
     theta, topics = np.concatenate(thetas), areas.topics
     groups = areas.of_topic[topics].astype(np.int64)
     leading = model.top_words(20)
-    by_words = Areas.by_distance(distances((leading[0][topics], leading[1][topics])), topics, model.n_topics)
+    by_words = Areas.by_distance(
+        distances((leading[0][topics], leading[1][topics])), topics, model.n_topics
+    )
     sizes = np.bincount(groups)
     return {
         "topics": len(topics),
@@ -122,7 +131,9 @@ def demo() -> Figures:
 
 
 LABELS = {"demo": "the demo"}
-LABELS |= {f"{kind}_{corpus}": f"{NAMES[kind]}, {WHERE[corpus]}" for corpus in WHERE for kind in NAMES}
+LABELS |= {
+    f"{kind}_{corpus}": f"{NAMES[kind]}, {WHERE[corpus]}" for corpus in WHERE for kind in NAMES
+}
 COLUMNS = {
     "topics in areas": "{topics} in {areas}",
     "lift by leading words": "{lift_by_leading_words:.1f}",

@@ -1,8 +1,8 @@
 """The crawler, with the embedded wiki in a process of its own on loopback.
 
 `api`, `html`: 8 kB of wikitext an article, no cap, to word counts in a process pool as in training.
-`waits_*`: a wiki whose replies take this long, under Wikimedia's rules; requests are counted as they arrive
-there.
+`waits_*`: a wiki whose replies take this long, under Wikimedia's rules; requests are counted as
+they arrive there.
 """
 
 import asyncio
@@ -32,7 +32,9 @@ from wikitopics.crawler.source import Source
 from wikitopics.session.training.blocks import Intake, counting_workers
 from wikitopics.vocab import Vocabulary
 
-EXPERIMENT = Experiment("crawl", "articles an hour and requests a minute of the crawler", data="none")
+EXPERIMENT = Experiment(
+    "crawl", "articles an hour and requests a minute of the crawler", data="none"
+)
 SECONDS = 75.0
 """Seconds at a slow wiki: more than a minute, since its budget is for a minute."""
 WINDOW = 60.0
@@ -43,7 +45,8 @@ BUDGET = 200
 
 
 async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
-    """Articles counted in a second, and in a CPU second not counting the wiki's; without the pool's start."""
+    """Articles counted in a second, and in a CPU second not counting the wiki's; without the pool's
+    start."""
 
     def cpu() -> float:
         # The pool's workers are children of our fork server.
@@ -105,12 +108,14 @@ async def _crawl(url: str, folder: Path, seconds: float) -> int:
 
 
 def crawled(url: str, folder: Path, seconds: float) -> int:
-    """What one trainer crawls in this many seconds; trainers share their budget through the folder."""
+    """What one trainer crawls in this many seconds; trainers share their budget through the
+    folder."""
     return asyncio.run(_crawl(url, folder, seconds))
 
 
 def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
-    """Trainers at a wiki whose replies take this many seconds, and this many more for each page in them."""
+    """Trainers at a wiki whose replies take this many seconds, and this many more for each page in
+    them."""
     arrivals: list[tuple[float, int]] = []
 
     @web.middleware

@@ -1,12 +1,12 @@
 """How fast a dump becomes word counts: MB of XML a second.
 
-`multistream`: articles of the embedded sample, written out as 8 kB of wikitext each, packed as Wikimedia
-packs its dumps (a bzip2 stream for every 100 pages), read as in training, start included, by a worker a
-core; the median of three.
+`multistream`: articles of the embedded sample, written out as 8 kB of wikitext each, packed as
+Wikimedia packs its dumps (a bzip2 stream for every 100 pages), read as in training, start included,
+by a worker a core; the median of three.
 
-`disk` and `http`: 6,000 articles of 32 kB, 400 real ones over and over, 20 times, as files and from a server
-on loopback, and the memory of all processes of the trainer (proportional set size): the most until a third
-was read, and until the end.
+`disk` and `http`: 6,000 articles of 32 kB, 400 real ones over and over, 20 times, as files and from
+a server on loopback, and the memory of all processes of the trainer (proportional set size): the
+most until a third was read, and until the end.
 """
 
 import asyncio
@@ -36,19 +36,26 @@ from wikitopics.crawler.source import Asked
 from wikitopics.session.training.opening import open_source
 from wikitopics.vocab import Vocabulary
 
-EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts", data="wikitext for disk, http")
+EXPERIMENT = Experiment(
+    "dump", "how fast a dump becomes word counts", data="wikitext for disk, http"
+)
 ARTICLES = 10_000
 LONG = 6_000
 REPEATS = 3
 COPIES = 20
-HEAD = '<mediawiki><siteinfo><namespaces><namespace key="6">File</namespace></namespaces></siteinfo>\n'
+HEAD = (
+    '<mediawiki><siteinfo><namespaces><namespace key="6">File</namespace></namespaces></siteinfo>\n'
+)
 Packing = Callable[[bytes], bytes]
 
 
 def pages(articles: int) -> Iterator[str]:
     """The pages of the dump as XML, 100 at a time."""
     corpus = load_sample()
-    made, writer = SizedArticles(corpus, articles, 0, words_for_bytes(corpus, 8000)), Writer(corpus.words)
+    made, writer = (
+        SizedArticles(corpus, articles, 0, words_for_bytes(corpus, 8000)),
+        Writer(corpus.words),
+    )
     return xml(articles, made.title, lambda i: writer.wikitext(made.article(i)))
 
 
@@ -63,7 +70,8 @@ def xml(articles: int, title: Callable[[int], str], text: Callable[[int], str]) 
     for start in range(0, articles, 100):
         yield "".join(
             f"<page><title>{escape(title(i))}</title><ns>0</ns><id>{i + 1}</id><revision>"
-            f"<id>{i + 1}</id><contributor><username>x</username></contributor><model>wikitext</model>"
+            f"<id>{i + 1}</id><contributor><username>x</username></contributor>"
+            "<model>wikitext</model>"
             f"<text>{escape(text(i))}</text></revision></page>\n"
             for i in range(start, min(start + 100, articles))
         )
@@ -79,12 +87,20 @@ def write(path: Path, pages: Iterator[str], pack: Packing, *, each: bool) -> flo
 async def opened(names: Sequence[str], vocabulary: Vocabulary, cluster: str | None = None) -> Any:
     """A feed of the articles of these files, counted here or by a cluster."""
     asked, kind = Asked({"dump": tuple(names)}, seed=0), Dump()
-    source = await open_source(kind, kind.identity(asked), asked, vocabulary, print, cluster=cluster)
+    source = await open_source(
+        kind,
+        kind.identity(asked),
+        asked,
+        vocabulary,
+        print,
+        cluster=cluster,
+    )
     return source.feed
 
 
 async def read(feed: Any, position: Any, look: Callable[[float], object] = lambda lap: None) -> int:
-    """The number of articles behind a position; ``look`` is called with the share of the dump read so far."""
+    """The number of articles behind a position; ``look`` is called with the share of the dump read
+    so far."""
     articles = 0
     feed.start(position)
     try:

@@ -1,7 +1,8 @@
 """How many events a session reports about its topics: ten runs of each kind of model.
 
-Articles come in another order for each seed, minibatches, snapshots and events as in a session. `short` and
-`long` (read five times) are taken for parts of 7,000,000 articles, the demo's sample has the demo's settings.
+Articles come in another order for each seed, minibatches, snapshots and events as in a session.
+`short` and `long` (read five times) are taken for parts of 7,000,000 articles, the demo's sample
+has the demo's settings.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ def events(corpus: Corpus, kind: str, topics: int | None, seed: int) -> list[Top
     """The events of one run."""
     cls = kinds.load(kind)
     model = cls.create(
-        topics or corpus.topics or cls.default_topics, len(corpus.words), corpus.size, seed=seed
+        topics or corpus.topics or cls.default_topics,
+        len(corpus.words),
+        corpus.size,
+        seed=seed,
     )
     chronicle = Chronicle(kind, corpus.words, None, ())
     return [event for one in snapshots(model, corpus, seed) for event in chronicle.note(one)]

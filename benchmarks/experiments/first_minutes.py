@@ -1,8 +1,8 @@
 """The first minutes of a stream: every model beside scikit-learn and plain [H10] at each doubling.
 
-As a user sees it live: a corpus of 7,000,000, minibatches that grow from 64 by the trainer's own schedule,
-articles of all three corpora, medians of three seeds, scored on the `report` articles. One scorer for all:
-the best of a few symmetric priors for each model's topics.
+As a user sees it live: a corpus of 7,000,000, minibatches that grow from 64 by the trainer's own
+schedule, articles of all three corpora, medians of three seeds, scored on the `report` articles.
+One scorer for all: the best of a few symmetric priors for each model's topics.
 """
 
 from __future__ import annotations
@@ -19,17 +19,23 @@ from benchmarks.peers import SklearnLDA
 from wikitopics.model import kinds
 from wikitopics.session.training.measuring import minibatch_size
 
-EXPERIMENT = Experiment("first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]")
+EXPERIMENT = Experiment(
+    "first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]"
+)
 D = 7_000_000
 K = 100
-DOUBLINGS = {corpus: [500 * 2**i for i in range(4 if corpus == "long" else 7)] for corpus in CORPORA}
+DOUBLINGS = {
+    corpus: [500 * 2**i for i in range(4 if corpus == "long" else 7)] for corpus in CORPORA
+}
 SEEDS = range(3)
 Made = tuple[Any, Callable[[int, int], int]]
-"""A model, and the size of its next minibatch by the articles seen and those of the next doubling."""
+"""A model, and the size of its next minibatch by the articles seen and those of the next
+doubling."""
 
 
 def scores(made: Made, corpus: Corpus) -> Iterator[float]:
-    """At each doubling, or at the first end of a minibatch after it, as long as there are articles."""
+    """At each doubling, or at the first end of a minibatch after it, as long as there are
+    articles."""
     (model, size), documents, seen, last = made, train(corpus), 0, float("nan")
     for due in DOUBLINGS[corpus]:
         if due > documents.D:

@@ -1,13 +1,13 @@
 """A stream whose subjects change half-way: what a half-life gains, and what it costs.
 
-A corpus is divided by subject: an LDA of 50 topics is cut in two where its topics go together least (or
-second least), and an article belongs to the side with over 0.7 of its words; others are left out. A stream
-has articles of one side, then of the other. After the change three models are compared on the same 1,000
-articles, each scored by document completion before it is trained: one with a half-life of 5,000 articles, one
-without, and one that begins at the change and never sees the old subjects. The price is what the half-life
-has lost by then on the old subjects. The numbers of `model/allocation.py` were chosen on the first two
-streams, which are short articles of `benchmarks.data`; the others are of another corpus, over another
-vocabulary, and chose nothing.
+A corpus is divided by subject: an LDA of 50 topics is cut in two where its topics go together least
+(or second least), and an article belongs to the side with over 0.7 of its words; others are left
+out. A stream has articles of one side, then of the other. After the change three models are
+compared on the same 1,000 articles, each scored by document completion before it is trained: one
+with a half-life of 5,000 articles, one without, and one that begins at the change and never sees
+the old subjects. The price is what the half-life has lost by then on the old subjects. The numbers
+of `model/allocation.py` were chosen on the first two streams, which are short articles of
+`benchmarks.data`; the others are of another corpus, over another vocabulary, and chose nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ Curve = list[tuple[int, float]]
 
 
 class Stream(NamedTuple):
-    """corpus; cut: 1 where topics go together least; back: the sides change places; before: articles."""
+    """corpus; cut: 1 where topics go together least; back: the sides change places; before:
+    articles."""
 
     name: str
     corpus: str
@@ -64,14 +65,17 @@ STREAMS: Mapping[str, Stream] = {
 
 
 def parted(stream: Stream) -> tuple[int, Minibatch, Minibatch]:
-    """The size of the vocabulary, and the articles before and after the change, each in random order."""
+    """The size of the vocabulary, and the articles before and after the change, each in random
+    order."""
     if stream.corpus == "short":
         n_words, documents = split("short").n_words, split("short").train
     else:
         vocabulary = Vocabulary.load("english")
         counted = (vocabulary.count(article["text"]) for article in articles())
         n_words = len(vocabulary)
-        documents = batch_of([(ids, counts) for ids, counts in counted if counts.sum() >= LEAST_WORDS])
+        documents = batch_of(
+            [(ids, counts) for ids, counts in counted if counts.sum() >= LEAST_WORDS]
+        )
     documents = in_order(documents, np.random.default_rng(stream.cut).permutation(documents.D))
     model = OnlineLDA(50, n_words, documents.D, seed=stream.cut)
     for batch in minibatches(documents[:30_000], 1024):
@@ -87,7 +91,8 @@ def parted(stream: Stream) -> tuple[int, Minibatch, Minibatch]:
 
 
 def _together(theta: NDArray[np.float32], cut: int) -> NDArray[np.intp]:
-    """Topics that go together and hold half of all words, by an eigenvector of the normalised cut."""
+    """Topics that go together and hold half of all words, by an eigenvector of the normalised
+    cut."""
     both = theta.T.astype(float) @ theta
     degree = np.sqrt(both.sum(axis=1))
     place = np.linalg.eigh(both / np.outer(degree, degree))[1][:, -1 - cut] / degree
@@ -96,9 +101,11 @@ def _together(theta: NDArray[np.float32], cut: int) -> NDArray[np.intp]:
 
 
 def followed(model: OnlineModel, documents: Minibatch, change: int) -> Curve:
-    """(articles since the change, nats a word of the last 1,000 articles before these were trained).
+    """(articles since the change, nats a word of the last 1,000 articles before these were
+    trained).
 
-    At every 250 articles, wherever the minibatches end, so that models are compared on the same ones.
+    At every 250 articles, wherever the minibatches end, so that models are compared on the same
+    ones.
     """
     points: Curve = []
     nats: dict[int, float] = {}
@@ -146,7 +153,8 @@ def measure(kind: str, stream: Stream) -> Figures:
     }
     figures = {name: round(dict(points)[2 * half_life], 3) for name, points in curves.items()}
     behind = {
-        name: round(figures["new subjects alone"] - figures[name], 3) for name in ("half-life", "without")
+        name: round(figures["new subjects alone"] - figures[name], 3)
+        for name in ("half-life", "without")
     }
     price = round(dict(curves["without"])[0] - dict(curves["half-life"])[0], 3)
     return {
@@ -154,7 +162,9 @@ def measure(kind: str, stream: Stream) -> Figures:
         "after_two_half_lives": figures,
         "behind": behind,
         "price_before_the_change": price,
-        "curves": {name: [(at, round(value, 4)) for at, value in points] for name, points in curves.items()},
+        "curves": {
+            name: [(at, round(value, 4)) for at, value in points] for name, points in curves.items()
+        },
     }
 
 
@@ -173,7 +183,8 @@ def behind(points: Points) -> str:
                 found = points.get(f"{kind}_{name}")
                 at, back = (found["after_two_half_lives"], found["behind"]) if found else ({}, {})
                 cells += [
-                    f"{at[one]:.3f} ({back[one]:.3f})" if found else "-" for one in ("half-life", "without")
+                    f"{at[one]:.3f} ({back[one]:.3f})" if found else "-"
+                    for one in ("half-life", "without")
                 ]
             yield stream.name, *cells
 
@@ -189,7 +200,11 @@ def curves(points: Points) -> Figure:
         kind: points[f"{kind}_articles"] for kind in kinds.built_in if f"{kind}_articles" in points
     }
     figure, panels = pyplot.subplots(
-        1, len(shown) or 1, figsize=(4 * len(shown) or 4, 3.6), sharey=True, squeeze=False
+        1,
+        len(shown) or 1,
+        figsize=(4 * len(shown) or 4, 3.6),
+        sharey=True,
+        squeeze=False,
     )
     for axes, (kind, one) in zip(panels[0], shown.items(), strict=False):
         for name, followed_points in one["curves"].items():

@@ -1,12 +1,13 @@
 """Trainers stopped at random instants in every possible way, with the file checked after each stop.
 
-`on_counts`: three kinds of models, one thread and two. `on_a_wiki`: the embedded wiki while it misbehaves.
+`on_counts`: three kinds of models, one thread and two. `on_a_wiki`: the embedded wiki while it
+misbehaves.
 `on_the_demo`: `wikitopics demo --headless`. `power_cuts`: see `benchmarks.stops.power`.
 
-After each stop the file must open, pass SQLite's integrity check, keep its account and hold an exact
-prefix of the stream, and nothing that the trainer started may live on. A session interrupted again and
-again must end with the same models as an undisturbed one, bit for bit (counts), and with every article
-once (wiki, demo).
+After each stop the file must open, pass SQLite's integrity check, keep its account and hold an
+exact prefix of the stream, and nothing that the trainer started may live on. A session interrupted
+again and again must end with the same models as an undisturbed one, bit for bit (counts), and with
+every article once (wiki, demo).
 """
 
 import contextlib
@@ -38,7 +39,8 @@ FAULTS = (
 
 
 def interrupted(trial: Trial, folder: Path, stops: int, expect: Callable[[Path], None]) -> Tally:
-    """Sessions stopped this many times in all. ``expect`` checks each at its end, and raises Broken."""
+    """Sessions stopped this many times in all. ``expect`` checks each at its end, and raises
+    Broken."""
     number = 0
     while trial.tally.stops < stops:
         number += 1
@@ -74,7 +76,12 @@ def wiki(folder: Path, stops: int, articles: int) -> Tally:
     return tally
 
 
-MODELS_OF_WIKI = ("--model", "lda:topics=10,batch_size=256", "--model", "scvb0:topics=10,batch_size=256")
+MODELS_OF_WIKI = (
+    "--model",
+    "lda:topics=10,batch_size=256",
+    "--model",
+    "scvb0:topics=10,batch_size=256",
+)
 
 
 def demo(folder: Path, stops: int, articles: int) -> Tally:
@@ -92,7 +99,12 @@ def crawls(folder: Path, command: list[str], stops: int, articles: int) -> Tally
         if crawled != articles:
             raise Broken(f"{crawled} pages crawled of a wiki of {articles}")
 
-    return interrupted(Trial(folder, command, random.Random(0), threads=False), folder, stops, expect_all)
+    return interrupted(
+        Trial(folder, command, random.Random(0), threads=False),
+        folder,
+        stops,
+        expect_all,
+    )
 
 
 def _in_a_folder(trial: Callable[[Path], Tally | Cuts]) -> Figures:

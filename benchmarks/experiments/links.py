@@ -1,7 +1,7 @@
 """Links instead of words: how fast they are extracted, and what the topics of each are like.
 
-Topics are compared over some 480 real articles: models learn from three in five, and the others say which
-words, or which links, occur together.
+Topics are compared over some 480 real articles: models learn from three in five, and the others say
+which words, or which links, occur together.
 """
 
 import itertools
@@ -47,7 +47,9 @@ WIKI = SourceInfo("en.wikipedia.org", None, ("File", "Image"), ("Category",), "e
 def wikitexts() -> list[Page]:
     """The 400 articles of wikitext."""
     found = data.articles("wikitext/articles-400.jsonl.xz")
-    return [Page(n, one["title"], 1, one["text"], "wikitext") for n, one in enumerate(found, start=1)]
+    return [
+        Page(n, one["title"], 1, one["text"], "wikitext") for n, one in enumerate(found, start=1)
+    ]
 
 
 def html_pages() -> list[Page]:
@@ -59,7 +61,8 @@ def html_pages() -> list[Page]:
 
 
 def speed(markup: Markup) -> Figures:
-    """Megabytes of UTF-8 in a CPU second, prose and links in turn, and how many times as fast links are."""
+    """Megabytes of UTF-8 in a CPU second, prose and links in turn, and how many times as fast links
+    are."""
     pages = wikitexts() if markup == "wikitext" else html_pages()
     extract = extract_wikitext if markup == "wikitext" else extract_html
     size = sum(len(page.text.encode()) for page in pages) / 1e6
@@ -88,8 +91,8 @@ def articles() -> Iterator[Page]:
 def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> float:
     """How often the word that least occurs together with the others is the intruder.
 
-    After Lau, Newman and Baldwin 2014, with mean NPMI in the place of a trained ranker: to a topic's leading
-    words comes one that leads another topic and is improbable in this one.
+    After Lau, Newman and Baldwin 2014, with mean NPMI in the place of a trained ranker: to a
+    topic's leading words comes one that leads another topic and is improbable in this one.
     """
     rng = np.random.default_rng(seed)
     leading = top_words(topics, WORDS)
@@ -97,7 +100,9 @@ def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> fl
     for k, own in enumerate(leading):
         improbable = np.argsort(np.argsort(topics[k])) < topics.shape[1] / 2
         others = [w for j, row in enumerate(leading) if j != k for w in row if improbable[w]]
-        shown = np.append(own, rng.choice(others) if others else rng.choice(np.flatnonzero(improbable)))
+        shown = np.append(
+            own, rng.choice(others) if others else rng.choice(np.flatnonzero(improbable))
+        )
         pairs = np.array(list(itertools.permutations(shown, 2))).reshape(WORDS + 1, WORDS, 2)
         near = npmi_of_words(pairs.reshape(-1, 2), reference).reshape(WORDS + 1, WORDS).mean(1)
         least = near <= near.min() + 1e-12
@@ -106,9 +111,12 @@ def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> fl
 
 
 def shared_words(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """The mean share of ten leading words of each topic of ``one`` in its nearest topic of ``other``."""
+    """The mean share of ten leading words of each topic of ``one`` in its nearest topic of
+    ``other``."""
     rows, columns = top_words(one), top_words(other)
-    return float(np.mean([max(len(np.intersect1d(row, column)) for column in columns) for row in rows]) / 10)
+    return float(
+        np.mean([max(len(np.intersect1d(row, column)) for column in columns) for row in rows]) / 10
+    )
 
 
 def counted(vocabulary: Vocabulary, texts: Sequence[str]) -> csr_array:
@@ -131,7 +139,12 @@ def trained(kind: str, documents: csr_array, seed: int) -> NDArray[Any]:
     return np.asarray(model.topics())
 
 
-def as_rare(prose: Sequence[str], titles: Vocabulary, linked: Sequence[str], seed: int) -> Vocabulary:
+def as_rare(
+    prose: Sequence[str],
+    titles: Vocabulary,
+    linked: Sequence[str],
+    seed: int,
+) -> Vocabulary:
     """Words of these texts that occur in as many of them as the titles are linked in."""
     words = build_vocabulary(prose, VocabularyRecipe.of_language("en"), size=100_000).vocabulary
     of_words, of_titles = (
@@ -164,7 +177,10 @@ def quality(kind: str, tokens: str) -> Figures:
             vocabulary = build_vocabulary(linked, VocabularyRecipe(Rule(LINKS))).vocabulary
             if tokens == "rare_words":
                 vocabulary = as_rare(chosen, vocabulary, linked, seed)
-        documents, reference = counted(vocabulary, chosen), Minibatch.from_csr(counted(vocabulary, others))
+        documents, reference = (
+            counted(vocabulary, chosen),
+            Minibatch.from_csr(counted(vocabulary, others)),
+        )
         topics, again = (trained(kind, documents, 2 * seed + n) for n in range(2))
         scores.append(
             (
@@ -188,7 +204,9 @@ for _kind, _tokens in itertools.product(KINDS, TOKENS):
     EXPERIMENT.add(f"{_kind}_{_tokens}", partial(quality, _kind, _tokens))
 
 
-LABELS = {f"{kind}_{tokens}": f"{KINDS[kind]}, {TOKENS[tokens]}" for kind in KINDS for tokens in TOKENS}
+LABELS = {
+    f"{kind}_{tokens}": f"{KINDS[kind]}, {TOKENS[tokens]}" for kind in KINDS for tokens in TOKENS
+}
 COLUMNS = {
     "tokens an article": "{tokens:.0f}",
     "NPMI": "{npmi:.2f} ± {errors[npmi]:.2f}",

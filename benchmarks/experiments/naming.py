@@ -1,8 +1,10 @@
-"""Which weight of probability against lift gives topics the names that best lead readers to their articles.
+"""Which weight of probability against lift gives topics the names that best lead readers to their
+articles.
 
-A reader who knows only the names of the topics (three words each) guesses what an article is about: the topic
-whose name's words it holds most often. The score is the share of articles for which that is the topic that
-the model gives most of the article to, chosen on the part `tuning` of both corpora, stated on `report`.
+A reader who knows only the names of the topics (three words each) guesses what an article is about:
+the topic whose name's words it holds most often. The score is the share of articles for which that
+is the topic that the model gives most of the article to, chosen on the part `tuning` of both
+corpora, stated on `report`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from benchmarks.measuring import growing, learn_all
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.topics import WORDS, most_relevant
 
-EXPERIMENT = Experiment("naming", "which words of a topic make the name that leads a reader to its articles")
+EXPERIMENT = Experiment(
+    "naming", "which words of a topic make the name that leads a reader to its articles"
+)
 WEIGHTS = [step / 10 for step in range(11)]
 LEADING = 20
 """Words of a topic that a name is made of, as many as a session keeps."""
@@ -33,7 +37,8 @@ def models(n_words: int, documents: Minibatch) -> list[OnlineModel]:
 
 
 def led_to(names: NDArray[np.int32], documents: Minibatch, about: NDArray[np.int64]) -> float:
-    """The share of documents that names lead to the right topic; several topics ahead share a guess.
+    """The share of documents that names lead to the right topic; several topics ahead share a
+    guess.
 
     names: (K, n) word ids; about: (D,) each document's topic.
     """
@@ -71,7 +76,9 @@ def weights() -> Figures:
                 by_part[part].append(scores)
     means = {part: np.mean(found, axis=0).tolist() for part, found in by_part.items()}
     percent = {
-        part: {f"w{10 * weight:.0f}": 100 * mean for weight, mean in zip(WEIGHTS, scores, strict=True)}
+        part: {
+            f"w{10 * weight:.0f}": 100 * mean for weight, mean in zip(WEIGHTS, scores, strict=True)
+        }
         for part, scores in means.items()
     }
     return {"percent": percent}

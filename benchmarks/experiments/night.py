@@ -1,9 +1,10 @@
 """A night's crawl: every model over the same articles again and again, to a million of full length.
 
 As a user has it live: a corpus of 7,000,000, minibatches that grow from 64 by a quarter each. The
-articles come in a new random order each time, the same for every model of a seed. At every doubling the
-topics are scored on the `report` articles, by the common scorer (the best of a few symmetric priors) and by
-the model's own proportions. NPMI and distinct words are those of the ten leading words of topics in use.
+articles come in a new random order each time, the same for every model of a seed. At every doubling
+the topics are scored on the `report` articles, by the common scorer (the best of a few symmetric
+priors) and by the model's own proportions. NPMI and distinct words are those of the ten leading
+words of topics in use.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from wikitopics.model import Minibatch, OnlineLDA, kinds
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXPERIMENT = Experiment("night", "a million articles of full length: no model gets worse by reading more")
+EXPERIMENT = Experiment(
+    "night", "a million articles of full length: no model gets worse by reading more"
+)
 D = 7_000_000
 ARTICLES: Mapping[Corpus, int] = {"full": 1_024_000, "short": 3_072_000}
 FIRST = 500
@@ -123,7 +126,9 @@ def gibbs(corpus: Corpus) -> Figures:
     import tomotopy
 
     def sampled(seed: int) -> float:
-        model = peers.with_all(tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1), train(corpus))
+        model = peers.with_all(
+            tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1), train(corpus)
+        )
         model.train(100, workers=1)
         return common_score(peers.sampled_topics(model, range(100), words(corpus)), corpus)
 
@@ -155,7 +160,11 @@ def doublings(corpus: Corpus, points: Points) -> str:
     def after(looks: list[Look], articles: float) -> str:
         """A large minibatch may extend past a doubling."""
         nearest = min(looks, key=lambda each: abs(each.articles - articles))
-        return f"{nearest.log_likelihood:.3f}" if abs(nearest.articles - articles) < articles / 8 else ""
+        return (
+            f"{nearest.log_likelihood:.3f}"
+            if abs(nearest.articles - articles) < articles / 8
+            else ""
+        )
 
     def rows() -> Iterator[tuple[str, ...]]:
         for name, label in NAMES.items():
@@ -195,8 +204,15 @@ def curves(corpus: Corpus, points: Points) -> Figure:
         (line,) = axes.plot(*zip(*(look[:2] for look in means(found)), strict=True), label=label)
         color = line.get_color()
         for looks in found["seeds"]:
-            axes.plot(*zip(*(look[:2] for look in looks), strict=True), color=color, alpha=0.25, linewidth=1)
-    axes.set(xscale="log", xlabel="articles learnt", ylabel="log-likelihood, nats per held-out word")
+            axes.plot(
+                *zip(*(look[:2] for look in looks), strict=True),
+                color=color,
+                alpha=0.25,
+                linewidth=1,
+            )
+    axes.set(
+        xscale="log", xlabel="articles learnt", ylabel="log-likelihood, nats per held-out word"
+    )
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     return figure

@@ -1,7 +1,8 @@
 """What each number of the models' recipes is worth: the log-likelihood lost without it.
 
-Means of three seeds against the same seeds with all numbers, on the articles for tuning: 16,000 full and
-16,000 short ones under live conditions (D = 7,000,000), and the long ones as a corpus of their own.
+Means of three seeds against the same seeds with all numbers, on the articles for tuning: 16,000
+full and 16,000 short ones under live conditions (D = 7,000,000), and the long ones as a corpus of
+their own.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ WITHOUT: Mapping[str, Mapping[str, Mapping[str, float]]] = {
         "inference_passes 10": {"inference_passes": 10},
     },
 }
-"""For each number, what to set so that it has no effect, or the value that its absence would mean."""
+"""For each number, what to set so that it has no effect, or the value that its absence would
+mean."""
 
 
 def scores(kind: str, corpus: Corpus, changed: Mapping[str, float], seed: int) -> list[float]:
@@ -100,7 +102,10 @@ def measured(kind: str, corpus: Corpus) -> Figures:
     found = {}
     for name, changed in WITHOUT[kind].items():
         lost = whole - [scores(kind, corpus, changed, seed) for seed in SEEDS]
-        found[name] = [lost.mean(axis=0).tolist(), (lost.std(axis=0, ddof=1) / len(SEEDS) ** 0.5).tolist()]
+        found[name] = [
+            lost.mean(axis=0).tolist(),
+            (lost.std(axis=0, ddof=1) / len(SEEDS) ** 0.5).tolist(),
+        ]
     return found
 
 
@@ -123,7 +128,9 @@ def worth(kind: str, points: Points) -> str:
             yield name, *cells
 
     ends = {"short": "16,000", "full": "16,000", "long": "5,565, the corpus"}
-    heads = (f"{corpus} articles: {moment}" for corpus in CORPORA for moment in ("1,000", ends[corpus]))
+    heads = (
+        f"{corpus} articles: {moment}" for corpus in CORPORA for moment in ("1,000", ends[corpus])
+    )
     return table(("without", *heads), rows())
 
 

@@ -1,7 +1,9 @@
 """[F13]: SCVB0 against stochastic VB by time and by documents (figures 1 to 3), and five seconds.
 
-Theirs: PubMed Central, New York Times and Wikipedia, 12 hours; 1,740 articles of NIPS, judged by people.
-Here: 145,549 short articles of Wikipedia, and 1,740 long ones judged by the NPMI of their ten leading words.
+Theirs: PubMed Central, New York Times and Wikipedia, 12 hours; 1,740 articles of NIPS, judged by
+people.
+Here: 145,549 short articles of Wikipedia, and 1,740 long ones judged by the NPMI of their ten
+leading words.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ from benchmarks.measuring import (
 from wikitopics.model import SCVB0, BatchLDA, Minibatch, OnlineLDA
 from wikitopics.model.topics import npmi
 
-EXPERIMENT = Experiment("paper_f13", "[F13]: SCVB0 against stochastic VB, and five seconds of either")
+EXPERIMENT = Experiment(
+    "paper_f13", "[F13]: SCVB0 against stochastic VB, and five seconds of either"
+)
 K = 100
 S = 100
 FIVE_SECONDS = 5.0
@@ -41,22 +45,48 @@ THEIRS = {"scvb0": 3_300, "svb": 600, "our_scvb0": 3_300}
 
 def scvb0(topics: int = K, n_documents: int = 0, n_words: int = 0, seed: int = 0) -> SCVB0:
     """As in [F13] section 4: one burn-in pass over a document, s = 10, tau = 1000, kappa = 0.9."""
-    steps = {"s": 10.0, "tau0": 1000.0, "kappa": 0.9, "theta_s": 1.0, "theta_tau0": 10.0, "theta_kappa": 0.9}
-    options: dict[str, Any] = {"alpha": 0.1, "eta": 0.01, "burn_in": 1, "warm_start": False, **steps}
+    steps = {
+        "s": 10.0,
+        "tau0": 1000.0,
+        "kappa": 0.9,
+        "theta_s": 1.0,
+        "theta_tau0": 10.0,
+        "theta_kappa": 0.9,
+    }
+    options: dict[str, Any] = {
+        "alpha": 0.1,
+        "eta": 0.01,
+        "burn_in": 1,
+        "warm_start": False,
+        **steps,
+    }
     return SCVB0(topics, n_words or words(), n_documents or train().D, seed=seed, **options)
 
 
 def svb(
-    passes: int, offset: float = 0.0, topics: int = K, n_documents: int = 0, n_words: int = 0, seed: int = 0
+    passes: int,
+    offset: float = 0.0,
+    topics: int = K,
+    n_documents: int = 0,
+    n_words: int = 0,
+    seed: int = 0,
 ) -> OnlineLDA:
-    """[F13]'s SVB-Bx-Oy: so many passes for a document, hyperparameters above those of SCVB0 by the offset.
+    """[F13]'s SVB-Bx-Oy: so many passes for a document, hyperparameters above those of SCVB0 by the
+    offset.
 
-    Our step has no factor s: for 2,000 minibatches, these tau0 and kappa give those of the paper's steps,
-    10 / (1000 + t)^0.9, within 4 %.
+    Our step has no factor s: for 2,000 minibatches, these tau0 and kappa give those of the paper's
+    steps, 10 / (1000 + t)^0.9, within 4 %.
     """
     priors: dict[str, Any] = {"alpha": 0.1 + offset, "eta": 0.01 + offset, "warm_start": False}
     steps: dict[str, Any] = {"tau0": 524.0, "kappa": 0.622, "max_iterations": passes}
-    return OnlineLDA(topics, n_words or words(), n_documents or train().D, seed=seed, **priors, **steps)
+    return OnlineLDA(
+        topics,
+        n_words or words(),
+        n_documents or train().D,
+        seed=seed,
+        **priors,
+        **steps,
+    )
 
 
 MODELS: Mapping[str, tuple[str, Callable[[], Any]]] = {
@@ -86,7 +116,9 @@ def batch(documents: int) -> Figures:
     BatchLDA(K, words(), max_sweeps=1).fit(few[:64])
 
     def fit(sweeps: int) -> BatchLDA:
-        return BatchLDA(K, words(), alpha=0.1, eta=0.01, max_sweeps=sweeps, improvement=0.0).fit(few)
+        return BatchLDA(K, words(), alpha=0.1, eta=0.01, max_sweeps=sweeps, improvement=0.0).fit(
+            few
+        )
 
     return in_sweeps(f"batch VB, N = {few.D:,}", fit, few.D, (1, 2, 4, 8, 16, 32), held_out())
 
@@ -96,9 +128,15 @@ EXPERIMENT.add("batch_10000", partial(batch, 10_000))
 
 
 def learnt(
-    model: Any, few: Minibatch, seed: int, *, seconds: float = np.inf, documents: float = np.inf
+    model: Any,
+    few: Minibatch,
+    seed: int,
+    *,
+    seconds: float = np.inf,
+    documents: float = np.inf,
 ) -> int:
-    """Learn minibatches, in an order by the seed, for so many CPU seconds or documents; returns these."""
+    """Learn minibatches, in an order by the seed, for so many CPU seconds or documents; returns
+    these."""
     parts, until = list(minibatches(few, S)), time.process_time() + seconds
     order, turn, seen = np.random.default_rng(seed).permutation(len(parts)), 0, 0
     while seen < documents and time.process_time() < until:
@@ -110,8 +148,8 @@ def learnt(
 
 @EXPERIMENT.point()
 def five_seconds() -> Figures:
-    """What each learns from few long articles, ten times: in five CPU seconds of this machine, and from as
-    many documents as the paper's machine learnt in five seconds.
+    """What each learns from few long articles, ten times: in five CPU seconds of this machine, and
+    from as many documents as the paper's machine learnt in five seconds.
     """
     few, W = train("long")[:FEW], words("long")
     made: dict[str, Callable[[int], Any]] = {
@@ -147,7 +185,11 @@ def scores(points: Points) -> str:
 
 
 def in_five_seconds(points: Points) -> str:
-    labels = {"scvb0": "SCVB0, [F13]'s settings", "svb": "SVB, 5 passes", "our_scvb0": "SCVB0, our defaults"}
+    labels = {
+        "scvb0": "SCVB0, [F13]'s settings",
+        "svb": "SVB, 5 passes",
+        "our_scvb0": "SCVB0, our defaults",
+    }
     columns = {
         "documents": "{documents:,.0f}",
         "NPMI, median of ten runs": "{npmi:.3f}",
@@ -160,6 +202,11 @@ _all, _some = [*MODELS, "our_scvb0"], ["scvb0", "svb_5", "batch_1000", "batch_10
 EXPERIMENT.pictures |= {
     "figure_1": partial(plot, _all, over="seconds", title="[F13] figure 1: SCVB0 and SVB by time"),
     "figure_2": partial(plot, _all, over="documents", title="[F13] figure 2: by documents"),
-    "figure_3": partial(plot, _some, over="seconds", title="[F13] figure 3: against batch VB on a part"),
+    "figure_3": partial(
+        plot,
+        _some,
+        over="seconds",
+        title="[F13] figure 3: against batch VB on a part",
+    ),
 }
 EXPERIMENT.tables |= {"scores": scores, "five_seconds": in_five_seconds}

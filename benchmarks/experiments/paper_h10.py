@@ -1,7 +1,9 @@
-"""[H10]: online against batch LDA (figure 1), a topic as it evolves (below it), S, kappa and tau0 (table 1).
+"""[H10]: online against batch LDA (figure 1), a topic as it evolves (below it), S, kappa and tau0
+(table 1).
 
-Theirs: 3.3 million Wikipedia articles and 98,000 of them, bound perplexity, hours. Here: one pass over
-145,549 short articles and many over 20,000 of them; log-likelihood by document completion; minutes.
+Theirs: 3.3 million Wikipedia articles and 98,000 of them, bound perplexity, hours. Here: one pass
+over 145,549 short articles and many over 20,000 of them; log-likelihood by document completion;
+minutes.
 """
 
 from __future__ import annotations
@@ -127,7 +129,12 @@ def table_1(points: Points) -> str:
 
 _curves = ("online_all", "online_subset", "batch_subset")
 EXPERIMENT.pictures |= {
-    "figure_1": partial(plot, _curves, over="documents", title="[H10] figure 1: online and batch LDA"),
+    "figure_1": partial(
+        plot,
+        _curves,
+        over="documents",
+        title="[H10] figure 1: online and batch LDA",
+    ),
     "by_time": partial(plot, _curves, over="seconds", title="The same by CPU time"),
 }
 EXPERIMENT.tables |= {"topic": topic, "table_1": table_1}

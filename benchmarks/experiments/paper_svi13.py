@@ -1,7 +1,7 @@
 """[SVI13]: LDA with 25 to 300 topics against the HDP (figure 11), kappa (12, 14), and S (13, 15).
 
-Theirs: 3.8 million Wikipedia articles of 127 words, tau0 = 1, eta = 0.01, alpha = 1/K; HDP of K = 300 and
-T = 20. Here: the same settings over one pass of 145,549 such articles, and our defaults.
+Theirs: 3.8 million Wikipedia articles of 127 words, tau0 = 1, eta = 0.01, alpha = 1/K; HDP of K =
+300 and T = 20. Here: the same settings over one pass of 145,549 such articles, and our defaults.
 """
 
 from __future__ import annotations
@@ -29,11 +29,17 @@ TOPICS = (25, 50, 100, 200, 300)
 THEIRS = {25: -7.44, 50: -7.43, 100: -7.41, 200: -7.64, 300: -7.74, "HDP": -7.07}
 """[SVI13] figure 11, Wikipedia."""
 FEWER = 20_000
-"""Articles for the figures after it, since the HDP as published takes some milliseconds an article."""
+"""Articles for the figures after it, since the HDP as published takes some milliseconds an
+article."""
 
 
 def curve(
-    label: str, make: Callable[..., Any], size: int, kappa: float, documents: int | None, **options: float
+    label: str,
+    make: Callable[..., Any],
+    size: int,
+    kappa: float,
+    documents: int | None,
+    **options: float,
 ) -> Figures:
     """With the paper's steps over the first of the articles, or all."""
     articles = train()[:documents]
@@ -48,9 +54,20 @@ def curve(
 
 
 def papers_lda(
-    topics: int = 100, size: int = 500, kappa: float = 0.9, documents: int | None = None
+    topics: int = 100,
+    size: int = 500,
+    kappa: float = 0.9,
+    documents: int | None = None,
 ) -> Figures:
-    return curve(f"LDA {topics}", OnlineLDA, size, kappa, documents, n_topics=topics, alpha=1 / topics)
+    return curve(
+        f"LDA {topics}",
+        OnlineLDA,
+        size,
+        kappa,
+        documents,
+        n_topics=topics,
+        alpha=1 / topics,
+    )
 
 
 def papers_hdp(size: int = 500, kappa: float = 0.9, documents: int | None = None) -> Figures:
@@ -69,10 +86,17 @@ EXPERIMENT.add("hdp", papers_hdp)
 def figure_11(points: Points) -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for K in TOPICS:
-            yield f"LDA {K}", f"{THEIRS[K]:.2f}", score(points, f"lda_{K}"), score(points, f"our_lda_{K}")
+            yield (
+                f"LDA {K}",
+                f"{THEIRS[K]:.2f}",
+                score(points, f"lda_{K}"),
+                score(points, f"our_lda_{K}"),
+            )
         yield "HDP", f"{THEIRS['HDP']:.2f}", score(points, "hdp"), score(points, "our_hdp")
 
-    return table(("model", "[SVI13], 3.8 million articles", "the same settings here", "our defaults"), rows())
+    return table(
+        ("model", "[SVI13], 3.8 million articles", "the same settings here", "our defaults"), rows()
+    )
 
 
 EXPERIMENT.tables["figure_11"] = figure_11
@@ -100,10 +124,21 @@ def varied(what: str, values: Mapping[str, str], head: str, points: Points) -> s
 
 EXPERIMENT.tables |= {
     "kappa": partial(
-        varied, "kappa", {name: f"{kappa}" for name, kappa in KAPPAS.items()}, "kappa (S = 500)"
+        varied,
+        "kappa",
+        {name: f"{kappa}" for name, kappa in KAPPAS.items()},
+        "kappa (S = 500)",
     ),
     "size": partial(varied, "size", {f"{n}": f"{n:,}" for n in SIZES}, "S (kappa = 0.9)"),
 }
 for _number, _kind, _title in ((12, "hdp", "kappa of the HDP"), (14, "lda", "kappa of LDA")):
-    _curves, _title = [f"kappa_{_kind}_{digits}" for digits in KAPPAS], f"[SVI13] figure {_number}: {_title}"
-    EXPERIMENT.pictures[f"figure_{_number}"] = partial(plot, _curves, over="documents", title=_title)
+    _curves, _title = (
+        [f"kappa_{_kind}_{digits}" for digits in KAPPAS],
+        f"[SVI13] figure {_number}: {_title}",
+    )
+    EXPERIMENT.pictures[f"figure_{_number}"] = partial(
+        plot,
+        _curves,
+        over="documents",
+        title=_title,
+    )

@@ -1,8 +1,9 @@
 """[W11]: online HDP against online LDA and batch HDP (figures 3 and 5), S and kappa (4 and 6).
 
-Theirs: 352,549 articles of Nature and 82,519 long ones of PNAS, six hours a run, the last tenth of each
-article predicted. Here: one pass over 145,549 short articles of Wikipedia and three over 5,565 long ones,
-document completion; the grid over 20,000 short articles.
+Theirs: 352,549 articles of Nature and 82,519 long ones of PNAS, six hours a run, the last tenth of
+each
+article predicted. Here: one pass over 145,549 short articles of Wikipedia and three over 5,565 long
+ones, document completion; the grid over 20,000 short articles.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from benchmarks.measuring import (
 )
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 
-EXPERIMENT = Experiment("paper_w11", "[W11]: online HDP against online LDA and batch HDP, S and kappa")
+EXPERIMENT = Experiment(
+    "paper_w11", "[W11]: online HDP against online LDA and batch HDP, S and kappa"
+)
 TOPICS = (20, 40, 60, 80, 100, 150)
 ETA = 0.01
 PASSES = {"short": 1, "long": 3}
@@ -42,7 +45,12 @@ KAPPAS = (0.6, 0.8, 1.0)
 
 def hdp(corpus: Corpus, n_documents: int, kappa: float = 0.6) -> OnlineHDP:
     """[W11] section 4.2: K = 150, T = 15, gamma = alpha0 = 1, tau0 = 64."""
-    options: dict[str, Any] = {"max_topics": 150, "max_topics_per_document": 15, "eta": ETA, "tau0": 64.0}
+    options: dict[str, Any] = {
+        "max_topics": 150,
+        "max_topics_per_document": 15,
+        "eta": ETA,
+        "tau0": 64.0,
+    }
     return OnlineHDP(words(corpus), n_documents, kappa=kappa, warm_start=False, **options)
 
 
@@ -59,7 +67,12 @@ def online(make: Callable[[Corpus, int], OnlineModel], label: str, corpus: Corpu
     return drawn_with_topics(label, make(corpus, documents.D), batches, corpus)
 
 
-def drawn_with_topics(label: str, model: Any, batches: Iterator[Minibatch], corpus: Corpus) -> Figures:
+def drawn_with_topics(
+    label: str,
+    model: Any,
+    batches: Iterator[Minibatch],
+    corpus: Corpus,
+) -> Figures:
     found = followed(label, model, batches, held_out(corpus))
     return {**found, "topics_in_use": model.topics_in_use()}
 
@@ -72,7 +85,13 @@ def batch_hdp(corpus: Corpus) -> Figures:
         model = BatchHDP(words(corpus), warm_start=False, **options)
         return model.fit(few, max_sweeps=sweeps, tolerance=0.0)
 
-    return in_sweeps(f"batch HDP, {few.D:,} articles", fit, few.D, (1, 2, 4, 8, 16), held_out(corpus))
+    return in_sweeps(
+        f"batch HDP, {few.D:,} articles",
+        fit,
+        few.D,
+        (1, 2, 4, 8, 16),
+        held_out(corpus),
+    )
 
 
 def ours(make: Callable[[int, int], OnlineModel], label: str, corpus: Corpus) -> Figures:

@@ -1,7 +1,8 @@
 """Other people's topic models beside ours: log-likelihood and coherence against CPU seconds.
 
-The articles of each corpus of `benchmarks/data.py`, K = 100 (HDPs: as many as they take), each peer at its
-best settings for one pass; Gibbs sampling goes over the articles 100 times. All topics are scored on the
+The articles of each corpus of `benchmarks/data.py`, K = 100 (HDPs: as many as they take), each peer
+at its best settings for one pass; Gibbs sampling goes over the articles 100 times. All topics are
+scored on the
 `report` articles, by one scorer: proportions inferred alike for everybody, with the best of a few
 symmetric priors. Beside it is the score of each program's own proportions, if it has any.
 """
@@ -41,7 +42,9 @@ from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineL
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXPERIMENT = Experiment("peers", "other people's models beside ours, by CPU seconds", programs="BigARTM")
+EXPERIMENT = Experiment(
+    "peers", "other people's models beside ours, by CPU seconds", programs="BigARTM"
+)
 K = 100
 
 
@@ -53,7 +56,8 @@ class Look:
     topics: NDArray[Any]
     """(K, W)"""
     shares: NDArray[Any] | None = None
-    """(K,) each topic's share of the words; if the program gives none, all topics count as in use."""
+    """(K,) each topic's share of the words; if the program gives none, all topics count as in
+    use."""
     own: Callable[[CompletionSet], float] | None = None
     """The score of its own proportions."""
 
@@ -62,7 +66,8 @@ Looks = Iterator[Look]
 
 
 def looked_at(model: Any, batches: Iterator[Minibatch]) -> Looks:
-    """A model that learns from minibatches, after 2,000 documents, at each doubling, and at the end."""
+    """A model that learns from minibatches, after 2,000 documents, at each doubling, and at the
+    end."""
     seen, due, spent, late = 0, 2_000, 0.0, False
     for batch in batches:
         spent += timed(partial(model.learn, batch))[0]
@@ -90,10 +95,13 @@ def ours(make: Callable[[int, int], Any], corpus: Corpus) -> Looks:
 
 
 def in_minibatches(
-    make: Callable[[int, int, int], Any], corpus: Corpus, size: int | None = None, pieces: int = 1
+    make: Callable[[int, int, int], Any],
+    corpus: Corpus,
+    size: int | None = None,
+    pieces: int = 1,
 ) -> Looks:
-    """``make``: from the number of words, that of documents and the size of minibatches, of which the model
-    is given so many in one piece."""
+    """``make``: from the number of words, that of documents and the size of minibatches, of which
+    the model is given so many in one piece."""
     size = size or BEST_SIZE[corpus]
     model = make(words(corpus), train(corpus).D, size)
     if isinstance(model, OnlineModel):
@@ -125,7 +133,12 @@ def vowpal_wabbit(corpus: Corpus) -> Looks:
 
 def bigartm(corpus: Corpus, decorrelated: bool = False) -> Looks:
     seconds, topics, theta = peers.bigartm(
-        train(corpus), held_out(corpus).seen, K, words(corpus), corpus, decorrelated
+        train(corpus),
+        held_out(corpus).seen,
+        K,
+        words(corpus),
+        corpus,
+        decorrelated,
     )
     given = peers.Given(topics[-1], theta)
     for spent, found in zip(seconds.tolist(), topics, strict=True):
@@ -134,7 +147,9 @@ def bigartm(corpus: Corpus, decorrelated: bool = False) -> Looks:
 
 
 def _gibbs_look(model: Any, spent: float, corpus: Corpus) -> Look:
-    alive = [k for k in range(model.k) if not hasattr(model, "is_live_topic") or model.is_live_topic(k)]
+    alive = [
+        k for k in range(model.k) if not hasattr(model, "is_live_topic") or model.is_live_topic(k)
+    ]
     topics = peers.sampled_topics(model, alive, words(corpus))
     tokens = np.asarray(model.get_count_by_topics(), float)[alive]
 
@@ -207,7 +222,11 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...]]] =
     "our_lda": ("online LDA", partial(ours, partial(OnlineLDA, K)), ()),
     "our_hdp": ("online HDP", partial(ours, OnlineHDP), ()),
     "papers_lda": ("online LDA, settings of [H10]", partial(in_minibatches, papers_lda), ()),
-    "papers_scvb0": ("SCVB0, settings of [F13]", partial(in_minibatches, papers_scvb0, size=100), ()),
+    "papers_scvb0": (
+        "SCVB0, settings of [F13]",
+        partial(in_minibatches, papers_scvb0, size=100),
+        (),
+    ),
     "sklearn": ("scikit-learn", partial(in_minibatches, SKLEARN), ("sklearn",)),
     "gensim": ("gensim LdaModel", partial(in_minibatches, GENSIM), ("gensim",)),
     # its workers take chunks of its own from larger pieces
@@ -226,7 +245,11 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...]]] =
     ),
     "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",)),
     "gibbs_like_hdp": ("tomotopy LDA, as many topics as our HDP", gibbs_like_hdp, ("tomotopy",)),
-    "gibbs_hdp": ("tomotopy HDP (few long articles: 100 sweeps, others: 20)", gibbs_hdp, ("tomotopy",)),
+    "gibbs_hdp": (
+        "tomotopy HDP (few long articles: 100 sweeps, others: 20)",
+        gibbs_hdp,
+        ("tomotopy",),
+    ),
 }
 """By point: the program's name in tables, and how to run it."""
 
@@ -246,7 +269,9 @@ def beside(corpus: Corpus, points: Points) -> str:
         "topics in use": "{topics:d}",
         "CPU s": "{seconds:,.1f}",
     }
-    return compared({f"{corpus}_{name}": label for name, (label, *_) in PROGRAMS.items()}, columns, points)
+    return compared(
+        {f"{corpus}_{name}": label for name, (label, *_) in PROGRAMS.items()}, columns, points
+    )
 
 
 def by_seconds(points: Points) -> Figure:
@@ -254,7 +279,9 @@ def by_seconds(points: Points) -> Figure:
 
     figure, places = pyplot.subplots(1, len(CORPORA), figsize=(18, 4.6), layout="constrained")
     for axes, corpus in zip(places, CORPORA, strict=True):
-        axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "gold", "silver", "lime", "navy"])
+        axes.set_prop_cycle(
+            color=[*colormaps["tab10"](range(10)), "black", "gold", "silver", "lime", "navy"]
+        )
         for name, (label, *_) in PROGRAMS.items():
             if found := points.get(f"{corpus}_{name}"):
                 line = "-" if name.startswith("our") else ":" if name.startswith("papers") else "--"
@@ -262,7 +289,9 @@ def by_seconds(points: Points) -> Figure:
         axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
         axes.grid(alpha=0.3)
     places[0].set_ylabel("log-likelihood, nats per held-out word")
-    figure.legend(*places[0].get_legend_handles_labels(), fontsize="small", loc="outside right center")
+    figure.legend(
+        *places[0].get_legend_handles_labels(), fontsize="small", loc="outside right center"
+    )
     return figure
 
 

@@ -30,8 +30,8 @@ MILLION = 1_000_000
 
 @EXPERIMENT.point()
 def search() -> Figures:
-    """Milliseconds until a search among the titles of a million articles is answered; the screen does it in a
-    thread beside the one that follows the trainer."""
+    """Milliseconds until a search among the titles of a million articles is answered; the screen
+    does it in a thread beside the one that follows the trainer."""
     with tempfile.TemporaryDirectory() as folder:
         path = canned.build(Path(folder) / "million.db", canned.Recipe(state="stopped"))
         with sqlite3.connect(path) as db:
@@ -39,7 +39,10 @@ def search() -> Figures:
             db.executemany(
                 "INSERT INTO articles (seq, page_id, title, revision_id, words, role, topics)"
                 " SELECT ?1, ?1, ?2, 1, 100, role, topics FROM articles WHERE seq = ?3",
-                ((seq, f"{canned.TITLES[seq % 20]} {seq:,}", first - 1) for seq in range(first, MILLION)),
+                (
+                    (seq, f"{canned.TITLES[seq % 20]} {seq:,}", first - 1)
+                    for seq in range(first, MILLION)
+                ),
             )
         db.close()
         with SessionReader(path) as reader:
@@ -50,8 +53,8 @@ def search() -> Figures:
 
 @EXPERIMENT.point()
 def keys() -> Figures:
-    """Milliseconds from a key to its paint beside a trainer that runs flat out (counts source): keys that
-    repaint much, such as views, axes, crosshair."""
+    """Milliseconds from a key to its paint beside a trainer that runs flat out (counts source):
+    keys that repaint much, such as views, axes, crosshair."""
     folder = tempfile.TemporaryDirectory()
     process, path = trainer(Path(folder.name), "busy")
     try:
@@ -86,7 +89,8 @@ def keys() -> Figures:
 
 @EXPERIMENT.point()
 def cost() -> Figures:
-    """What an attached screen costs a trainer: its CPU seconds for 60,000 articles without and with one.
+    """What an attached screen costs a trainer: its CPU seconds for 60,000 articles without and with
+    one.
 
     Medians of five turns, as the same work takes longer at one moment than at another.
     """
@@ -95,7 +99,9 @@ def cost() -> Figures:
         _trained(Path(folder), "warm-up", 2_000, watched=False)  # compiles the kernels
         for turn in range(5):
             for what, seconds in used.items():
-                seconds.append(_trained(Path(folder), f"{what}{turn}", 60_000, watched=what == "watched"))
+                seconds.append(
+                    _trained(Path(folder), f"{what}{turn}", 60_000, watched=what == "watched")
+                )
     alone, watched = (statistics.median(used[what]) for what in ("alone", "watched"))
     return {"alone_seconds": alone, "more_percent": 100 * (watched / alone - 1), "turns": used}
 

@@ -1,8 +1,9 @@
 """Small collections: our models with their defaults beside peers at their best, with the same K.
 
-Collections of 60 to 4,000 documents over words of their own: articles, docstrings and manual pages. Each
-peer has the best of a few settings and passes, chosen on other documents of the same kind and number. All
-topics are scored on the same held-out documents by one scorer, with the best of a few symmetric priors.
+Collections of 60 to 4,000 documents over words of their own: articles, docstrings and manual pages.
+Each peer has the best of a few settings and passes, chosen on other documents of the same kind and
+number. All topics are scored on the same held-out documents by one scorer, with the best of a few
+symmetric priors.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ def gensim(passes: int, eta: float | str, alpha: str, of: Collection, seed: int)
     from gensim.models import LdaModel
 
     bows = [peers.bow(of.documents, d) for d in range(of.documents.D)]
-    options: dict[str, Any] = {"id2word": {n: str(n) for n in range(of.n_words)}, "eval_every": None}
+    options: dict[str, Any] = {
+        "id2word": {n: str(n) for n in range(of.n_words)},
+        "eval_every": None,
+    }
     K = default_topics(kinds.load("lda"), of.documents.D)
     made = LdaModel(bows, K, passes=passes, alpha=alpha, eta=eta, random_state=seed, **options)
     return made.get_topics(), None
@@ -101,7 +105,9 @@ PEERS: Mapping[str, tuple[Program, ...]] = {
         for alpha in (0.01, 0.1)
     ),
     "tomotopy": tuple(
-        partial(tomotopy, passes, eta, 0.1) for passes in (100, 1_000) for eta in (0.01, 0.03, 0.1, 0.3)
+        partial(tomotopy, passes, eta, 0.1)
+        for passes in (100, 1_000)
+        for eta in (0.01, 0.03, 0.1, 0.3)
     ),
 }
 
@@ -115,7 +121,9 @@ def judged(program: Program, of: Collection, seed: int) -> tuple[float, float, f
 
 def tuned(programs: tuple[Program, ...], source: str, size: int) -> Program:
     """The one with the best likelihood on collections for tuning."""
-    several = [collection(source, size, seed, tuning=True) for seed in range(2 if size <= 1_000 else 1)]
+    several = [
+        collection(source, size, seed, tuning=True) for seed in range(2 if size <= 1_000 else 1)
+    ]
     return max(programs, key=lambda one: sum(judged(one, of, 0)[0] for of in several))
 
 
@@ -139,10 +147,13 @@ for _source in SOURCES:
 
 
 def beside(points: Points) -> str:
-    """Our models; the best peer; how far each of ours is ahead of it, with the error of the paired mean."""
+    """Our models; the best peer; how far each of ours is ahead of it, with the error of the paired
+    mean."""
 
     def cell(found: Any, kind: str, column: int) -> str:
-        own, others = (np.array([found[name] for name in names])[..., column] for names in ([kind], PEERS))
+        own, others = (
+            np.array([found[name] for name in names])[..., column] for names in ([kind], PEERS)
+        )
         ahead = own[0] - others[others.mean(axis=1).argmax()]
         error = ahead.std(ddof=1) / len(ahead) ** 0.5 if len(ahead) > 1 else float("nan")
         return f"{own.mean():.3f} ({ahead.mean():+.3f} ± {error:.3f})"

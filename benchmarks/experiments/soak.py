@@ -1,7 +1,8 @@
-"""Days of training in minutes: many articles through a real trainer, its memory and its file watched.
+"""Days of training in minutes: many articles through a real trainer, its memory and its file
+watched.
 
-Word counts resampled from a corpus, three models. As in a rehearsal, but for the kills: a screen draws
-meanwhile.
+Word counts resampled from a corpus, three models. As in a rehearsal, but for the kills: a screen
+draws meanwhile.
 Memory's growth is that from the second quarter of the articles to the last.
 """
 
@@ -34,10 +35,16 @@ def counts() -> Figures:
     # a trainer that has read all is closing down
     alive = [one for one in samples if one["family_mb"] is not None and one["articles"] < ARTICLES]
     early, late = (
-        median(one["family_mb"] for one in alive if start * ARTICLES <= one["articles"] <= stop * ARTICLES)
+        median(
+            one["family_mb"]
+            for one in alive
+            if start * ARTICLES <= one["articles"] <= stop * ARTICLES
+        )
         for start, stop in ((0.25, 0.5), (0.75, 1))
     )
-    rows = sum(size for name, size in tables.items() if name.startswith(("articles", "by_topic_of_model_")))
+    rows = sum(
+        size for name, size in tables.items() if name.startswith(("articles", "by_topic_of_model_"))
+    )
     return {
         "articles": ARTICLES,
         "growth_percent": 100 * (late / early - 1),

@@ -1,7 +1,8 @@
-"""Documents learnt in a CPU second, beside other programs in the same run; threads, and many topics.
+"""Documents learnt in a CPU second, beside other programs in the same run; threads, and many
+topics.
 
-Each takes turns with ours, three times; medians. The topics are looked up after each of our minibatches, as
-the screen does.
+Each takes turns with ours, three times; medians. The topics are looked up after each of our
+minibatches, as the screen does.
 """
 
 from __future__ import annotations
@@ -42,7 +43,12 @@ REPEATS = 3
 MODELS: Mapping[str, Callable[[Corpus], Any]] = {
     "lda": lambda corpus: OnlineLDA(K, words(corpus), 100_000),
     "scvb0": lambda corpus: SCVB0(K, words(corpus), 100_000),
-    "hdp": lambda corpus: OnlineHDP(words(corpus), 100_000, max_topics=150, max_topics_per_document=15),
+    "hdp": lambda corpus: OnlineHDP(
+        words(corpus),
+        100_000,
+        max_topics=150,
+        max_topics_per_document=15,
+    ),
 }
 
 
@@ -91,10 +97,26 @@ def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figu
 PAIRS: Mapping[str, tuple[str, Callable[[Corpus], float], tuple[str, ...]]] = {
     "lda_sklearn_full": ("online LDA, scikit-learn's LDA", sklearn_seconds, ("sklearn",)),
     "scvb0_sklearn_full": ("SCVB0, scikit-learn's LDA", sklearn_seconds, ("sklearn",)),
-    "lda_sklearn_short": ("online LDA, scikit-learn's LDA, short articles", sklearn_seconds, ("sklearn",)),
-    "scvb0_sklearn_short": ("SCVB0, scikit-learn's LDA, short articles", sklearn_seconds, ("sklearn",)),
-    "lda_sklearn_long": ("online LDA, scikit-learn's LDA, few long articles", sklearn_seconds, ("sklearn",)),
-    "scvb0_sklearn_long": ("SCVB0, scikit-learn's LDA, few long articles", sklearn_seconds, ("sklearn",)),
+    "lda_sklearn_short": (
+        "online LDA, scikit-learn's LDA, short articles",
+        sklearn_seconds,
+        ("sklearn",),
+    ),
+    "scvb0_sklearn_short": (
+        "SCVB0, scikit-learn's LDA, short articles",
+        sklearn_seconds,
+        ("sklearn",),
+    ),
+    "lda_sklearn_long": (
+        "online LDA, scikit-learn's LDA, few long articles",
+        sklearn_seconds,
+        ("sklearn",),
+    ),
+    "scvb0_sklearn_long": (
+        "SCVB0, scikit-learn's LDA, few long articles",
+        sklearn_seconds,
+        ("sklearn",),
+    ),
     "lda_bigartm_full": ("online LDA, BigARTM", bigartm_seconds, ()),
     "lda_bigartm_short": ("online LDA, BigARTM, short articles", bigartm_seconds, ()),
     "lda_bigartm_long": ("online LDA, BigARTM, few long articles", bigartm_seconds, ()),
@@ -109,7 +131,8 @@ PAIRS: Mapping[str, tuple[str, Callable[[Corpus], float], tuple[str, ...]]] = {
         ("gensim",),
     ),
 }
-"""By our model, the other program and the corpus, short articles if none is named: the row's label."""
+"""By our model, the other program and the corpus, short articles if none is named: the row's
+label."""
 for _name, (_, _theirs, _needs) in PAIRS.items():
     _corpus: Corpus = next((corpus for corpus in DOCUMENTS if _name.endswith(corpus)), "short")
     _measure = partial(beside, _name.partition("_")[0], _theirs, _corpus)
@@ -121,7 +144,12 @@ OF_TOPICS: Mapping[str, Callable[[int], Any]] = {
     "online LDA": lambda topics: OnlineLDA(topics, words("full"), 100_000),
     "SCVB0": lambda topics: SCVB0(topics, words("full"), 100_000),
     "online HDP": lambda topics: OnlineHDP(words("full"), 100_000, max_topics=topics),
-    "scikit-learn's LDA": lambda topics: peers.SklearnLDA(topics, words("full"), 100_000, BEST_SIZE["full"]),
+    "scikit-learn's LDA": lambda topics: peers.SklearnLDA(
+        topics,
+        words("full"),
+        100_000,
+        BEST_SIZE["full"],
+    ),
 }
 
 
@@ -143,7 +171,10 @@ def many_topics() -> Figures:
     for make in [*OF_TOPICS.values()][:3]:
         compile_kernels(make(TOPICS[1]))
     measures = [
-        partial(work, name, topics) for name in OF_TOPICS for work in (learn, infer) for topics in TOPICS
+        partial(work, name, topics)
+        for name in OF_TOPICS
+        for work in (learn, infer)
+        for topics in TOPICS
     ]
     taken = np.reshape(in_turn(REPEATS, *measures), (len(OF_TOPICS), -1))
     return dict(zip(OF_TOPICS, taken.tolist(), strict=True))
@@ -151,7 +182,8 @@ def many_topics() -> Figures:
 
 @EXPERIMENT.point()
 def two_threads() -> Figures:
-    """Wall clock, the least of many tries in turn, since other work on the machine only ever adds to it."""
+    """Wall clock, the least of many tries in turn, since other work on the machine only ever adds
+    to it."""
     documents, topics = train()[:40_960], {}
 
     def run(threads: int) -> float:

@@ -1,7 +1,8 @@
-"""The programs that people use today beside ours, over labelled texts, short articles and manual pages.
+"""The programs that people use today beside ours, over labelled texts, short articles and manual
+pages.
 
-Each runs in an environment and a process of its own, on one thread, with its own settings and the same K. A
-point is one program over one collection, so that any of them can be measured again:
+Each runs in an environment and a process of its own, on one thread, with its own settings and the
+same K. A point is one program over one collection, so that any of them can be measured again:
 `python -m benchmarks today.m10_our_lda`.
 """
 
@@ -102,18 +103,24 @@ def read(collection: str) -> Texts:
     if collection == "articles":
         words = vocabulary_of_2010()
         known = set(words)
-        short = (one["text"] for one in articles() if FEWEST_WORDS <= _size(one["text"], known) < LONG)
+        short = (
+            one["text"] for one in articles() if FEWEST_WORDS <= _size(one["text"], known) < LONG
+        )
         texts, held_out = [next(short) for _ in range(10_000)], [next(short) for _ in range(1_000)]
     elif collection == "manuals":
         pages = (page for page in manuals() if len(re.findall("[a-z]{3,}", page)) >= FEWEST_WORDS)
         texts, held_out = [next(pages) for _ in range(1_000)], [next(pages) for _ in range(1_000)]
         found = Counter(word for page in texts for word in {*re.findall("[a-z]{3,}", page.lower())})
         most = LARGEST_SHARE * len(texts)
-        words = sorted(w for w, n in found.items() if 2 <= n <= most and w not in ENGLISH_STOP_WORDS)
+        words = sorted(
+            w for w, n in found.items() if 2 <= n <= most and w not in ENGLISH_STOP_WORDS
+        )
     else:
         folder = shared("labelled") / {"bbc": "BBC_News", "m10": "M10"}[collection]
         words = (folder / "vocabulary.txt").read_text("utf-8").split()
-        rows = [line.split("\t") for line in (folder / "corpus.tsv").read_text("utf-8").splitlines()]
+        rows = [
+            line.split("\t") for line in (folder / "corpus.tsv").read_text("utf-8").splitlines()
+        ]
         texts = [text for text, part, _ in rows if part != "test"]
         held_out = [text for text, part, _ in rows if part == "test"]
         labels = [label for _, part, label in rows if part != "test"]
@@ -132,16 +139,27 @@ def _counted(texts: list[str], words: list[str]) -> Minibatch:
 
 
 def run(
-    name: str, python: str | Path, of: Texts, topics: int, seeds: int, vectors: NDArray[Any] | None = None
+    name: str,
+    python: str | Path,
+    of: Texts,
+    topics: int,
+    seeds: int,
+    vectors: NDArray[Any] | None = None,
 ) -> Mapping[str, NDArray[Any]]:
     """What `today.py` writes."""
     halves = CompletionSet(of.held_out)
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    one_thread = dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+    )
     quiet = {"TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONPATH": str(ROOT)}
     with TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "texts.json").write_text(json.dumps({"texts": of.texts, "words": of.words}))
-        for part, batch in (("counts", of.documents), ("seen", halves.seen), ("hidden", halves.hidden)):
+        for part, batch in (
+            ("counts", of.documents),
+            ("seen", halves.seen),
+            ("hidden", halves.hidden),
+        ):
             save_npz(folder / f"{part}.npz", csr(batch, len(of.words)))
         if vectors is not None:
             np.save(folder / "embeddings.npy", vectors)
@@ -149,7 +167,11 @@ def run(
         # -P: the modules beside it are not for other programs
         command = (python, "-P", today.__file__, name, folder, settings)
         subprocess.run(
-            command, cwd=folder, env=os.environ | one_thread | quiet, stdout=subprocess.DEVNULL, check=True
+            command,
+            cwd=folder,
+            env=os.environ | one_thread | quiet,
+            stdout=subprocess.DEVNULL,
+            check=True,
         )
         with np.load(folder / "found.npz") as found:
             return dict(found)
@@ -157,7 +179,9 @@ def run(
 
 def embeddings(of: Texts) -> Mapping[str, NDArray[Any]]:
     """Made once and kept, since they are the same for all that begin with them."""
-    path = FOLDER / f"embeddings-{hashlib.sha256(json.dumps(of.texts).encode()).hexdigest()[:12]}.npz"
+    path = (
+        FOLDER / f"embeddings-{hashlib.sha256(json.dumps(of.texts).encode()).hexdigest()[:12]}.npz"
+    )
     if not path.exists():
         made: dict[str, Any] = dict(run("embeddings", PROGRAMS["bertopic"].python(), of, 0, 1))
         np.savez(path, **made)
@@ -171,14 +195,21 @@ def embeddings(of: Texts) -> Mapping[str, NDArray[Any]]:
 def measure(collection: str, name: str) -> Figures:
     """Means of the seeds, but the median of their CPU seconds: some compile at the first."""
     program, of = PROGRAMS[name], read(collection)
-    begin = embeddings(of) if name in EMBEDDED else {"seconds_0": np.array(0.0), "mb": np.array(0.0)}
+    begin = (
+        embeddings(of) if name in EMBEDDED else {"seconds_0": np.array(0.0), "mb": np.array(0.0)}
+    )
     seeds = 1 if name in SLOW[collection] else SEEDS
     found = run(name, program.python(), of, TOPICS[collection], seeds, begin.get("embeddings_0"))
     rows = []
     for seed in range(seeds):
         weights, topic = found[f"weights_{seed}"], found[f"topic_{seed}"]
         npmi, distinct, topics = quality(weights, found.get(f"shares_{seed}"), of.documents)
-        row = {"npmi": npmi, "distinct": distinct, "topics": topics, "outliers": float(np.mean(topic < 0))}
+        row = {
+            "npmi": npmi,
+            "distinct": distinct,
+            "topics": topics,
+            "outliers": float(np.mean(topic < 0)),
+        }
         if of.labels:
             row |= agreement(of.labels, topic)
         if program.distributions:
@@ -186,7 +217,9 @@ def measure(collection: str, name: str) -> Figures:
         elif f"log_likelihood_{seed}" in found:
             row["log_likelihood"] = float(found[f"log_likelihood_{seed}"])
         rows.append(row)
-    seconds = float(np.median([found[f"seconds_{seed}"] for seed in range(seeds)]) + begin["seconds_0"])
+    seconds = float(
+        np.median([found[f"seconds_{seed}"] for seed in range(seeds)]) + begin["seconds_0"]
+    )
     means = {figure: float(np.mean([row[figure] for row in rows])) for figure in rows[0]}
     return {**means, "seconds": seconds, "mb": float(max(found["mb"], begin["mb"])), "seeds": seeds}
 
@@ -221,7 +254,9 @@ def beside(collection: str, points: Points) -> str:
     }
     if collection in ("articles", "manuals"):
         del columns["NMI"], columns["purity"]
-    return compared({f"{collection}_{name}": one.label for name, one in PROGRAMS.items()}, columns, points)
+    return compared(
+        {f"{collection}_{name}": one.label for name, one in PROGRAMS.items()}, columns, points
+    )
 
 
 EXPERIMENT.tables |= {collection: partial(beside, collection) for collection in TOPICS}

@@ -1,7 +1,8 @@
-"""How far topics are decorrelated, and what it costs: likelihood, NPMI and the share of distinct words.
+"""How far topics are decorrelated, and what it costs: likelihood, NPMI and the share of distinct
+words.
 
-Means of three seeds after one pass over the training articles, on articles that were used to choose nothing.
-The same trained topics are read with each setting, since learning does not depend on it.
+Means of three seeds after one pass over the training articles, on articles that were used to choose
+nothing. The same trained topics are read with each setting, since learning does not depend on it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 
 
 def readings(kind: str, corpus: Corpus, times: tuple[float, ...], seed: int) -> list[list[float]]:
-    """For each setting: log-likelihood, the same by the peers' scorer, NPMI, distinct share, topics used."""
+    """For each setting: log-likelihood, the same by the peers' scorer, NPMI, distinct share, topics
+    used."""
     load = kinds.load(kind)
     model: Any = load.create(load.default_topics, words(corpus), train(corpus).D, seed=seed)
     learn_all(model, growing(train(corpus), model.default_batch_size))
@@ -49,7 +51,9 @@ def readings(kind: str, corpus: Corpus, times: tuple[float, ...], seed: int) -> 
 def measure(kind: str, corpus: Corpus) -> Figures:
     times = TIMES if corpus == "full" else (0.0, 1.0)
     means = np.mean([readings(kind, corpus, times, seed) for seed in SEEDS], axis=0).tolist()
-    return {f"times{factor:g}".replace(".", "_"): row for factor, row in zip(times, means, strict=True)}
+    return {
+        f"times{factor:g}".replace(".", "_"): row for factor, row in zip(times, means, strict=True)
+    }
 
 
 for _corpus in CORPORA:
@@ -64,19 +68,26 @@ def without_and_with(points: Points) -> str:
                 if found := points.get(f"{corpus}_{kind}"):
                     for name, setting in (("times0", "without"), ("times1", "by default")):
                         cells = zip(found[name], (".3f", ".3f", ".3f", ".2f", ".0f"), strict=True)
-                        yield f"{corpus} articles: {label}, {setting}", *(format(*cell) for cell in cells)
+                        yield (
+                            f"{corpus} articles: {label}, {setting}",
+                            *(format(*cell) for cell in cells),
+                        )
 
     head = ("", "log-likelihood", "by the peers' scorer", "NPMI", "distinct words", "topics in use")
     return table(head, rows())
 
 
 def frontier(points: Points) -> Figure:
-    """Words against likelihood on full articles; each curve goes from none to eight times the default."""
+    """Words against likelihood on full articles; each curve goes from none to eight times the
+    default."""
     from matplotlib import pyplot
 
     peers = figures("peers")
     figure, places = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
-    for axes, column, title in ((places[0], 2, "NPMI of ten words"), (places[1], 3, "distinct words")):
+    for axes, column, title in (
+        (places[0], 2, "NPMI of ten words"),
+        (places[1], 3, "distinct words"),
+    ):
         for kind, label in KINDS.items():
             if found := points.get(f"full_{kind}"):
                 rows = np.array(list(found.values()))
@@ -93,7 +104,9 @@ def frontier(points: Points) -> Figure:
                 axes.scatter(*place, marker=mark, label=label, color="black")
         axes.set(xlabel="log-likelihood, nats per held-out word", title=title)
         axes.grid(alpha=0.3)
-    figure.legend(*places[0].get_legend_handles_labels(), fontsize="small", loc="outside right center")
+    figure.legend(
+        *places[0].get_legend_handles_labels(), fontsize="small", loc="outside right center"
+    )
     return figure
 
 

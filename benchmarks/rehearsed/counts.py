@@ -1,4 +1,5 @@
-"""As many articles as are asked for, made of real ones: a file of word counts, written piece by piece."""
+"""As many articles as are asked for, made of real ones: a file of word counts, written piece by
+piece."""
 
 from __future__ import annotations
 
@@ -14,12 +15,14 @@ from wikitopics.model import Minibatch
 
 MODELS = ("lda", "hdp", "scvb0")
 HELD_OUT = 1_000
-"""The first articles, which a session holds out, are of the `report` part: no other is made of them."""
+"""The first articles, which a session holds out, are of the `report` part: no other is made of
+them."""
 _PIECE = 20_000
 
 
 def counts_command(folder: Path, articles: int) -> list[str]:
-    """How to train three kinds of models on so many articles, which this writes unless they are there."""
+    """How to train three kinds of models on so many articles, which this writes unless they are
+    there."""
     counts, words = folder / "counts.npz", folder / "words.txt"
     if not counts.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -31,8 +34,8 @@ def counts_command(folder: Path, articles: int) -> list[str]:
 
 
 def write_resampled(articles: int, path: Path) -> None:
-    """``articles`` to train on behind those to hold out: real ones drawn with replacement, each word's count
-    drawn anew around the real one."""
+    """``articles`` to train on behind those to hold out: real ones drawn with replacement, each
+    word's count drawn anew around the real one."""
     draft = path.with_suffix(".part")
     arrays: dict[str, tuple[type[np.generic], Callable[[Minibatch], Any]]] = {
         "word_ids": (np.uint16, lambda piece: piece.word_ids),
@@ -61,7 +64,11 @@ def _pieces(articles: int) -> Iterator[Minibatch]:
 
 
 def _write(
-    archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], dtype: type[np.generic], parts: Iterator[Any]
+    archive: zipfile.ZipFile,
+    name: str,
+    shape: tuple[int, ...],
+    dtype: type[np.generic],
+    parts: Iterator[Any],
 ) -> None:
     """One array, as numpy.savez writes it."""
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}

@@ -21,7 +21,8 @@ Entry = dict[str, Any]
 def found(path: Path, entries: list[Entry]) -> Figures:
     """The figures of a run that has finished; reads the whole file."""
     starts, samples, killed = (
-        [entry for entry in entries if entry["what"] == what] for what in ("start", "sample", "kill")
+        [entry for entry in entries if entry["what"] == what]
+        for what in ("start", "sample", "kill")
     )
     restarts = [entry for entry in starts if entry["articles"]]
     with SessionReader(path) as reader:
@@ -65,18 +66,33 @@ def curves(result: Any) -> Figure:
     """Memory, file, restarts, articles and perplexity; kills as thin lines."""
     from matplotlib import pyplot
 
-    figure, ((memory, file), (restart, way), (perplexity, rest)) = pyplot.subplots(3, 2, figsize=(10, 9))
+    figure, ((memory, file), (restart, way), (perplexity, rest)) = pyplot.subplots(
+        3, 2, figsize=(10, 9)
+    )
     rest.set_visible(False)
     samples = [one for one in result["samples"] if one["trainer"] and one["screen"]]
     articles = [one["articles"] / 1e6 for one in samples]
     mapped = [one["trainer"]["rss_mb"] for one in samples]
-    memory.plot(articles, [one["trainer"]["anon_mb"] for one in samples], linewidth=0.8, label="trainer")
+    memory.plot(
+        articles,
+        [one["trainer"]["anon_mb"] for one in samples],
+        linewidth=0.8,
+        label="trainer",
+    )
     memory.plot(articles, mapped, linewidth=0.8, label="trainer, with files that are mapped")
-    memory.plot(articles, [one["screen"]["anon_mb"] for one in samples], linewidth=0.8, label="screen")
+    memory.plot(
+        articles,
+        [one["screen"]["anon_mb"] for one in samples],
+        linewidth=0.8,
+        label="screen",
+    )
     file.plot(articles, [one["file_mb"] for one in samples], label="file")
     file.plot(articles, [one["log_mb"] for one in samples], linewidth=0.8, label="its log")
     starts = result["starts"]
-    names = {"first_minibatch": "to the first minibatch that is saved", "ready": "to the source open"}
+    names = {
+        "first_minibatch": "to the first minibatch that is saved",
+        "ready": "to the source open",
+    }
     for key, name in names.items():
         found = [(one["articles"] / 1e6, one[key]) for one in starts if one[key] is not None]
         restart.plot(*zip(*found, strict=True), ".", label=name)

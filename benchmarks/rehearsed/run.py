@@ -1,4 +1,5 @@
-"""The run: a trainer that is killed and started again, a screen beside it, and a journal of what was seen."""
+"""The run: a trainer that is killed and started again, a screen beside it, and a journal of what
+was seen."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         lines = path.read_text().splitlines() if path.exists() else []
-        self.entries: list[dict[str, Any]] = [json.loads(line) for line in lines if line.endswith("}")]
+        self.entries: list[dict[str, Any]] = [
+            json.loads(line) for line in lines if line.endswith("}")
+        ]
         self._before = max((entry["seconds"] for entry in self.entries), default=0.0)
         self._begun = time.monotonic()
 
@@ -54,7 +57,10 @@ class Trainer:
         self.ready: float | None = None
         """Seconds from the start."""
         self.process = subprocess.Popen(
-            [*PROGRAM, *command], env=environment, stderr=subprocess.PIPE, text=True
+            [*PROGRAM, *command],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         self.said = ""
         """Its last line."""
@@ -112,7 +118,9 @@ class Rehearsal:
 
     def until_the_end(self) -> None:
         """Train it; an interrupted run continues where it was."""
-        if self._trained() and self._status().running:  # left behind by a rehearsal that was killed itself
+        if (
+            self._trained() and self._status().running
+        ):  # left behind by a rehearsal that was killed itself
             subprocess.run([*PROGRAM, "stop", "--session", str(self.path)], check=True)
             while self._status().running:
                 time.sleep(0.1)
@@ -150,7 +158,10 @@ class Rehearsal:
             time.sleep(0.02)
         took = round(time.monotonic() - trainer.begun, 2)
         self.journal.note("start", articles=before, ready=trainer.ready, first_minibatch=took)
-        print(f"{before:,} articles: started again, first minibatch saved after {took:.1f} s", flush=True)
+        print(
+            f"{before:,} articles: started again, first minibatch saved after {took:.1f} s",
+            flush=True,
+        )
 
     def _status(self) -> Any:
         if self._reader is None:
@@ -166,7 +177,9 @@ class Rehearsal:
         if self._screen is None:
             self._screen = Screen(self.path, columns=120, rows=36)
             self._screen.drain()
-        assert self._screen.process.poll() is None, f"the screen ended with {self._screen.process.returncode}"
+        assert self._screen.process.poll() is None, (
+            f"the screen ended with {self._screen.process.returncode}"
+        )
         articles, now = self._trained(), time.monotonic()
         if now >= self._next_sample:
             self._next_sample = now + SAMPLE_SECONDS

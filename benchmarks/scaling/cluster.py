@@ -1,4 +1,5 @@
-"""What a Dask cluster costs the trainer: for counting, and for an E-step, which the program never sends."""
+"""What a Dask cluster costs the trainer: for counting, and for an E-step, which the program never
+sends."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ IDLE_SECONDS = 10
 
 
 def e_step(batch: int) -> Figures:
-    """Rows of lambda that a minibatch needs, what it takes to send them and sums back, and the E-step.
+    """Rows of lambda that a minibatch needs, what it takes to send them and sums back, and the
+    E-step.
 
     Each is the least of some tries, so that other work does not blur it.
     """
@@ -67,7 +69,8 @@ def _same(rows: Any) -> Any:
 
 
 def remote() -> Figures:
-    """CPU seconds of the trainer's own process for a megabyte of XML that is counted on a cluster."""
+    """CPU seconds of the trainer's own process for a megabyte of XML that is counted on a
+    cluster."""
     with dask(workers=2) as address:
         return _counted(address)
 
@@ -78,8 +81,8 @@ def here() -> Figures:
 
 
 def _counted(address: str | None) -> Figures:
-    """An open connection takes some CPU whatever is counted, and a busy machine counts slowly. So that CPU is
-    measured separately, and included as in a run at 16 MB a second."""
+    """An open connection takes some CPU whatever is counted, and a busy machine counts slowly. So
+    that CPU is measured separately, and included as in a run at 16 MB a second."""
     from benchmarks.experiments.dump import pages, write
 
     with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +107,8 @@ def _counted(address: str | None) -> Figures:
 
 
 async def _read(names: Sequence[str], address: str | None) -> tuple[float, float, float, int]:
-    """(CPU seconds a second while nothing is counted, seconds and CPU seconds of counting, articles).
+    """(CPU seconds a second while nothing is counted, seconds and CPU seconds of counting,
+    articles).
 
     Held-out articles are left out: they are read once, however large the dump is.
     """

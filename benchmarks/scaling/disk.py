@@ -17,7 +17,8 @@ TABLES = ("articles", "blocks", "proportions", "by_topic_of_model_")
 
 
 def measured() -> Figures:
-    """Megabytes of a session for each `--keep-articles`, and bytes an article by table where all are kept."""
+    """Megabytes of a session for each `--keep-articles`, and bytes an article by table where all
+    are kept."""
     texts = shared("articles-60k.jsonl.xz")
     figures: dict[str, object] = {"articles": ARTICLES, "models": len(MODELS)}
     with tempfile.TemporaryDirectory() as folder:

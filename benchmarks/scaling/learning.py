@@ -1,8 +1,8 @@
 """A pass of a model over some articles: seconds and memory against everything that they depend on.
 
-Articles are drawn with replacement from short ones (103 words of 7,702), or from long ones (377 words of the
-shipped vocabulary). For a larger W each word is split at random into as many as needed. For the HDP
-`topics` is the truncation.
+Articles are drawn with replacement from short ones (103 words of 7,702), or from long ones (377
+words of the shipped vocabulary). For a larger W each word is split at random into as many as
+needed. For the HDP `topics` is the truncation.
 """
 
 from __future__ import annotations
@@ -78,7 +78,11 @@ def settings() -> Iterator[tuple[str, str, Setting]]:
     }
     yield from ((name, model, setting) for name, (model, setting) in named.items())
     for model in MODELS:
-        yield f"million_{model}", model, replace(USUAL, documents=MILLION, words=LONG_WORDS, corpus="long")
+        yield (
+            f"million_{model}",
+            model,
+            replace(USUAL, documents=MILLION, words=LONG_WORDS, corpus="long"),
+        )
 
 
 def learnt(model: str, setting: Setting) -> Figures:
@@ -97,7 +101,9 @@ def learnt(model: str, setting: Setting) -> Figures:
     passes = [_passed(trained, setting)]
     memory = status_mb(os.getpid(), "VmHWM") - before
     if setting.documents <= SHORT:
-        passes += [_passed(new(setting.topics, setting.threads), setting) for _ in range(REPEATS - 1)]
+        passes += [
+            _passed(new(setting.topics, setting.threads), setting) for _ in range(REPEATS - 1)
+        ]
     cpu, seconds, inferring = (statistics.median(column) for column in zip(*passes, strict=True))
     documents = _steps(setting) * setting.batch
     return {
@@ -115,7 +121,8 @@ def _steps(setting: Setting) -> int:
 
 
 def _passed(model: OnlineModel, setting: Setting) -> tuple[float, float, float]:
-    """CPU and wall seconds of learning the documents, and CPU seconds of inferring the held-out ones."""
+    """CPU and wall seconds of learning the documents, and CPU seconds of inferring the held-out
+    ones."""
     drawn = Drawn(setting.corpus, setting.words)
     cpu = seconds = 0.0
     for _ in range(_steps(setting)):
@@ -151,7 +158,9 @@ class Drawn:
         W = self._corpus.n_words
         if self._n_words == W:
             return batch
-        ids = batch.word_ids + W * self._rng.integers(0, -(-self._n_words // W), len(batch.word_ids))
+        ids = batch.word_ids + W * self._rng.integers(
+            0, -(-self._n_words // W), len(batch.word_ids)
+        )
         # A word whose last part would be beyond the vocabulary has one part less.
         ids = np.where(ids < self._n_words, ids, batch.word_ids % self._n_words)
         return Minibatch(batch.indptr, ids, batch.counts)

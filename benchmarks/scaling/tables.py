@@ -28,7 +28,10 @@ def grown(varied: str, points: Points) -> str:
 
     def cells(value: int) -> Iterator[str]:
         yield f"{value:,}"
-        yield from (COSTS.format(**points[learning.point(varied, value, model)]) for model in learning.MODELS)
+        yield from (
+            COSTS.format(**points[learning.point(varied, value, model)])
+            for model in learning.MODELS
+        )
 
     return table([UNITS[varied], *learning.MODELS], map(cells, learning.VARIED[varied]))
 
@@ -39,7 +42,10 @@ def threads(points: Points) -> str:
     def speed(threads: int, model: str) -> str:
         return f"{points[learning.point('threads', threads, model)]['learnt_a_second']:,.0f}"
 
-    rows = ([f"{n}", *(speed(n, model) for model in learning.MODELS)] for n in learning.VARIED["threads"])
+    rows = (
+        [f"{n}", *(speed(n, model) for model in learning.MODELS)]
+        for n in learning.VARIED["threads"]
+    )
     return table(["threads", *learning.MODELS], rows)
 
 
@@ -59,7 +65,10 @@ def wikipedias(points: Points) -> str:
     for model in learning.MODELS:
         learnt = points[f"million_{model}"]["learnt_a_cpu_second"]
         rows.append(row(f"learning with {model}, one core", learnt * 3600, ".2f"))
-    head = ["hours", *(f"{which} ({n / 1e6:.1f} million articles)" for which, n in WIKIPEDIAS.items())]
+    head = [
+        "hours",
+        *(f"{which} ({n / 1e6:.1f} million articles)" for which, n in WIKIPEDIAS.items()),
+    ]
     return table(head, rows)
 
 

@@ -1,8 +1,10 @@
-"""A disk that remembers every write and every flush, so that its power can be cut afterwards at any of them.
+"""A disk that remembers every write and every flush, so that its power can be cut afterwards at any
+of them.
 
-A file served over FUSE holds an image; a loop device makes a disk of it. The kernel's writes and flushes
-arrive here one after the other and are kept in a log, in that order. From the image as it was before and the
-log follow all the states in which a power cut could have left the disk: see `state`.
+A file served over FUSE holds an image; a loop device makes a disk of it. The kernel's writes and
+flushes arrive here one after the other and are kept in a log, in that order. From the image as it
+was before and the log follow all the states in which a power cut could have left the disk: see
+`state`.
 
 The server runs in a process of its own, since the kernel waits for it.
 """
@@ -22,7 +24,8 @@ from pathlib import Path
 from benchmarks.harness import ROOT, Unavailable
 
 SECTOR = 4096
-"""A sector is written whole or not at all, as today's disks do; ext4 relies on it for its superblock."""
+"""A sector is written whole or not at all, as today's disks do; ext4 relies on it for its
+superblock."""
 LARGEST_WRITE = 1 << 20
 RECORD = struct.Struct("<dqI")
 """Time, offset (-1: a flush), length; the bytes follow."""
@@ -31,7 +34,8 @@ FLUSHED = -1
 REQUEST = struct.Struct("<IIQQIIIHH")
 REPLY = struct.Struct("<IiQ")
 SPAN = struct.Struct("<QQIIQII")
-"""What reads and writes begin with: handle, offset, size and four fields that are not needed here."""
+"""What reads and writes begin with: handle, offset, size and four fields that are not needed
+here."""
 GETATTR, OPEN, READ, WRITE, RELEASE, FSYNC, FLUSH, INIT = 3, 14, 15, 16, 18, 20, 25, 26
 BATCH_FORGET, FORGET = 42, 2
 MAX_PAGES = 1 << 22
@@ -51,7 +55,8 @@ def run(*command: str, **more: object) -> str:
 
 
 def prepare() -> None:
-    """Let this process mount disks that no other process sees and that vanish with it, however it ends.
+    """Let this process mount disks that no other process sees and that vanish with it, however it
+    ends.
 
     Raises `Unavailable`, saying what is missing.
     """
@@ -69,7 +74,14 @@ def prepare() -> None:
 def mounted(image: Path, folder: Path) -> Iterator[Path]:
     """The ext4 file system in ``image`` (or on a device), at ``folder`` until the block ends."""
     folder.mkdir(exist_ok=True)
-    run("mount", "-t", "ext4", *([] if image.is_block_device() else ["-o", "loop"]), str(image), str(folder))
+    run(
+        "mount",
+        "-t",
+        "ext4",
+        *([] if image.is_block_device() else ["-o", "loop"]),
+        str(image),
+        str(folder),
+    )
     try:
         yield folder
     finally:
@@ -78,7 +90,8 @@ def mounted(image: Path, folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def remembering(image: Path, log: Path, folder: Path) -> Iterator[Path]:
-    """The same, and every write to it goes to ``log`` too; ``image`` is as after a shutdown in the end."""
+    """The same, and every write to it goes to ``log`` too; ``image`` is as after a shutdown in the
+    end."""
     served = folder.with_name(folder.name + ".img")
     served.touch()
     log.write_bytes(b"")
@@ -86,7 +99,17 @@ def remembering(image: Path, log: Path, folder: Path) -> Iterator[Path]:
         channel = os.open("/dev/fuse", os.O_RDWR)
         with contextlib.closing(os.fdopen(channel)):
             settings = f"fd={channel},rootmode=100000,user_id=0,group_id=0,max_read={LARGEST_WRITE}"
-            run("mount", "-i", "-t", "fuse", "-o", settings, "disk", str(served), pass_fds=[channel])
+            run(
+                "mount",
+                "-i",
+                "-t",
+                "fuse",
+                "-o",
+                settings,
+                "disk",
+                str(served),
+                pass_fds=[channel],
+            )
             server = subprocess.Popen(
                 [sys.executable, "-m", __spec__.name, str(image), str(log), str(channel)],
                 cwd=ROOT,
@@ -140,11 +163,18 @@ class Log:
                 self.writes.append(Write(written, offset, length, at))
                 at += length
 
-    def state(self, before: Path, target: Path, position: int, kept: float, rng: random.Random) -> None:
+    def state(
+        self,
+        before: Path,
+        target: Path,
+        position: int,
+        kept: float,
+        rng: random.Random,
+    ) -> None:
         """Make the image that a power cut after ``position`` entries leaves.
 
-        Everything flushed is there. Of the later sectors a share ``kept``, drawn at random, is there too: a
-        disk may write its cache in any order.
+        Everything flushed is there. Of the later sectors a share ``kept``, drawn at random, is
+        there too: a disk may write its cache in any order.
         """
         copy(before, target)
         entries = self.writes[:position]
@@ -169,7 +199,23 @@ def serve(image: int, log: int, channel: int) -> None:
     """Answer the kernel until the file is unmounted."""
     size = os.fstat(image).st_size
     attributes = struct.pack("<QII", 0, 0, 0) + struct.pack(
-        "<6Q10I", 1, size, size // 512, 0, 0, 0, 0, 0, 0, 0o100600, 1, 0, 0, 0, 4096, 0
+        "<6Q10I",
+        1,
+        size,
+        size // 512,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0o100600,
+        1,
+        0,
+        0,
+        0,
+        4096,
+        0,
     )
     while True:
         try:
@@ -181,7 +227,17 @@ def serve(image: int, log: int, channel: int) -> None:
         if kind == INIT:
             flags, pages = MAX_PAGES, LARGEST_WRITE // 4096
             answer = struct.pack(
-                "<IIIIHHIIHHII6I", 7, 31, 0, flags, 16, 12, LARGEST_WRITE, 1, pages, *[0] * 9
+                "<IIIIHHIIHHII6I",
+                7,
+                31,
+                0,
+                flags,
+                16,
+                12,
+                LARGEST_WRITE,
+                1,
+                pages,
+                *[0] * 9,
             )
         elif kind == GETATTR:
             answer = attributes

@@ -33,7 +33,10 @@ def read_only(path: Path) -> sqlite3.Connection:
 def look_in(path: Path) -> None:
     """Open the file to write and close it, as `wikitopics save` does; its log must outlive that."""
     if path.exists():
-        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(path)) as connection,
+        ):
             connection.execute("SELECT pid FROM heartbeat").fetchone()
 
 
@@ -106,15 +109,16 @@ def models(path: Path) -> list[tuple[object, ...]]:
 
 
 def same_states(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) -> bool:
-    """Whether two sessions' models are equal bit for bit; the files around the arrays may differ in dates."""
+    """Whether two sessions' models are equal bit for bit; the files around the arrays may differ in
+    dates."""
 
     def arrays(row: tuple[object, ...]) -> dict[str, tuple[str, bytes]]:
         with np.load(io.BytesIO(row[2])) as data:  # type: ignore[arg-type]
             return {name: (str(data[name].dtype), data[name].tobytes()) for name in data.files}
 
-    return [r[:2] + r[3:] for r in one] == [r[:2] + r[3:] for r in other] and list(map(arrays, one)) == list(
-        map(arrays, other)
-    )
+    return [r[:2] + r[3:] for r in one] == [r[:2] + r[3:] for r in other] and list(
+        map(arrays, one)
+    ) == list(map(arrays, other))
 
 
 def expect_same(path: Path, calm: Path) -> None:

@@ -1,17 +1,21 @@
-"""Power cuts: what a disk holds at any instant, mounted again, and training that resumes from there.
+"""Power cuts: what a disk holds at any instant, mounted again, and training that resumes from
+there.
 
-A killed trainer loses nothing that it has written, since the kernel keeps it. A power cut takes the kernel's
-memory too. So the session lies in an ext4 file system (default options) on a disk that remembers every write
-and flush in its order (see `benchmarks.stops.disk`); a trainer works on it until a random instant. From the
-log follow the states that a cut could have left, exactly, whatever else the kernel was doing:
+A killed trainer loses nothing that it has written, since the kernel keeps it. A power cut takes the
+kernel's memory too. So the session lies in an ext4 file system (default options) on a disk that
+remembers every write and flush in its order (see `benchmarks.stops.disk`); a trainer works on it
+until a random instant. From the log follow the states that a cut could have left, exactly, whatever
+else the kernel was doing:
 
 - at that instant, all that the disk was given is on it, or only what was flushed;
-- the same at other instants of the same run, drawn from all its writes, so in the middle of an fsync too;
+- the same at other instants of the same run, drawn from all its writes, so in the middle of an
+  fsync too;
 - of what was not flushed a random part of the sectors, as from a disk with a cache.
 
-Each state is mounted, which replays ext4's journal. The session must be whole and an exact prefix of the
-undisturbed stream; the newest commits may be missing, and how much is measured. The next trainer goes on
-from one of the states, until the end, where the models must be those of an undisturbed run, bit for bit.
+Each state is mounted, which replays ext4's journal. The session must be whole and an exact prefix
+of the undisturbed stream; the newest commits may be missing, and how much is measured. The next
+trainer goes on from one of the states, until the end, where the models must be those of an
+undisturbed run, bit for bit.
 """
 
 import contextlib
@@ -130,7 +134,8 @@ def wait(trial: Trial, path: Path) -> None:
 
 
 def look(path: Path, undisturbed: list[int]) -> tuple[bool, float]:
-    """Whether a session is finished, and when it was saved; 0 where there is none yet. Raises `Broken`."""
+    """Whether a session is finished, and when it was saved; 0 where there is none yet. Raises
+    `Broken`."""
     if not path.exists():
         return False, 0.0
     articles = inspect(path)

@@ -18,7 +18,11 @@ from benchmarks.processes import PROGRAM, birth, family
 from benchmarks.stops.files import Broken, Locked, check, is_finished, look_in, works
 
 KINDS = ("SIGKILL", "SIGTERM", "SIGINT_twice", "SIGSTOP_SIGCONT")
-MODELS = ("lda:topics=10,batch_size=256", "scvb0:topics=10,batch_size=128", "hdp:topics=20,batch_size=256")
+MODELS = (
+    "lda:topics=10,batch_size=256",
+    "scvb0:topics=10,batch_size=128",
+    "hdp:topics=20,batch_size=256",
+)
 LONGEST_STOP = 15.0
 """Seconds that a trainer may take to commit and exit, on a busy machine."""
 
@@ -53,7 +57,8 @@ class Tally:
 
 
 def write_counts(folder: Path, documents: int, words: int, length: int) -> list[str]:
-    """Documents of word counts drawn at random, and a vocabulary; returns the options that name them."""
+    """Documents of word counts drawn at random, and a vocabulary; returns the options that name
+    them."""
     rng = np.random.default_rng(0)
     stretch = words // length
     ids = np.sort(rng.integers(0, stretch, (documents, length)) + np.arange(length) * stretch)
@@ -65,7 +70,9 @@ def write_counts(folder: Path, documents: int, words: int, length: int) -> list[
         n_words=words,
     )
     letters = "abcdefghijklmnopqrst"
-    names = ["w" + "".join(letters[n // 20**place % 20] for place in range(4)) for n in range(words)]
+    names = [
+        "w" + "".join(letters[n // 20**place % 20] for place in range(4)) for n in range(words)
+    ]
     (folder / "words.txt").write_text("\n".join(names) + "\n")
     counts, vocabulary = str(folder / "counts.npz"), str(folder / "words.txt")
     return ["--source", "counts", "--counts", counts, "--vocab", vocabulary, "--passes", "1"]
@@ -81,7 +88,14 @@ def counts_command(folder: Path, documents: int) -> list[str]:
 class Trial:
     """One way to train, repeated from the start whenever it has finished."""
 
-    def __init__(self, folder: Path, command: list[str], rng: random.Random, *, threads: bool) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        command: list[str],
+        rng: random.Random,
+        *,
+        threads: bool,
+    ) -> None:
         self.folder, self.command, self.rng, self.threads = folder, command, rng, threads
         self.environment = {**os.environ, "PYTHONPATH": str(ROOT), "WIKITOPICS_HOME": str(folder)}
         self.tally = Tally()
@@ -174,8 +188,8 @@ class Trial:
             time.sleep(self.rng.uniform(0, 0.7))
             check(path)
         except Locked:
-            # Stopped just while it opened or closed the file, when SQLite lets nobody else in: it is
-            # looked at when the trainer has gone on.
+            # Stopped just while it opened or closed the file, when SQLite lets nobody else in: it
+            # is looked at when the trainer has gone on.
             pass
         finally:
             trainer.send_signal(signal.SIGCONT)
@@ -209,7 +223,9 @@ def expect(trainer: subprocess.Popen[bytes], codes: set[int]) -> None:
     left = trainer.returncode < 0 and text.rstrip().endswith("everything is saved")
     early = trainer.returncode == -signal.SIGINT  # while Python itself was loading: its own words
     late = "Exception ignored" in text  # Python's own words about a signal while it leaves
-    if (trainer.returncode not in codes and not left) or ("Traceback" in text and not early and not late):
+    if (trainer.returncode not in codes and not left) or (
+        "Traceback" in text and not early and not late
+    ):
         raise Broken(f"exit code {trainer.returncode}: {text[-800:]}")
 
 

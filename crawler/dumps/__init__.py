@@ -1,4 +1,5 @@
-"""Articles from dumps: XML files, on this machine or on a server. Below: the keys of their identity."""
+"""Articles from dumps: XML files, on this machine or on a server. Below: the keys of their
+identity."""
 
 DUMP_FILES = "dump"
 """The paths or the addresses of a dump's files."""

@@ -25,12 +25,13 @@ _MOST_UNPACKED = 1024 * 1024
 _ZSTD_PIECE = 1024
 """The bytes given to Zstandard at a time: it unpacks all of them, to at most 32 MiB."""
 _MOST_MEMORY = 128 * 1024 * 1024
-"""The memory limit of a decompressor, which the file's header requests; `xz -9` needs 65 MiB. Zstandard's
-own limit is the same."""
+"""The memory limit of a decompressor, which the file's header requests; `xz -9` needs 65 MiB.
+Zstandard's own limit is the same."""
 _REFUSALS = ("Memory usage limit", "too much memory")
 """How liblzma and libzstd report a file that requests more."""
 ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
-"""The first bytes of a frame, or of a frame without data (RFC 8878, 3.1.2), with which `pzstd` begins."""
+"""The first bytes of a frame, or of a frame without data (RFC 8878, 3.1.2), with which `pzstd`
+begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class DataBlock:
 
     data: bytes
     start: int | None
-    """Where reading of the file must begin to get this block first; None within a compressed stream."""
+    """Where reading of the file must begin to get this block first; None within a compressed
+    stream."""
     is_plain: bool = False
     """Whether it is uncompressed: the byte at ``start + i`` of the file is byte i of the block."""
 
@@ -48,8 +50,8 @@ def data_blocks(read: Read, name: str, offset: int = 0) -> Iterator[DataBlock]:
     """The contents of a file from ``offset``, where ``read`` begins.
 
     An ``offset`` other than 0 must be an earlier ``start``.
-    The file may be plain, or compressed by bzip2, gzip, xz or Zstandard, recognised by its first bytes.
-    Raises CutOff, and BadSource for a file that cannot be unpacked here.
+    The file may be plain, or compressed by bzip2, gzip, xz or Zstandard, recognised by its first
+    bytes. Raises CutOff, and BadSource for a file that cannot be unpacked here.
     """
     first = b""
     while len(first) < 6 and (more := read(_READ)):
@@ -81,7 +83,13 @@ def _plain(read: Read, data: bytes, offset: int) -> Iterator[DataBlock]:
         data = read(_READ)
 
 
-def _streams(read: Read, name: str, data: bytes, offset: int, new: Callable[[], Any]) -> Iterator[DataBlock]:
+def _streams(
+    read: Read,
+    name: str,
+    data: bytes,
+    offset: int,
+    new: Callable[[], Any],
+) -> Iterator[DataBlock]:
     """Compressed streams, one after another; ``offset`` is where ``data`` begins."""
     while data:
         decompressor = new()
@@ -98,8 +106,8 @@ def _streams(read: Read, name: str, data: bytes, offset: int, new: Callable[[], 
             except (OSError, lzma.LZMAError, zlib.error) as error:
                 if any(words in str(error) for words in _REFUSALS):
                     raise BadSource(
-                        f"{name}: unpacking it needs over {_MOST_MEMORY >> 20} MB of memory: compress it "
-                        "again without `zstd --long` or an `xz` dictionary of that size"
+                        f"{name}: unpacking it needs over {_MOST_MEMORY >> 20} MB of memory: "
+                        "compress it again without `zstd --long` or an `xz` dictionary of that size"
                     ) from error
                 raise Damaged(begun, unpacked) from error
             offset += len(data)
@@ -164,8 +172,9 @@ class _Zstandard:
 
 # bzip2 by blocks: reading can begin anywhere in a file, however its streams are divided.
 #
-# A stream is a header of four bytes, blocks of at most 900 kB of data, and an end. A block begins, at any
-# bit, with a mark of 48 bits and its checksum. A block placed between a header and an end is a valid stream.
+# A stream is a header of four bytes, blocks of at most 900 kB of data, and an end. A block begins,
+# at any bit, with a mark of 48 bits and its checksum. A block placed between a header and an end is
+# a valid stream.
 
 _BLOCK, _END = 0x314159265359, 0x177245385090
 _MARK_BITS, _CHECKSUM_BITS = 48, 32
@@ -178,15 +187,18 @@ _PATTERNS = [
 _LONGEST = 2 << 20
 """The most bytes of a compressed block: even noise takes about 900 kB."""
 _END_BYTES = 16
-"""The bytes of a stream's end, with some padding; an end has a mark, unless reading began after it."""
+"""The bytes of a stream's end, with some padding; an end has a mark, unless reading began after
+it."""
 _BETWEEN_BITS = 119
-"""The most bits from the mark of an end to the next mark: mark, checksum, padding, the next header."""
+"""The most bits from the mark of an end to the next mark: mark, checksum, padding, the next
+header."""
 _MOST_SEARCHED = 1 << 20
 """The bytes returned at a time, however much a block unpacks to."""
 
 
 def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
-    """Yield (byte of the file in which it begins, its data in pieces) for every block from ``offset`` on.
+    """Yield (byte of the file in which it begins, its data in pieces) for every block from
+    ``offset`` on.
 
     ``read`` begins there. Raises CutOff.
     """
@@ -243,7 +255,10 @@ def _marks(data: bytes, start: int) -> list[tuple[int, int]]:
         at = data.find(pattern, start + 1)
         while at >= 0:
             bit = 8 * (at - 1) + shift
-            if at + 6 <= len(data) and (mark := _bits(data, bit, bit + _MARK_BITS)) in (_BLOCK, _END):
+            if at + 6 <= len(data) and (mark := _bits(data, bit, bit + _MARK_BITS)) in (
+                _BLOCK,
+                _END,
+            ):
                 marks.append((bit, mark))
             at = data.find(pattern, at + 1)
     return sorted(marks)
@@ -299,7 +314,9 @@ class LocalFile:
 
     def read(self, start: int, stop: int) -> bytes:
         try:
-            descriptor = os.open(self.name, os.O_RDONLY)  # opened for each read, which takes microseconds
+            descriptor = os.open(
+                self.name, os.O_RDONLY
+            )  # opened for each read, which takes microseconds
             try:
                 return os.pread(descriptor, stop - start, start)
             finally:
@@ -348,8 +365,9 @@ class HeldFile:
 
 
 RangedFile = LocalFile | HeldFile
-"""One file, wherever it is stored: ``read(start, stop)`` gives at least one of these bytes, fewer than all
-only if later ones are missing, and nothing only at the file's end. Raises a `CrawlerError` or `Lacking`."""
+"""One file, wherever it is stored: ``read(start, stop)`` gives at least one of these bytes, fewer
+than all only if later ones are missing, and nothing only at the file's end. Raises a `CrawlerError`
+or `Lacking`."""
 
 
 def reading(file: RangedFile, start: int, stop: int | None = None) -> Read:
@@ -373,8 +391,8 @@ MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", _ZSTD)
 LARGEST = 16 << 20
 """The most compressed bytes of a frame that a process should unpack at a time."""
 _MOST_FALSE = 1000
-"""The number of false marks tried before giving up. By chance, gzip's three bytes occur once in 16 MB, the
-longer marks hardly ever. Testing a mark takes 0.1 ms."""
+"""The number of false marks tried before giving up. By chance, gzip's three bytes occur once in 16
+MB, the longer marks hardly ever. Testing a mark takes 0.1 ms."""
 
 
 def magic_of(head: bytes) -> bytes | None:
@@ -391,12 +409,19 @@ def has_frames(file: RangedFile, magic: bytes, most: int | None = None) -> bool:
     """
     places = range(1, max(2, file.size - LARGEST), LARGEST)
     try:
-        return all(next(_starts(file, magic, place, LARGEST), None) is not None for place in places[:most])
+        return all(
+            next(_starts(file, magic, place, LARGEST), None) is not None for place in places[:most]
+        )
     except CutOff:
         return False
 
 
-def frames(file: RangedFile, magic: bytes, offset: int, within: int) -> Iterator[tuple[int, Iterator[bytes]]]:
+def frames(
+    file: RangedFile,
+    magic: bytes,
+    offset: int,
+    within: int,
+) -> Iterator[tuple[int, Iterator[bytes]]]:
     """Yield (byte at which it begins, its data in pieces) for every frame from ``offset`` on.
 
     There are none if no frame begins ``within`` this many bytes.
@@ -404,12 +429,24 @@ def frames(file: RangedFile, magic: bytes, offset: int, within: int) -> Iterator
     start = next(_starts(file, magic, offset, within), None)
     while start is not None:
         following = next(_starts(file, magic, start + 1), None)
-        yield start, (block.data for block in data_blocks(reading(file, start, following), file.name, start))
+        yield (
+            start,
+            (
+                block.data
+                for block in data_blocks(reading(file, start, following), file.name, start)
+            ),
+        )
         start = following
 
 
-def _starts(file: RangedFile, magic: bytes, offset: int, within: int | None = None) -> Iterator[int]:
-    """Where frames begin. The few bytes of a mark may also occur in data, which then does not unpack.
+def _starts(
+    file: RangedFile,
+    magic: bytes,
+    offset: int,
+    within: int | None = None,
+) -> Iterator[int]:
+    """Where frames begin. The few bytes of a mark may also occur in data, which then does not
+    unpack.
 
     Raises CutOff if there are too many such false marks.
     """
@@ -452,8 +489,8 @@ def can_be_parted(file: RangedFile, most: int | None = None) -> bool:
 
 
 def blocks(file: RangedFile, start: int, stop: int) -> Iterator[tuple[int, Iterator[bytes]]]:
-    """Yield (byte at which reading can begin, the data from there in pieces), from ``start`` to the file's
-    end.
+    """Yield (byte at which reading can begin, the data from there in pieces), from ``start`` to the
+    file's end.
 
     There are none if none begins before ``stop``; data that begins after it comes in small pieces.
     """
@@ -461,7 +498,11 @@ def blocks(file: RangedFile, start: int, stop: int) -> Iterator[tuple[int, Itera
     if (magic := magic_of(head)) is not None:
         whole = frames(file, magic, start, stop - start)
     else:
-        whole = bzip2_blocks(read, start) if head.startswith(b"BZh") else _plain_blocks(read, start, stop)
+        whole = (
+            bzip2_blocks(read, start)
+            if head.startswith(b"BZh")
+            else _plain_blocks(read, start, stop)
+        )
     for at, pieces in whole:
         small = (piece[i : i + _LITTLE] for piece in pieces for i in range(0, len(piece), _LITTLE))
         yield at, pieces if at < stop else small
@@ -482,7 +523,8 @@ def until_damage(pieces: Iterator[bytes]) -> Iterator[bytes | None]:
 
 
 def behind_damage(file: RangedFile, damage: Damaged) -> Iterator[bytes | None]:
-    """The data that follows what was handed out of a damaged stream, and None wherever some is missing."""
+    """The data that follows what was handed out of a damaged stream, and None wherever some is
+    missing."""
     known = damage.unpacked
     has_begun = is_cut_off = False
     try:

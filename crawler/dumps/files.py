@@ -61,7 +61,9 @@ class DumpFiles(PageFiles):
             if not Path(path).exists():
                 raise BadSource(f"{path}: no such file or folder")
             kind = "a folder" if Path(path).is_dir() else "a pipe or a device"
-            raise BadSource(f"{path}: {kind}, not a regular file (a pipe is read from standard input: `-`)")
+            raise BadSource(
+                f"{path}: {kind}, not a regular file (a pipe is read from standard input: `-`)"
+            )
 
     @property
     def count(self) -> int:
@@ -80,7 +82,9 @@ class DumpFiles(PageFiles):
         """The size: a dump is written once, and can only be replaced by another one."""
         size = self.size
         if before.get("size", size) != size:
-            raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
+            raise BadSource(
+                f"{self.name}: the dump has changed since this session began to read it"
+            )
         return {"size": size}
 
     def look(self) -> None:
@@ -88,7 +92,8 @@ class DumpFiles(PageFiles):
         next(self.read(), None)
 
     def read(self, place: Place = START) -> Iterator[Found]:
-        """The articles after ``place``: after `skip` pages of any kind from byte `offset` of `file`."""
+        """The articles after ``place``: after `skip` pages of any kind from byte `offset` of
+        `file`."""
         first = place.get("file", 0)
         for number, path in enumerate(self.paths[first:], first):
             begin = place if number == first else START
@@ -99,7 +104,13 @@ class DumpFiles(PageFiles):
                 with open(path, "rb") if can_seek else stdin as file:
                     if can_seek:
                         file.seek(begin.get("offset", 0))
-                    yield from self._pages(number, name, partial(self._next, file), begin, can_seek=can_seek)
+                    yield from self._pages(
+                        number,
+                        name,
+                        partial(self._next, file),
+                        begin,
+                        can_seek=can_seek,
+                    )
             except OSError as error:
                 raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
 
@@ -108,7 +119,15 @@ class DumpFiles(PageFiles):
         self.bytes_read += len(data)
         return data
 
-    def _pages(self, number: int, name: str, read: Read, begin: Place, *, can_seek: bool) -> Iterator[Found]:
+    def _pages(
+        self,
+        number: int,
+        name: str,
+        read: Read,
+        begin: Place,
+        *,
+        can_seek: bool,
+    ) -> Iterator[Found]:
         offset, to_skip = begin.get("offset", 0), begin.get("skip", 0)
         reader = self._reader = DumpReader(name, self.info, continued=offset > 0)
         restart, behind_restart = offset, 0
@@ -142,10 +161,15 @@ _NOWHERE = DataBlock(b"", None)
 
 
 def _entries(
-    reader: DumpReader, name: str, read: Read, offset: int, *, can_seek: bool
+    reader: DumpReader,
+    name: str,
+    read: Read,
+    offset: int,
+    *,
+    can_seek: bool,
 ) -> Iterator[tuple[DataBlock, Iterator[DumpEntry]]]:
-    """The pages of a file in the order of its blocks, and those lost by damage; ``reader`` takes a block only
-    once its pages are asked for.
+    """The pages of a file in the order of its blocks, and those lost by damage; ``reader`` takes a
+    block only once its pages are asked for.
 
     Raises BadSource.
     """

@@ -23,7 +23,8 @@ def has_namespace(title: str, info: SourceInfo) -> bool:
 
 
 def project_names(site: str, language: str) -> tuple[str, ...]:
-    """The names of the namespaces about the wiki called ``site``, as far as they follow from its name."""
+    """The names of the namespaces about the wiki called ``site``, as far as they follow from its
+    name."""
     names = (name for name in _of_language(language) if _WIKI in name)
     return (site, f"{site} talk", *(name.replace(_WIKI, site) for name in names)) if site else ()
 
@@ -34,7 +35,8 @@ def _namespaces(names: tuple[str, ...], language: str) -> frozenset[str]:
 
 
 def _of_language(code: str) -> frozenset[str]:
-    """The names in the language with this code, and in the one from which it takes those that it lacks."""
+    """The names in the language with this code, and in the one from which it takes those that it
+    lacks."""
     code = code.lower().replace("_", "-")
     known = _languages()
     if code not in known:
@@ -50,7 +52,8 @@ def _of_language(code: str) -> frozenset[str]:
 
 @cache
 def _languages() -> dict[str, tuple[frozenset[str], str]]:
-    """By code of a language, its names, and the code of the one from which it takes others or ""."""
+    """By code of a language, its names, and the code of the one from which it takes others or
+    ""."""
     languages = {}
     for line in read_data("namespaces.txt").split("\n"):
         codes, _, names = line.partition(":")

@@ -1,8 +1,9 @@
 """Parts of dump files that can be read independently, in any process and in any order.
 
-A part is a range of bytes of a file as stored on disk. Its pages are those whose first byte is in data that
-begins to be unpacked in that range: a block, a frame or, in a plain file, the byte itself. So each page is in
-exactly one part, wherever files are divided.
+A part is a range of bytes of a file as stored on disk. Its pages are those whose first byte is in
+data that
+begins to be unpacked in that range: a block, a frame or, in a plain file, the byte itself. So each
+page is in exactly one part, wherever files are divided.
 """
 
 import asyncio
@@ -11,7 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from wikitopics.crawler.dumps.containers import HEAD, HeldFile, blocks, data_blocks, reading, until_damage
+from wikitopics.crawler.dumps.containers import (
+    HEAD,
+    HeldFile,
+    blocks,
+    data_blocks,
+    reading,
+    until_damage,
+)
 from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skip, SourceInfo
@@ -26,7 +34,8 @@ MOST_HELD = 64 << 20
 _MOST_UNPACKED = 256 << 20
 """The most bytes of a part's data; a dump unpacks to five or twenty times its size."""
 MOST_ARTICLES = 50_000
-"""The most articles of a part; even the shortest articles in a real dump take a hundred bytes each."""
+"""The most articles of a part; even the shortest articles in a real dump take a hundred bytes
+each."""
 _TRIES = 8
 """The most attempts to read more of one place than before."""
 
@@ -43,10 +52,12 @@ class DumpFile(Protocol):
         """In bytes."""
 
     async def bytes_from(self, start: int, stop: int) -> bytes:
-        """Bytes ``start`` to before ``stop``, fewer only at the file's end. Raises a `CrawlerError`."""
+        """Bytes ``start`` to before ``stop``, fewer only at the file's end. Raises a
+        `CrawlerError`."""
 
     async def fresh_bytes(self, start: int, stop: int) -> bytes | None:
-        """The same bytes, requested again from where the file is stored; None if they would not differ."""
+        """The same bytes, requested again from where the file is stored; None if they would not
+        differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +122,8 @@ class DumpPart:
         return replace(self, held=replace(held, data=data))
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
-        """Its articles in order and, unless only held-out articles are wanted, why others were skipped.
+        """Its articles in order and, unless only held-out articles are wanted, why others were
+        skipped.
 
         Raises CutOff after the last page that can be read if others were lost, Lacking, BadSource.
         """
@@ -146,7 +158,9 @@ class DumpPart:
         inside = 1  # how many of these belong to the part
         for start, pieces in blocks(self.held, self.held.start, self.stop):
             is_behind = start >= self.stop
-            if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
+            if is_behind and (
+                not before if not has_begun else reader.between_pages or reader.has_ended
+            ):
                 return
             for data in until_damage(pieces):
                 if data is None:
@@ -186,7 +200,8 @@ class DumpPart:
 
 
 async def look(file: DumpFile, name: str) -> SourceInfo:
-    """The facts that a dump beginning with ``file`` states before its first page; ``name`` is for people.
+    """The facts that a dump beginning with ``file`` states before its first page; ``name`` is for
+    people.
 
     Raises BadSource if it is not a dump.
     """

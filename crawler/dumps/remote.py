@@ -32,7 +32,8 @@ LIMITS = RequestBounds(most_bytes=LARGEST, total_seconds=600.0)
 _QUICK = 60.0
 """Seconds: after a reply that took longer, the next request is not larger."""
 MOST_SIZE = 1 << 44
-"""The largest dump, in bytes: with at most a million parts, those of a larger one would fill the memory."""
+"""The largest dump, in bytes: with at most a million parts, those of a larger one would fill the
+memory."""
 _LONGEST_VERSION = 200
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,16})-(\d{1,16})/(\d{1,16})")
 _GONE = (401, 403, 404, 410)
@@ -55,7 +56,9 @@ class RangeServer:
 
         def check(reply: Reply) -> None:
             if reply.status == 200:
-                raise BadSource(f"{url}: this server does not support ranges; download it: {curl(url)}")
+                raise BadSource(
+                    f"{url}: this server does not support ranges; download it: {curl(url)}"
+                )
             if reply.status in (404, 410, 416):
                 what = "it is empty" if reply.status == 416 else f"no such file ({reply.status})"
                 raise BadSource(f"{url}: {what}")
@@ -105,8 +108,12 @@ class RangeServer:
             if reply.status in (404, 410):
                 raise CrawlerError(f"{url}: the dump is no longer there ({reply.status})")
             if reply.status == 200:
-                if self._is_same(reply, file) and reply.headers.get("Content-Length") == str(file.size):
-                    raise TransientError(f"{reply.url.host} sends the whole file instead of a range")
+                if self._is_same(reply, file) and reply.headers.get("Content-Length") == str(
+                    file.size
+                ):
+                    raise TransientError(
+                        f"{reply.url.host} sends the whole file instead of a range"
+                    )
                 raise _changed(url)
             if reply.status == 416 or (reply.status == 206 and not self._is_same(reply, file)):
                 raise _changed(url)
@@ -131,8 +138,8 @@ class RangeServer:
         return not version or not file.version or version == file.version
 
     def _version(self, reply: Reply) -> str:
-        """The reply's version, if it can be stored: no session contains the contact, even if a server
-        repeats it."""
+        """The reply's version, if it can be stored: no session contains the contact, even if a
+        server repeats it."""
         said = reply.headers.get("ETag") or reply.headers.get("Last-Modified") or ""
         is_sound = said.isascii() and said.isprintable() and len(said) <= _LONGEST_VERSION
         return said if is_sound and not self._client.quote.knows(said) else ""
@@ -151,11 +158,14 @@ def _check_encoding(reply: Reply, url: URL) -> None:
     """Raise BadSource if ranges do not refer to the file itself."""
     encoding = reply.headers.get("Content-Encoding", "identity").strip().lower()
     if reply.status == 206 and encoding not in ("", "identity"):
-        raise BadSource(f"{url}: this server compresses what it sends, so ranges are not of the file itself")
+        raise BadSource(
+            f"{url}: this server compresses what it sends, so ranges are not of the file itself"
+        )
 
 
 def _range_of(reply: Reply) -> tuple[int, int, int]:
-    """(start, stop, bytes of the whole file) of a reply. Raises TransientError if they are missing."""
+    """(start, stop, bytes of the whole file) of a reply. Raises TransientError if they are
+    missing."""
     if reply.status != 206:
         raise TransientError(f"{reply.url.host} answers {reply.status}", lasting=True)
     match = _CONTENT_RANGE.fullmatch(reply.headers.get("Content-Range", "").strip())
@@ -180,7 +190,8 @@ def _changed(url: URL) -> CrawlerError:
 FIRST = 768 << 10
 """The bytes requested of a new file, and the most bytes of one read that are cached."""
 MOST_CACHED = 64 << 20
-"""The bytes cached of all files of a dump. A dump of at most this size is requested once, as a whole."""
+"""The bytes cached of all files of a dump. A dump of at most this size is requested once, as a
+whole."""
 ROUNDS_AHEAD = 2
 """The number of rounds whose chunks are requested while an earlier round is read."""
 
@@ -195,7 +206,8 @@ class RemoteFile:
     """Its ETag, or the time of its last change; "" if neither is given."""
     server: RangeServer
     cached: dict[int, bytes] = field(default_factory=dict)
-    """Bytes needed more than once, by their position: at the beginnings of the file and of chunks."""
+    """Bytes needed more than once, by their position: at the beginnings of the file and of
+    chunks."""
 
     @property
     def name(self) -> str:
@@ -207,7 +219,9 @@ class RemoteFile:
         pieces: list[bytes] = []
         stop = min(stop, self.size)
         while start < stop:
-            at = next((at for at, data in self.cached.items() if at <= start < at + len(data)), None)
+            at = next(
+                (at for at, data in self.cached.items() if at <= start < at + len(data)), None
+            )
             if at is not None:
                 piece = self.cached[at][start - at : stop - at]
             else:
@@ -239,8 +253,8 @@ class RemoteFile:
 class Segment:
     """Consecutive bytes of a file that are requested ahead, and read once from first to last.
 
-    They are kept in separately mapped memory: long-lived segments in the heap would keep the memory between
-    them from being released.
+    They are kept in separately mapped memory: long-lived segments in the heap would keep the memory
+    between them from being released.
     """
 
     def __init__(self, file: DumpFile, start: int, stop: int) -> None:
@@ -262,11 +276,12 @@ class Segment:
         return mapped[first : stop - self._start]
 
 
-# Where Wikimedia keeps its dumps: the newest complete one of a wiki, in the old layout or the new one.
+# Where Wikimedia keeps its dumps: the newest complete one of a wiki, in the old layout or the new
+# one.
 #
 # New: one folder a month, all namespaces in many files, complete once two further files exist. Old,
-# deprecated by Wikimedia: one or two folders a month, articles and templates only, complete when their status
-# says so.
+# deprecated by Wikimedia: one or two folders a month, articles and templates only, complete when
+# their status says so.
 
 _CURRENT = "other/mediawiki_content_current"
 _COMPLETE = frozenset({"SHA256SUMS", "_SUCCESS"})
@@ -284,7 +299,8 @@ _JOBS = (
     "articlesdump",
 )
 _MOST_FILES = 5_000
-"""The most files: each is checked before the first is read, and the largest dumps have a few hundred."""
+"""The most files: each is checked before the first is read, and the largest dumps have a few
+hundred."""
 _MOST_TRIED = 6
 """The number of dates tried per layout: older incomplete dumps have been abandoned."""
 _DAY = 24 * 3600
@@ -297,18 +313,21 @@ def database(api: str) -> str:
 
 
 async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequence[URL]]:
-    """The date and files of the newest complete dump of ``wiki``; of two with the same date, the one in the
-    new layout.
+    """The date and files of the newest complete dump of ``wiki``; of two with the same date, the
+    one in the new layout.
 
-    ``home`` may itself be the folder of one dump. Raises BadSource if there is no dump, or if the files of
-    each do not belong together.
+    ``home`` may itself be the folder of one dump. Raises BadSource if there is no dump, or if the
+    files of each do not belong together.
     """
     for files in (_new_files, _old_files):
         if urls := await files(client, home):
             return "", urls
     old, new = home / wiki / "", home / _CURRENT / wiki / ""
     latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
-    olds, news = await _dates(client, old, _OLD_DATE, latest), await _dates(client, new, _NEW_DATE, latest)
+    olds, news = (
+        await _dates(client, old, _OLD_DATE, latest),
+        await _dates(client, new, _NEW_DATE, latest),
+    )
     dumps = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 0, old / d / "", _old_files) for d in olds]
     dumps += [(d, 1, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
     fault = None
@@ -326,7 +345,9 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequen
 async def _dates(client: Client, folder: URL, form: re.Pattern[str], latest: str) -> list[str]:
     """The newest dates that a folder lists. A date in the future is a mistake or a trap."""
     dates = [name for name in await _names(client, folder) if form.fullmatch(name)]
-    return sorted((date for date in dates if date.replace("-", "") <= latest), reverse=True)[:_MOST_TRIED]
+    return sorted((date for date in dates if date.replace("-", "") <= latest), reverse=True)[
+        :_MOST_TRIED
+    ]
 
 
 async def _new_files(client: Client, folder: URL) -> tuple[URL, ...]:
@@ -347,18 +368,20 @@ async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
 def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple[URL, ...]:
     matches = [match for match in map(form.fullmatch, names) if match is not None]
     if len(matches) > _MOST_FILES:
-        raise BadSource(f"{folder}: it lists {len(matches):,} files; give those of one dump with --dump")
+        raise BadSource(
+            f"{folder}: it lists {len(matches):,} files; give those of one dump with --dump"
+        )
     matches.sort(key=lambda match: (int(match[1] or 0), match[0]))
     _check_ranges(folder, [match for match in matches if match[1]])
     return tuple(folder / match[0] for match in matches)
 
 
 def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
-    """Raise BadSource if two files hold the same pages, as after a part was made again: they would count
-    twice.
+    """Raise BadSource if two files hold the same pages, as after a part was made again: they would
+    count twice.
 
-    There is no way to tell which file belongs to the dump. A file may end where the next begins, since dumps
-    differ in whether the last page is included.
+    There is no way to tell which file belongs to the dump. A file may end where the next begins,
+    since dumps differ in whether the last page is included.
     """
     for one, other in pairwise(files):
         if int(other[1]) < int(one[2]):
@@ -415,7 +438,8 @@ def format_size(size: int) -> str:
 
 
 class RemoteDump(ShuffledDump):
-    """The dump in the files at ``urls``, all on one server; with a ``wiki``, its newest dump in that folder.
+    """The dump in the files at ``urls``, all on one server; with a ``wiki``, its newest dump in
+    that folder.
 
     ``agreed``: whether the user has agreed to any size, and to sending the contact to any server.
     ``limits_of``: the limits for a host. Raises `ContactMissing` and `Unconfirmed` at once.
@@ -482,7 +506,9 @@ class RemoteDump(ShuffledDump):
             named = f"{self._wiki} of {date}" if date else self.name
             count = "1 file" if len(files) == 1 else f"{len(files)} files"
             extra = ", which receives your contact" if self._names_somebody else ""
-            raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{extra}; nothing is stored")
+            raise Unconfirmed(
+                f"{named}, {size} in {count}, comes from {home.host}{extra}; nothing is stored"
+            )
         return files
 
     async def _find(self) -> Sequence[RemoteFile]:
@@ -498,7 +524,12 @@ class RemoteDump(ShuffledDump):
                     file.drop(0, FIRST)
                     file.cache(0, data[:HEAD])  # every part needs it
         else:
-            described = zip(self._urls, self.schedule.sizes, self._versions or repeat(""), strict=False)
+            described = zip(
+                self._urls,
+                self.schedule.sizes,
+                self._versions or repeat(""),
+                strict=False,
+            )
             files = [RemoteFile(*each, server) for each in described]
         size = sum(file.size for file in files)
         if size > MOST_SIZE:
@@ -528,7 +559,9 @@ class RemoteDump(ShuffledDump):
             for one in schedule.begins(self._requested):
                 self._request(schedule, one, 0, schedule.last_part(self._requested, 0))
         segment = self._segments[chunk, part]
-        read = await DumpPart.read(self.files[chunk.file], *schedule.bounds(chunk, part), segment.bytes_from)
+        read = await DumpPart.read(
+            self.files[chunk.file], *schedule.bounds(chunk, part), segment.bytes_from
+        )
         del self._segments[chunk, part]  # only now: `close` ends the requests of those listed
         return read
 

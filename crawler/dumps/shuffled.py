@@ -1,11 +1,12 @@
 """The random order in which a dump is read, as stochastic inference requires of its documents.
 
-A dump is ordered by age. Its files are divided into *chunks*, which are shuffled; each chunk is divided into
-parts. A round reads the first parts of some new chunks, the second parts of those begun a round earlier, the
-third parts of those begun two rounds earlier, and so on; its articles are mixed. Chunks begun in the last
-rounds end in the first ones, so all rounds have the same size. What a round reads depends only on numbers.
-Before all rounds come the articles to hold out: a few from the beginning of each of several chunks, spread
-evenly over the dump.
+A dump is ordered by age. Its files are divided into *chunks*, which are shuffled; each chunk is
+divided into parts. A round reads the first parts of some new chunks, the second parts of those
+begun a round earlier, the third parts of those begun two rounds earlier, and so on; its articles
+are mixed. Chunks begun in the last rounds end in the first ones, so all rounds have the same size.
+What a round reads depends only on numbers.
+Before all rounds come the articles to hold out: a few from the beginning of each of several chunks,
+spread evenly over the dump.
 """
 
 import asyncio
@@ -27,18 +28,28 @@ from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.parts import MOST_ARTICLES, DumpFile, DumpPart, look, read_well
 from wikitopics.crawler.errors import BadPosition, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skips, SourceInfo
-from wikitopics.crawler.source import Activity, Asked, Identity, Piece, Position, default_held_out, with_spare
+from wikitopics.crawler.source import (
+    Activity,
+    Asked,
+    Identity,
+    Piece,
+    Position,
+    default_held_out,
+    with_spare,
+)
 
 # What is read when.
 
 PLACES = 54
-"""The number of places where articles are held out, if the dump has as many chunks: a few may have none."""
+"""The number of places where articles are held out, if the dump has as many chunks: a few may have
+none."""
 CHUNK = 16 << 20
-"""The most bytes of a chunk. Wikimedia wants a second between two requests, so each brings many megabytes."""
+"""The most bytes of a chunk. Wikimedia wants a second between two requests, so each brings many
+megabytes."""
 SMALLEST = 1 << 10
 PART = 1 << 20
-"""The most bytes of a part. Its last page may end in a further block of 900 kB, which is unpacked only for
-that."""
+"""The most bytes of a part. Its last page may end in a further block of 900 kB, which is unpacked
+only for that."""
 LANES = 16
 """The approximate number of parts in a round."""
 _MOST_CHUNKS = 1_000_000
@@ -76,7 +87,10 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     """The approximate number of articles in the whole dump."""
 
     def __post_init__(self) -> None:
-        if sum(self.sizes) // self.chunk + len(self.sizes) > _MOST_CHUNKS or self.parts > self.rounds:
+        if (
+            sum(self.sizes) // self.chunk + len(self.sizes) > _MOST_CHUNKS
+            or self.parts > self.rounds
+        ):
             raise ValueError("numbers that do not fit each other")
 
     @classmethod
@@ -94,7 +108,11 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
             schedule = msgspec.convert(stored, Schedule)
         except msgspec.ValidationError as error:
             return f"{SCHEDULE}: {error}"
-        return "" if len(schedule.sizes) == files else f"{SCHEDULE}.sizes is not a list of the files' sizes"
+        return (
+            ""
+            if len(schedule.sizes) == files
+            else f"{SCHEDULE}.sizes is not a list of the files' sizes"
+        )
 
     @cached_property
     def chunks(self) -> list[Chunk]:
@@ -125,7 +143,8 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     def held_out(self, place: Chunk) -> frozenset[int]:
         """The numbers of a place's articles that are held out, drawn at random."""
         drawn = sorted(
-            range(self.first), key=lambda number: random_key(self.seed, place.file, place.start, number)
+            range(self.first),
+            key=lambda number: random_key(self.seed, place.file, place.start, number),
         )
         return frozenset(drawn[: self.each])
 
@@ -141,20 +160,24 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
                 yield chunk, part
 
     def last_part(self, number: int, part: int) -> int:
-        """The last part of a chunk that is read from this round on, which reads ``part``: chunks that begin
-        in the last rounds end in the first ones."""
+        """The last part of a chunk that is read from this round on, which reads ``part``: chunks
+        that begin in the last rounds end in the first ones."""
         begun = number - part
         return self.parts - 1 if begun < 0 else min(self.parts, self.rounds - begun) - 1
 
     def bounds(self, chunk: Chunk, part: int) -> tuple[int, int]:
         """The bytes of this part of a chunk."""
         size = chunk.stop - chunk.start
-        return chunk.start + size * part // self.parts, chunk.start + size * (part + 1) // self.parts
+        return chunk.start + size * part // self.parts, chunk.start + size * (
+            part + 1
+        ) // self.parts
 
 
 def spread(n: int, places: int) -> list[int]:
     """``places`` of ``n`` numbers, evenly spread (all, if there are fewer)."""
-    return [(2 * i + 1) * n // (2 * places) for i in range(places)] if n > places else list(range(n))
+    return (
+        [(2 * i + 1) * n // (2 * places) for i in range(places)] if n > places else list(range(n))
+    )
 
 
 def random_key(*values: int) -> bytes:
@@ -169,10 +192,11 @@ BLOCK = 512
 _SMALL = 4 << 20
 """The most bytes of a dump in which all places are examined to count articles."""
 _SAMPLED, _ENOUGH = 8, 100
-"""The places examined in a larger dump, and the articles that they must have; otherwise all are examined."""
+"""The places examined in a larger dump, and the articles that they must have; otherwise all are
+examined."""
 _SPARED = 3
-"""The articles to hold out are drawn from a third of each place: the places of a small dump are all of it, so
-it would be unpacked twice."""
+"""The articles to hold out are drawn from a third of each place: the places of a small dump are all
+of it, so it would be unpacked twice."""
 _COUNTED_TOGETHER = 4
 """The number of places counted at a time: each may take up to 64 MB."""
 _COUNTED = 256 << 10
@@ -208,7 +232,12 @@ class Round:
             stop = min(start + BLOCK, articles)
             is_last = stop == articles
             position = {"round": self.number + is_last, "done": 0 if is_last else stop}
-            yield Piece(start, stop, position, (self.number + stop / max(1, articles)) / self.rounds)
+            yield Piece(
+                start,
+                stop,
+                position,
+                (self.number + stop / max(1, articles)) / self.rounds,
+            )
             if is_last:
                 return
             start = stop
@@ -223,7 +252,8 @@ class ShuffledDump(ABC):
     name: str
     """The name for people."""
     identity: Mapping[str, Any] = {}
-    """What a session stores of it besides the options given, the facts that it states, and the schedule."""
+    """What a session stores of it besides the options given, the facts that it states, and the
+    schedule."""
 
     def __init__(self, identity: Identity, asked: Asked) -> None:
         self.activity = Activity()
@@ -250,12 +280,17 @@ class ShuffledDump(ABC):
             self.files = await self.find()
             sizes = [file.size for file in self.files]
             if self.schedule is not None and self.schedule.sizes != sizes:
-                raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
+                raise BadSource(
+                    f"{self.name}: the dump has changed since this session began to read it"
+                )
             info = await look(self.files[0], self.name)
             if self.schedule is None:
                 self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
                 self.schedule = await survey(
-                    self.files, Schedule.of_sizes(self._asked.seed, sizes), info, self._asked.held_out
+                    self.files,
+                    Schedule.of_sizes(self._asked.seed, sizes),
+                    info,
+                    self._asked.held_out,
                 )
         finally:
             self.activity.waiting_for = None
@@ -263,7 +298,8 @@ class ShuffledDump(ABC):
         return replace(info, articles=self.schedule.articles or None, identity=identity)
 
     async def check(self, file: DumpFile) -> None:
-        """Report at the start, not during training, a file that is not a dump or cannot be read in parts."""
+        """Report at the start, not during training, a file that is not a dump or cannot be read in
+        parts."""
         await look(file, file.name)
         if file.size > LARGEST:
             start = await DumpPart.read(file, 0, 0)
@@ -298,7 +334,9 @@ class ShuffledDump(ABC):
         return replace(part, held_out=schedule.held_out(chunk), is_place=True)
 
     async def _part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
-        held_out = schedule.held_out(chunk) if not part and chunk in schedule.places else frozenset[int]()
+        held_out = (
+            schedule.held_out(chunk) if not part and chunk in schedule.places else frozenset[int]()
+        )
         read = await self.part(schedule, number, chunk, part)
         return replace(read, held_out=held_out)
 
@@ -327,12 +365,15 @@ class LocalDump(ShuffledDump):
 
 
 async def survey(
-    files: Sequence[DumpFile], schedule: Schedule, info: SourceInfo, held_out: int | None
+    files: Sequence[DumpFile],
+    schedule: Schedule,
+    info: SourceInfo,
+    held_out: int | None,
 ) -> Schedule:
     """The schedule with the articles to hold out, and an estimate of all articles.
 
-    ``held_out``: how many articles will be held out; None: the default. If the places give fewer, the next
-    ones of the stream, which are in random order, are held out too. Raises BadSource.
+    ``held_out``: how many articles will be held out; None: the default. If the places give fewer,
+    the next ones of the stream, which are in random order, are held out too. Raises BadSource.
     """
     places = sorted(schedule.places)
     together = asyncio.Semaphore(_COUNTED_TOGETHER)
@@ -369,14 +410,21 @@ async def survey(
         each
         for each in count()
         if each >= max(tallies, default=0)
-        or sum(min(articles, each) for articles in tallies) * n_places >= with_spare(wanted) * len(tallies)
+        or sum(min(articles, each) for articles in tallies) * n_places
+        >= with_spare(wanted) * len(tallies)
     )
     few = sorted(tallies)[len(tallies) // 4] if tallies else 0  # most places have more
     if places and sum(schedule.sizes) > _SMALL:
         start, stop = schedule.bounds(places[0], 0)
         few = round(few * min(1, (stop - start) / (_SPARED * _COUNTED)))
     first = min(max(each, few), MOST_ARTICLES)
-    return msgspec.structs.replace(schedule, n_places=n_places, each=each, first=first, articles=articles)
+    return msgspec.structs.replace(
+        schedule,
+        n_places=n_places,
+        each=each,
+        first=first,
+        articles=articles,
+    )
 
 
 async def read_place(file: DumpFile, start: int, stop: int) -> DumpPart:

@@ -22,8 +22,8 @@ DUMP: Option[tuple[str, ...]] = Option(
     tuple,
     DUMP_FILES,
     "An XML dump: a file ('-': standard input), or an address, from which it is read without being "
-    "stored. By default, or with the address of a folder of dumps: the newest dump of Wikipedia in the "
-    "language given.",
+    "stored. By default, or with the address of a folder of dumps: the newest dump of Wikipedia in "
+    "the language given.",
     metavar="FILE|URL",
     path=True,
     label="File or URL",
@@ -31,7 +31,8 @@ DUMP: Option[tuple[str, ...]] = Option(
 YES = Option(
     bool,
     "yes",
-    "Do not ask before reading a dump from a server: agree to its size and to sending it your contact.",
+    "Do not ask before reading a dump from a server: agree to its size and to sending it your "
+    "contact.",
     scope="outside",
 )
 DUMPS = "https://dumps.wikimedia.org/"
@@ -72,8 +73,8 @@ class Dump(PageKind):
         return language_of(asked[LANG]) if LANG in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """Named after the wiki that was dumped, if the beginning of the first file, or its address, tells
-        which."""
+        """Named after the wiki that was dumped, if the beginning of the first file, or its address,
+        tells which."""
         names = asked.get(DUMP)
         if not names:
             return name_of_wiki(rules.language_api(asked[LANG]))
@@ -92,8 +93,8 @@ class Dump(PageKind):
         return _name_of(identity.get(BASE, ""))
 
     def builds_words(self, asked: Asked) -> bool:
-        """False for standard input, which can be read only once: nothing is left of it when the words are
-        chosen."""
+        """False for standard input, which can be read only once: nothing is left of it when the
+        words are chosen."""
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:
@@ -106,7 +107,11 @@ class Dump(PageKind):
         files, schedule = identity.get(DUMP_FILES), identity.get(SCHEDULE)
         if DUMP_FILES not in identity and {HOME, API_URL.name} <= identity.keys():
             return _fault_of_addresses(identity)
-        if not isinstance(files, list) or not files or not all(isinstance(name, str) for name in files):
+        if (
+            not isinstance(files, list)
+            or not files
+            or not all(isinstance(name, str) for name in files)
+        ):
             return f"{DUMP_FILES} is not a list of files"
         if wrong_address := _fault_of_addresses(identity):
             return wrong_address
@@ -133,8 +138,8 @@ class Dump(PageKind):
         return not _addresses(identity) and "-" not in identity[DUMP_FILES]
 
     def wiki(self, identity: Identity) -> str:
-        """The Wikipedia whose language was given, unless the dump states another wiki. Its base address does
-        not say where the api.php is."""
+        """The Wikipedia whose language was given, unless the dump states another wiki. Its base
+        address does not say where the api.php is."""
         address = identity.get(API_URL.name, "")
         stated = _name_of(identity.get(BASE, ""))
         if not address or stated not in ("", name_of_wiki(address)):
@@ -164,8 +169,8 @@ class Dump(PageKind):
 
         if OLD_ORDER in identity:
             raise BadSource(
-                "this session reads its dump in the order of wikitopics 1.1, and only that version can "
-                f"finish it: {install_command('wikitopics<1.2')}"
+                "this session reads its dump in the order of wikitopics 1.1, and only that version "
+                f"can finish it: {install_command('wikitopics<1.2')}"
             )
         if urls := _addresses(identity):
             return RemoteDump(
@@ -180,13 +185,16 @@ class Dump(PageKind):
         files = DumpFiles(paths)
         # A session that began in the order of the files continues in that order.
         is_new = not asked.resuming and files.is_repeatable
-        if SCHEDULE in identity or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
+        if SCHEDULE in identity or (
+            is_new and all(can_be_parted(LocalFile(path)) for path in paths)
+        ):
             return LocalDump(identity, asked)
         return FileSource("dump", files, held_out=asked.held_out, resuming=asked.resuming)
 
 
 def stated_base(path: str) -> str:
-    """The address of the main page that a file on this machine states; "" if it cannot be read so far."""
+    """The address of the main page that a file on this machine states; "" if it cannot be read so
+    far."""
     from wikitopics.crawler.dumps.files import head_facts
 
     return str(head_facts(path).identity.get(BASE, "")) if path != "-" else ""
@@ -201,7 +209,8 @@ def _name_of(base: str) -> str:
 
 
 def _addresses(identity: Identity) -> list[URL]:
-    """The addresses of its files, or of the folder that contains them; none for files on this machine."""
+    """The addresses of its files, or of the folder that contains them; none for files on this
+    machine."""
     if DUMP_FILES not in identity:
         return [rules.dump_address(identity[HOME])]
     return [rules.dump_address(name) for name in identity[DUMP_FILES] if rules.is_address(name)]

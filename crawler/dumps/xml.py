@@ -1,6 +1,7 @@
 """Parses the XML of a MediaWiki dump into pages, piece by piece, without trusting it.
 
-A page begins wherever ``<page>`` stands, since texts write it as ``&lt;page>``. So whatever is broken costs
+A page begins wherever ``<page>`` stands, since texts write it as ``&lt;page>``. So whatever is
+broken costs
 only the pages that it is in: reading continues with the next one.
 """
 
@@ -15,7 +16,15 @@ from wikitopics.crawler.dumps.kinds import has_namespace, project_names
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.markup.wikitext import is_redirect
-from wikitopics.crawler.page import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, SourceInfo, is_id, utf8_size
+from wikitopics.crawler.page import (
+    LARGEST_TEXT,
+    LONGEST_TITLE,
+    Page,
+    Skip,
+    SourceInfo,
+    is_id,
+    utf8_size,
+)
 
 PAGE_TAG = re.compile(rb"<(?:[a-z][\w.-]{0,30}:)?page[\s>]", re.IGNORECASE)
 """The beginning of a page, which a few tools write in capitals or with a prefix."""
@@ -30,7 +39,8 @@ _BLANKS = re.compile(rb"(?:\xef\xbb\xbf|\s)*")
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 """MediaWiki writes UTF-8. Python would search its codecs for any other name."""
 _PIECE = 64 << 10
-"""The bytes parsed at a time: after an error found here, the parser reads the rest of them in vain."""
+"""The bytes parsed at a time: after an error found here, the parser reads the rest of them in
+vain."""
 _LONGEST_FIELD = 1024
 """The most characters of a title, an id or a name."""
 _DEEPEST = 64
@@ -78,7 +88,8 @@ class _Revision:
 
     @property
     def age(self) -> tuple[str, int]:
-        """Larger for a newer one. A revision without a time counts as older than one with a time."""
+        """Larger for a newer one. A revision without a time counts as older than one with a
+        time."""
         digits = filter(str.isdecimal, self.fields.get("timestamp", ""))
         return "".join(digits)[:_DIGITS_OF_TIME], _number(self.fields.get("id", ""))
 
@@ -90,16 +101,23 @@ class _Broken(Exception):
 class DumpReader:
     """Takes bytes within a `with` block, and yields the pages that are complete.
 
-    ``continued``: the input begins after a page, not at the beginning of a dump, and so does not contain the
-    facts in ``known``. Several concatenated dumps are read as one.
+    ``continued``: the input begins after a page, not at the beginning of a dump, and so does not
+    contain the facts in ``known``. Several concatenated dumps are read as one.
     """
 
-    def __init__(self, name: str, known: SourceInfo | None = None, *, continued: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        known: SourceInfo | None = None,
+        *,
+        continued: bool = False,
+    ) -> None:
         self.seen_pages = continued
         """Whether a page has begun."""
         self._name = name
         self.info = known or SourceInfo(name, None)
-        """What is known about the source: the facts that the dump has stated so far replace ``known``."""
+        """What is known about the source: the facts that the dump has stated so far replace
+        ``known``."""
         self._names: dict[tuple[str, str], None] = {}
         """(key, name) of the namespaces, in the dump's order."""
         self._site = ""
@@ -117,7 +135,8 @@ class DumpReader:
         self._is_complete = False
         """Whether the last dump has ended properly."""
         self.told_until: int | None = None
-        """The byte up to which faults, and pages that begin, belong to what `losses` tells; None: all do."""
+        """The byte up to which faults, and pages that begin, belong to what `losses` tells; None:
+        all do."""
         self._fault = ""
         """What was wrong first."""
         self._fault_at = 0
@@ -156,7 +175,8 @@ class DumpReader:
         self._unclosed = 0
         self._broken_at = 0
         self._collected: list[str] | None = None
-        """The text so far of the element that is read, if any: its name and depth are the next two."""
+        """The text so far of the element that is read, if any: its name and depth are the next
+        two."""
         self._collecting = ""
         self._collecting_at = 0
         self._length = 0
@@ -168,8 +188,8 @@ class DumpReader:
         self._newest: _Revision | None = None
 
     def feed(self, data: bytes) -> Iterator[DumpEntry]:
-        """The pages that end within ``data``, and those that are lost. Raises BadSource if this is not a
-        dump, CutOff if too much of it is broken."""
+        """The pages that end within ``data``, and those that are lost. Raises BadSource if this is
+        not a dump, CutOff if too much of it is broken."""
         self._silence += len(data)
         if stripped := data.rstrip():
             self._ends_cleanly = stripped.endswith(b">")
@@ -224,7 +244,9 @@ class DumpReader:
                 self._state = "ended"
                 return done
             # The index of such an error is behind the "</".
-            root_end = _ROOT_END.match(data, max(0, at + done - 2)) if error.code == _MISMATCH else None
+            root_end = (
+                _ROOT_END.match(data, max(0, at + done - 2)) if error.code == _MISMATCH else None
+            )
             if root_end is None:
                 self._break(expat.ErrorString(error.code), self._fed + done)
                 return done
@@ -245,7 +267,8 @@ class DumpReader:
         return len(piece)
 
     def _within(self, index: int, size: int) -> int:
-        """The place of a byte of the input within a piece of this size, which begins after what was fed."""
+        """The place of a byte of the input within a piece of this size, which begins after what was
+        fed."""
         return min(max(index - self._fed, 0), size)
 
     def _seek(self, data: bytes, at: int) -> int:
@@ -292,7 +315,8 @@ class DumpReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Drop the parser: it refers to this reader, and together they would keep a megabyte for a while."""
+        """Drop the parser: it refers to this reader, and together they would keep a megabyte for a
+        while."""
         del self._parser
 
     def close(self) -> Iterator[DumpEntry]:
@@ -385,8 +409,8 @@ class DumpReader:
 
     @property
     def between_pages(self) -> bool:
-        """Whether the input so far ends between two pages, so that another reader could continue from
-        here."""
+        """Whether the input so far ends between two pages, so that another reader could continue
+        from here."""
         return (self._depth == 1 or self._state == "seeking") and self._ends_cleanly
 
     @property
@@ -547,7 +571,8 @@ class DumpReader:
             self.info = replace(self.info, identity={BASE: text} if text else self.info.identity)
 
     def _note_case(self, rule: str) -> None:
-        """Note the rule for the first letter of titles; before format 0.5, only the header has one."""
+        """Note the rule for the first letter of titles; before format 0.5, only the header has
+        one."""
         if rule:
             self.info = replace(self.info, keeps_case=rule == "case-sensitive")
 

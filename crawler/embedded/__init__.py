@@ -36,8 +36,8 @@ WIKI_SIZE = Option(
 PACE = Option(
     float,
     "pace",
-    "Spread the articles over about S seconds so that people can follow (default: 90 on the screen, where f "
-    "ends it; 0 with --headless).",
+    "Spread the articles over about S seconds so that people can follow (default: 90 on the "
+    "screen, where f ends it; 0 with --headless).",
     metavar="S",
     least=0,
     most=10**9,
@@ -46,8 +46,8 @@ PACE = Option(
 HURRY = 0.1
 """The most seconds for which articles are held back."""
 GAIT = 2 / 3
-"""A share s of the articles takes the share s to this power of the time: topics form early, so the first
-articles come more slowly than later ones."""
+"""A share s of the articles takes the share s to this power of the time: topics form early, so the
+first articles come more slowly than later ones."""
 
 
 class Demo(PageKind):
@@ -61,8 +61,8 @@ class Demo(PageKind):
     on_screen = (PACE.flag, "90")
     asks_server = True
     remark = (
-        "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the "
-        "internet"
+        "real word counts of 20,000 articles, served by this machine to itself; nothing comes from "
+        "the internet"
     )
 
     def identity(self, asked: Asked) -> Identity:
@@ -73,7 +73,11 @@ class Demo(PageKind):
 
     def fault(self, identity: Identity) -> str:
         size = identity.get(WIKI_SIZE.name)
-        return "" if type(size) is int and size >= 1 else f"{WIKI_SIZE.name} is not a number of articles"
+        return (
+            ""
+            if type(size) is int and size >= 1
+            else f"{WIKI_SIZE.name} is not a number of articles"
+        )
 
     def wiki(self, identity: Identity) -> str:
         """The same for all sizes: a larger wiki has the same articles, and more."""
@@ -93,14 +97,19 @@ class Demo(PageKind):
 class EmbeddedWiki:
     """A running embedded wiki; it ends with `stop`, or with this process, however that ends.
 
-    ``options`` are those of `python -m wikitopics.crawler.embedded`, for instance ``["--size", "3000"]``.
-    Raises `WikiUnreachable` if it does not start.
+    ``options`` are those of `python -m wikitopics.crawler.embedded`, for instance ``["--size",
+    "3000"]``. Raises `WikiUnreachable` if it does not start.
     """
 
     module = "wikitopics.crawler.embedded"
 
     def __init__(self, options: Sequence[str] = ()) -> None:
-        self._process = start_python(self.module, options, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = start_python(
+            self.module,
+            options,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         assert self._process.stdout is not None
         line = self._process.stdout.readline().decode().strip()
         if not line.startswith("http://"):
@@ -116,10 +125,11 @@ class EmbeddedWiki:
 
 
 class DemoSource:
-    """A wiki of ``size`` articles in a separate process, which ends with `close` or with this process.
+    """A wiki of ``size`` articles in a separate process, which ends with `close` or with this
+    process.
 
-    Wikis of the same size are the same, whatever port they listen on, so positions remain valid. The same
-    articles come in the same order at any pace.
+    Wikis of the same size are the same, whatever port they listen on, so positions remain valid.
+    The same articles come in the same order at any pace.
     """
 
     def __init__(self, version: str, size: int, pace: float) -> None:

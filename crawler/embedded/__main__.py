@@ -1,7 +1,8 @@
 """`python -m wikitopics.crawler.embedded`: the embedded wiki as a separate process.
 
-Prints the address of its api.php on standard output. Ends on SIGTERM, and when its standard input does, so
-that it never outlives the process that started it; a file or /dev/null as standard input does not end it.
+Prints the address of its api.php on standard output. Ends on SIGTERM, and when its standard input
+does, so that it never outlives the process that started it; a file or /dev/null as standard input
+does not end it.
 """
 
 import argparse
@@ -21,7 +22,9 @@ from wikitopics.crawler.system import end_with_parent
 def main() -> None:
     """Read the options, serve, and exit quietly."""
     end_with_parent()
-    parser = argparse.ArgumentParser(prog="python -m wikitopics.crawler.embedded", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m wikitopics.crawler.embedded", description=__doc__
+    )
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--size", type=int, default=1_000_000, help="number of articles")
     options = parser.parse_args()
@@ -41,7 +44,10 @@ async def serve(app: web.Application, port: int) -> None:
         await site.start()
     except OSError as error:
         await runner.cleanup()
-        sys.exit(f"cannot listen on port {port}: {os.strerror(error.errno or 0).lower()}; try another --port")
+        sys.exit(
+            f"cannot listen on port {port}: {os.strerror(error.errno or 0).lower()}; try another "
+            "--port"
+        )
     over = _asked_to_end()  # before any client knows its address
     if _told(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php"):
         await over.wait()
@@ -61,8 +67,8 @@ def _told(address: str) -> bool:
 def _asked_to_end() -> asyncio.Event:
     """An event set by the end of standard input, SIGTERM or SIGINT.
 
-    The end of a file, or of /dev/null, which a shell gives to commands run with ``&`` in a script, does not
-    count.
+    The end of a file, or of /dev/null, which a shell gives to commands run with ``&`` in a script,
+    does not count.
     """
     over = asyncio.Event()
     loop = asyncio.get_running_loop()

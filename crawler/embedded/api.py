@@ -1,4 +1,5 @@
-"""The part of MediaWiki's Action API that a crawler needs, with the same cursors and continuations."""
+"""The part of MediaWiki's Action API that a crawler needs, with the same cursors and
+continuations."""
 
 import json
 import random
@@ -15,7 +16,15 @@ _CURSOR = re.compile(r"(0\.[0-9]+)\|(0\.[0-9]+)\|[0-9]+\|([01])")
 _MOST_LISTED = 500
 _MOST_WITH_TEXT = 50
 _REVISION_OFFSET = 1_000_000
-_NAMESPACES = {-2: "Media", -1: "Special", 0: "", 1: "Talk", 6: "File", 10: "Template", 14: "Category"}
+_NAMESPACES = {
+    -2: "Media",
+    -1: "Special",
+    0: "",
+    1: "Talk",
+    6: "File",
+    10: "Template",
+    14: "Category",
+}
 
 
 class ApiError(Exception):
@@ -27,13 +36,20 @@ class ApiError(Exception):
 
 
 class EmbeddedApi:
-    """Answers `action=query` on ``articles``, asked by our own crawler: other queries are not checked.
+    """Answers `action=query` on ``articles``, asked by our own crawler: other queries are not
+    checked.
 
-    Pages are in a fixed random order, with page ``index`` at ``(index + shift) mod size``. A lap begun
-    without a cursor therefore gives the articles in their own order and wraps around.
+    Pages are in a fixed random order, with page ``index`` at ``(index + shift) mod size``. A lap
+    begun without a cursor therefore gives the articles in their own order and wraps around.
     """
 
-    def __init__(self, articles: SampleArticles, *, seed: int = 0, most_bytes: int = 8 << 20) -> None:
+    def __init__(
+        self,
+        articles: SampleArticles,
+        *,
+        seed: int = 0,
+        most_bytes: int = 8 << 20,
+    ) -> None:
         self.articles = articles
         self.writer = Writer(articles.corpus.words)
         self._most_bytes = most_bytes
@@ -48,7 +64,10 @@ class EmbeddedApi:
         stuck_at = self.add_texts(query, entries) if "revisions" in props else None
         reply: dict[str, Any] = {"query": {"pages": entries}} if entries else {}
         if stuck_at is not None:
-            return {"continue": {"rvcontinue": stuck_at, **here, "continue": "||pageprops"}, **reply}
+            return {
+                "continue": {"rvcontinue": stuck_at, **here, "continue": "||pageprops"},
+                **reply,
+            }
         if behind:
             reply["continue"] = {**behind, "continue": "grncontinue||"}
         return {"batchcomplete": True, **reply}
@@ -80,8 +99,8 @@ class EmbeddedApi:
         return {"pageid": index + 1, "ns": 0, "title": self.articles.title(index)}
 
     def add_texts(self, query: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str | None:
-        """Give the entries their texts as far as the reply's size allows; returns where to continue, if
-        necessary."""
+        """Give the entries their texts as far as the reply's size allows; returns where to
+        continue, if necessary."""
         begin = int(query.get("rvcontinue", "0|0").partition("|")[0])
         size = 0
         for entry in sorted(entries, key=lambda entry: int(entry["pageid"])):
@@ -109,14 +128,18 @@ class EmbeddedApi:
         if "grncontinue" in query:
             cursor = _CURSOR.fullmatch(query["grncontinue"])
             if cursor is None:
-                raise ApiError("badcontinue", "Invalid continue param. You should pass the original value.")
+                raise ApiError(
+                    "badcontinue", "Invalid continue param. You should pass the original value."
+                )
             begin, first, wrapped = self._rank(cursor[1]), self._rank(cursor[2]), cursor[3] == "1"
         # Ranks on the rest of the lap: up to the end, then from 0 to where the lap began.
         ranks = range(first, begin) if wrapped else range(first, size + begin)
         indexes = [(rank - self._shift) % size for rank in ranks[:limit]]
         behind = {}
         if len(ranks) > limit:
-            behind["grncontinue"] = self._cursor(begin, ranks[limit] % size, wrapped or ranks[limit] >= size)
+            behind["grncontinue"] = self._cursor(
+                begin, ranks[limit] % size, wrapped or ranks[limit] >= size
+            )
         return indexes, {"grncontinue": self._cursor(begin, first, wrapped)}, behind
 
     def _page_random(self, rank: int) -> str:
@@ -138,12 +161,18 @@ class EmbeddedApi:
 def revision(revision_id: int, text: str) -> dict[str, Any]:
     """A revision as the API lists it."""
     main = {"contentmodel": "wikitext", "contentformat": "text/x-wiki", "content": text}
-    return {"revid": revision_id, "parentid": 0, "timestamp": "2024-05-03T00:00:00Z", "slots": {"main": main}}
+    return {
+        "revid": revision_id,
+        "parentid": 0,
+        "timestamp": "2024-05-03T00:00:00Z",
+        "slots": {"main": main},
+    }
 
 
 def _siteinfo(size: int) -> dict[str, Any]:
     names = {
-        str(i): {"id": i, "case": "first-letter", "name": n, "canonical": n} for i, n in _NAMESPACES.items()
+        str(i): {"id": i, "case": "first-letter", "name": n, "canonical": n}
+        for i, n in _NAMESPACES.items()
     }
     general = {"generator": "MediaWiki 1.39.17", "lang": "en", "articlepath": "/wiki/$1"}
     aliases = [{"id": 6, "alias": "Image"}]
@@ -162,7 +191,9 @@ def make_app(api: EmbeddedApi) -> web.Application:
     return app
 
 
-def body_of(answer: Callable[[Mapping[str, str]], dict[str, Any]], query: Mapping[str, str]) -> bytes:
+def body_of(
+    answer: Callable[[Mapping[str, str]], dict[str, Any]], query: Mapping[str, str]
+) -> bytes:
     """The reply as MediaWiki writes it: UTF-8, without spaces."""
     try:
         reply = answer(query)
@@ -171,7 +202,9 @@ def body_of(answer: Callable[[Mapping[str, str]], dict[str, Any]], query: Mappin
     return json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def packed(request: web.Request, body: bytes, content_type: str = "application/json") -> dict[str, Any]:
+def packed(
+    request: web.Request, body: bytes, content_type: str = "application/json"
+) -> dict[str, Any]:
     """The ``body`` and the ``headers`` of a response, compressed if the client takes that."""
     headers = {"Content-Type": f"{content_type}; charset=utf-8"}
     if "gzip" in request.headers.get("Accept-Encoding", "") and len(body) > 1000:

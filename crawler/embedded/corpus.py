@@ -40,8 +40,8 @@ class SampleArticle:
 
 
 class SampleArticles:
-    """``size`` articles: the corpus in its order, then articles resampled from all but its first tenth
-    (its first 1,000 at most).
+    """``size`` articles: the corpus in its order, then articles resampled from all but its first
+    tenth (its first 1,000 at most).
 
     Every article is generated from ``seed`` and its index whenever it is needed, always the same.
     """
@@ -69,13 +69,16 @@ class SampleArticles:
         total = int(counts.sum())
         if index >= len(corpus.titles):
             drawn = rng.random(total) * total
-            words = ids[np.searchsorted(np.cumsum(counts), drawn, side="right")] if total else ids[:0]
+            words = (
+                ids[np.searchsorted(np.cumsum(counts), drawn, side="right")] if total else ids[:0]
+            )
         else:
             words = rng.permutation(np.repeat(ids, counts))
         return SampleArticle(index, self.title(index), words.astype(np.int64))
 
     def _place(self, index: int) -> tuple[int, int]:
-        """(article of the corpus, lap): lap 0 is the corpus itself; later laps leave out its beginning."""
+        """(article of the corpus, lap): lap 0 is the corpus itself; later laps leave out its
+        beginning."""
         n = len(self.corpus.titles)
         if index < n:
             return index, 0
@@ -87,16 +90,17 @@ class SampleArticles:
 #
 # Layout of ``crawler/data/sample.xz``, decompressed, little-endian:
 #
-# =============  ======================  ==================================================================
-# column         type                    meaning
-# =============  ======================  ==================================================================
-# sizes          3 uint32                bytes of ``text``, articles D, entries N
-# text           UTF-8 JSON              ``words``, most widespread first; ``titles``, in stored order
-# places         D uint16                where article 0, 1, … of the sample is stored
-# lengths        D uint8                 distinct words of each stored article
-# gap low, high  N uint8, N uint8        word id minus the one before it in its article, minus 1
-# counts         N uint8                 occurrences minus 1
-# =============  ======================  ==================================================================
+# =============  ======================
+# ================================================================== column         type
+# meaning =============  ======================
+# ================================================================== sizes          3 uint32
+# bytes of ``text``, articles D, entries N text           UTF-8 JSON              ``words``, most
+# widespread first; ``titles``, in stored order places         D uint16                where article
+# 0, 1, … of the sample is stored lengths        D uint8                 distinct words of each
+# stored article gap low, high  N uint8, N uint8        word id minus the one before it in its
+# article, minus 1 counts         N uint8                 occurrences minus 1
+# =============  ======================
+# ==================================================================
 
 SAMPLE_ARTICLES = 20_000
 """D of the shipped sample."""
@@ -145,13 +149,21 @@ def load_sample() -> Corpus:
 
 # Word counts written out as an article.
 #
-# The prose contains the article's words exactly as often as its counts say; the words between them are not in
-# the corpus. Words outside the prose (references, infobox, table, captions, links to categories) must be left
-# out by an extractor.
+# The prose contains the article's words exactly as often as its counts say; the words between them
+# are not in the corpus. Words outside the prose (references, infobox, table, captions, links to
+# categories) must be left out by an extractor.
 
 _PATTERN = 389
-_FILLERS = tuple("the of and in to was is for on as with by at from its it an or that were".split())  # noqa: SIM905
-_HEADINGS = ("About", "Before and after", "Then and now", "Where and when", "Which and why", "From here on")
+_FILLER_TEXT = "the of and in to was is for on as with by at from its it an or that were"
+_FILLERS = tuple(_FILLER_TEXT.split())
+_HEADINGS = (
+    "About",
+    "Before and after",
+    "Then and now",
+    "Where and when",
+    "Which and why",
+    "From here on",
+)
 REFERENCES = (
     ("A Reader of Archives", "Annals", "1987"),
     ("Proceedings", "Quarterly Letters", "2004"),
@@ -181,8 +193,8 @@ DRESSES = (("", ""), ("[[", "]]"), ("[[Portal (hub)|", "]]"), ("''", "''"), ("{{
 class Writer:
     """Writes articles of a corpus whose words are ``words``.
 
-    A fixed pattern of markup before and after each word is laid over the shuffled words, with a different
-    start for each article.
+    A fixed pattern of markup before and after each word is laid over the shuffled words, with a
+    different start for each article.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -199,7 +211,9 @@ class Writer:
             self._starts_sentence.append(new_sentence)
             before = rng.choice(fillers) + " " if not new_sentence and rng.random() < 0.4 else ""
             kind = rng.random()
-            dress = next((i for i, most in enumerate((0.07, 0.11, 0.13, 0.135), 1) if kind < most), 0)
+            dress = next(
+                (i for i, most in enumerate((0.07, 0.11, 0.13, 0.135), 1) if kind < most), 0
+            )
             left -= 1
             end, heading = "", None
             if left <= 0:
@@ -232,7 +246,10 @@ class Writer:
             parts += [
                 f"{before}{capital[word] if starts else words[word]}{behind}"
                 for word, (before, behind), starts in zip(
-                    piece, around[span], self._starts_sentence[span], strict=True
+                    piece,
+                    around[span],
+                    self._starts_sentence[span],
+                    strict=True,
                 )
             ]
         return "".join(parts)
@@ -245,6 +262,7 @@ def _in_wikitext(number: int, slot: Slot) -> tuple[str, str]:
     if slot.reference is not None:
         author, work, year = REFERENCES[slot.reference]
         close += (
-            f"<ref>{{{{cite journal |author={author} |journal={work} |year={year} |page={number}}}}}</ref>"
+            f"<ref>{{{{cite journal |author={author} |journal={work} |year={year} "
+            f"|page={number}}}}}</ref>"
         )
     return slot.before + begin, close + end

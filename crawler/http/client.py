@@ -1,4 +1,5 @@
-"""The polite HTTP client: one turn at a time, patient with temporary errors, and open about its waits."""
+"""The polite HTTP client: one turn at a time, patient with temporary errors, and open about its
+waits."""
 
 import math
 import random
@@ -22,22 +23,24 @@ from wikitopics.crawler.source import Activity
 T = TypeVar("T")
 
 START_SECONDS = 30.0
-"""Seconds without a valid reply at the start of a run after which the wiki counts as unreachable."""
+"""Seconds without a valid reply at the start of a run after which the wiki counts as
+unreachable."""
 PATIENCE_SECONDS = 24 * 3600.0
 """Seconds without a valid reply that end the run once the wiki has answered."""
 _MOST_HOPS = 5
 _LONGEST_LINE = 16 << 20
-"""For a stream: above the 4 MiB of Wikimedia's longest messages, since a refused message would block it
-for ever."""
+"""For a stream: above the 4 MiB of Wikimedia's longest messages, since a refused message would
+block it for ever."""
 _UNKNOWN_PLACE = (400, 404)
 
 
 class Client:
     """Talks to one wiki as ``limits`` allow, and records its actions in ``activity``.
 
-    ``limits_of``: the limits on a request by its address, if some differ. On Wikimedia a budget is shared
-    with all clients of the same ``budget_folder``. Raises `ContactMissing` if ``limits`` are Wikimedia's and
-    there is no usable contact. The contact goes into the User-Agent and nowhere else.
+    ``limits_of``: the limits on a request by its address, if some differ. On Wikimedia a budget is
+    shared with all clients of the same ``budget_folder``. Raises `ContactMissing` if ``limits`` are
+    Wikimedia's and there is no usable contact. The contact goes into the User-Agent and nowhere
+    else.
     """
 
     def __init__(
@@ -56,7 +59,9 @@ class Client:
         if limits.wikimedia:
             contact = check_contact(contact or "")
         elif contact:
-            contact = sendable(contact)  # other wikis may be given any contact that a header can carry
+            contact = sendable(
+                contact
+            )  # other wikis may be given any contact that a header can carry
         self._limits_of = limits_of or (lambda _: limits)
         self._budget_folder = budget_folder
         self.activity = activity
@@ -80,7 +85,12 @@ class Client:
 
     # -- for the sources -------------------------------------------------
 
-    async def fetch(self, url: URL, read: Callable[[wire.Reply], T], wanted: wire.Wanted | None = None) -> T:
+    async def fetch(
+        self,
+        url: URL,
+        read: Callable[[wire.Reply], T],
+        wanted: wire.Wanted | None = None,
+    ) -> T:
         """GET until ``read`` accepts the reply.
 
         ``read`` raises `TransientError`, or a `CrawlerError` for permanent errors.
@@ -93,7 +103,12 @@ class Client:
                 tries += 1
                 await self.backoff(error, tries)
 
-    async def once(self, url: URL, read: Callable[[wire.Reply], T], wanted: wire.Wanted | None = None) -> T:
+    async def once(
+        self,
+        url: URL,
+        read: Callable[[wire.Reply], T],
+        wanted: wire.Wanted | None = None,
+    ) -> T:
         """GET once, in its turn; each redirect takes its own turn.
 
         Raises what ``read`` raises, and `TransientError`.
@@ -122,7 +137,9 @@ class Client:
         if limits not in self._paces:
             folder = self._budget_folder if limits.wikimedia else None
             self._paces[limits] = (
-                wire.SharedPace(limits, self.clock, folder) if folder else wire.OwnPace(limits, self.clock)
+                wire.SharedPace(limits, self.clock, folder)
+                if folder
+                else wire.OwnPace(limits, self.clock)
             )
 
         async def wait_until(moment: float, reason: str) -> None:
@@ -135,7 +152,11 @@ class Client:
         return self._paces[limits].turn(wait_until)
 
     def _read(
-        self, reply: wire.Reply, turn: wire.Turn, limits: RateLimits, read: Callable[[wire.Reply], T]
+        self,
+        reply: wire.Reply,
+        turn: wire.Turn,
+        limits: RateLimits,
+        read: Callable[[wire.Reply], T],
     ) -> T:
         try:
             wire.judge_status(reply)
@@ -146,11 +167,19 @@ class Client:
             )
             if reply.status >= 500 and limits.error_pause:
                 error.retry_after = max(error.retry_after or 0.0, limits.error_pause)
-            turn.told_to_wait = error.retry_after or (wire.THROTTLED_FIRST if error.throttled else 0.0)
+            turn.told_to_wait = error.retry_after or (
+                wire.THROTTLED_FIRST if error.throttled else 0.0
+            )
             self._check_start(limits, turn.told_to_wait, error.text)
             raise
 
-    async def _get(self, url: URL, turn: wire.Turn, limits: RateLimits, wanted: wire.Wanted) -> wire.Reply:
+    async def _get(
+        self,
+        url: URL,
+        turn: wire.Turn,
+        limits: RateLimits,
+        wanted: wire.Wanted,
+    ) -> wire.Reply:
         began, bounds = self._begin(limits), self._bounds
         seconds = min(bounds.total_seconds, wanted.most_seconds or math.inf)
         if self._last_answer is None:  # what remains of the seconds at the start
@@ -158,9 +187,16 @@ class Client:
         most = min(bounds.most_bytes, wanted.most_bytes or math.inf)
         self._under_way += 1
         try:
-            async with self._response(url, wanted.headers, bounds.stall_seconds, seconds) as response:
+            async with self._response(
+                url,
+                wanted.headers,
+                bounds.stall_seconds,
+                seconds,
+            ) as response:
                 if wanted.check is not None:
-                    wanted.check(wire.Reply(response.status, url, response.headers, b"", self.quote))
+                    wanted.check(
+                        wire.Reply(response.status, url, response.headers, b"", self.quote)
+                    )
                 reply = await self._whole(response, most)
         finally:
             turn.latency = self.clock.monotonic() - began
@@ -171,18 +207,26 @@ class Client:
         return reply
 
     async def lines(
-        self, url: URL, headers: Mapping[str, str], stall_seconds: float, limits: RateLimits
+        self,
+        url: URL,
+        headers: Mapping[str, str],
+        stall_seconds: float,
+        limits: RateLimits,
     ) -> AsyncGenerator[bytes]:
         """The lines of an endless reply, until the server ends it.
 
-        Only its beginning takes a turn. Raises `TransientError`, also for ``stall_seconds`` without a byte,
-        and `UnknownPlace`.
+        Only its beginning takes a turn. Raises `TransientError`, also for ``stall_seconds`` without
+        a byte, and `UnknownPlace`.
         """
         async with AsyncExitStack() as stack:
             async with self._turn(limits) as turn:
                 began = self._begin(limits)
-                response = await stack.enter_async_context(self._response(url, headers, stall_seconds))
-                failed = response.status != 200 and await self._whole(response, self._bounds.most_bytes)
+                response = await stack.enter_async_context(
+                    self._response(url, headers, stall_seconds)
+                )
+                failed = response.status != 200 and await self._whole(
+                    response, self._bounds.most_bytes
+                )
                 turn.latency = self.clock.monotonic() - began
                 if failed:
                     self._read(failed, turn, limits, _no_stream)
@@ -206,8 +250,8 @@ class Client:
         if moment <= self.clock.monotonic():
             return
         while (left := moment - self.clock.monotonic()) > 0 and (self.activity.own_wait or not own):
-            # Recorded again each second: if pages are fetched in parallel, another request may have ended its
-            # own wait.
+            # Recorded again each second: if pages are fetched in parallel, another request may have
+            # ended its own wait.
             self.activity.waiting_for = reason
             self.activity.waiting_until = self.clock.wall() + left
             self._recount()
@@ -223,9 +267,14 @@ class Client:
 
     @asynccontextmanager
     async def _response(
-        self, url: URL, headers: Mapping[str, str], stall_seconds: float, seconds: float | None = None
+        self,
+        url: URL,
+        headers: Mapping[str, str],
+        stall_seconds: float,
+        seconds: float | None = None,
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """The beginning of the reply to one request, over connections that are kept open; redirects are not
+        """The beginning of the reply to one request, over connections that are kept open; redirects
+        are not
         followed. ``seconds``: until the block ends; an endless reply has no such limit.
 
         Raises `TransientError`, also for errors in the block.
@@ -241,7 +290,11 @@ class Client:
         timeout = aiohttp.ClientTimeout(seconds, sock_connect=connect, sock_read=stall_seconds)
         try:
             async with self._session.get(
-                url, headers=headers, timeout=timeout, allow_redirects=False, proxy=wire.proxy_for(url)
+                url,
+                headers=headers,
+                timeout=timeout,
+                allow_redirects=False,
+                proxy=wire.proxy_for(url),
             ) as response:
                 yield response
         except TimeoutError:
@@ -255,7 +308,9 @@ class Client:
         host, parts, size = response.url.host, [], 0
         try:
             if (response.content_length or 0) > most:
-                announced = f"{host} announces a reply of {response.content_length} bytes: too large"
+                announced = (
+                    f"{host} announces a reply of {response.content_length} bytes: too large"
+                )
                 raise TransientError(announced, too_large=True)
             async for part in wire.decompressed(response, self.activity):
                 parts.append(part)
@@ -268,7 +323,13 @@ class Client:
             if response.status < 400:
                 raise
             parts = []  # an error status is valid without its explanation
-        return wire.Reply(response.status, response.url, response.headers, b"".join(parts), self.quote)
+        return wire.Reply(
+            response.status,
+            response.url,
+            response.headers,
+            b"".join(parts),
+            self.quote,
+        )
 
     def _begin(self, limits: RateLimits) -> float:
         now = self.clock.monotonic()
@@ -288,7 +349,9 @@ class Client:
             self._starts.popleft()
         since = now - min(self._first_request, now)
         if 0 < since < 60.0:  # the time since the first request, which only begins it
-            self.activity.requests_last_minute = round((len(self._starts) - 1) * 60.0 / max(since, 1.0))
+            self.activity.requests_last_minute = round(
+                (len(self._starts) - 1) * 60.0 / max(since, 1.0)
+            )
         else:
             self.activity.requests_last_minute = len(self._starts)
 
@@ -302,8 +365,8 @@ class Client:
     def _check_start(self, limits: RateLimits, seconds: float, text: str) -> None:
         """Raise `WikiUnreachable` for a long pause at the start.
 
-        That is a pause before the server has ever answered, or while the source is being opened. It matters
-        only for servers that ask for long pauses; after a wiki's 429, the client waits.
+        That is a pause before the server has ever answered, or while the source is being opened. It
+        matters only for servers that ask for long pauses; after a wiki's 429, the client waits.
         """
         starting = self.opening or limits not in self._answered_under
         if starting and limits.error_pause and seconds > START_SECONDS:
@@ -352,5 +415,9 @@ class UnknownPlace(TransientError):
 
 def _no_stream(reply: wire.Reply) -> NoReturn:
     if reply.status in _UNKNOWN_PLACE:
-        raise UnknownPlace(f"{reply.url.host} no longer knows this place in its stream ({reply.status})")
-    raise TransientError(f"{reply.url.host} answers {reply.status} instead of its stream of changes")
+        raise UnknownPlace(
+            f"{reply.url.host} no longer knows this place in its stream ({reply.status})"
+        )
+    raise TransientError(
+        f"{reply.url.host} answers {reply.status} instead of its stream of changes"
+    )

@@ -1,7 +1,7 @@
 """The contact that Wikimedia asks for, and the User-Agent made from it.
 
-Wikimedia's servers count requests by the contact that they find in the User-Agent, so they must find
-all of it there; otherwise several users would share one budget. Their patterns are from
+Wikimedia's servers count requests by the contact that they find in the User-Agent, so they must
+find all of it there; otherwise several users would share one budget. Their patterns are from
 ``modules/profile/files/cache/contact_info.lua`` of their operations/puppet repository, as of 2026.
 """
 
@@ -38,8 +38,9 @@ _REMOVED = "[contact]"
 class Quoting:
     """Quotes servers without ever repeating ``contact``, which they know from our User-Agent.
 
-    The contact is removed before the text is shortened, in every spelling: character references, percent and
-    backslash escapes, IDNA, with tags or spaces in between, and where the server itself cut it.
+    The contact is removed before the text is shortened, in every spelling: character references,
+    percent and backslash escapes, IDNA, with tags or spaces in between, and where the server itself
+    cut it.
     """
 
     def __init__(self, contact: str | None = None) -> None:
@@ -64,17 +65,22 @@ class Quoting:
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
-        """Patterns of the User-Agent's parentheses, cut or not, of the contact and its identifying parts, and
-        of the beginnings and ends of these where a text was cut."""
+        """Patterns of the User-Agent's parentheses, cut or not, of the contact and its identifying
+        parts, and of the beginnings and ends of these where a text was cut."""
         if not self._contact:
             return []
         user_agent = re.compile(r"(?<=wikitopics/)([^\s(]{0,50}) ?\([^)]*\)?", re.IGNORECASE)
         parts = _parts(self._contact)
-        return [user_agent, *map(_in_any_spelling, parts), *(cut for part in parts for cut in _cut(part))]
+        return [
+            user_agent,
+            *map(_in_any_spelling, parts),
+            *(cut for part in parts for cut in _cut(part)),
+        ]
 
 
 def one_line(text: str, longest: int) -> str:
-    """``text`` on one line, without control, format and bidirectional characters, cut at ``longest``."""
+    """``text`` on one line, without control, format and bidirectional characters, cut at
+    ``longest``."""
     line = " ".join(text[: longest * 10].split())
     line = "".join(c for c in line if not _is_hidden(c))
     return line if len(line) <= longest else line[: longest - 1] + "…"
@@ -82,7 +88,13 @@ def one_line(text: str, longest: int) -> str:
 
 def _is_hidden(character: str) -> bool:
     """Whether it is a control, format, private or unassigned character, and not a space."""
-    return not character.isspace() and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
+    return not character.isspace() and unicodedata.category(character) in (
+        "Cc",
+        "Cf",
+        "Cs",
+        "Co",
+        "Cn",
+    )
 
 
 def _plain(text: str) -> str:
@@ -98,8 +110,8 @@ def _plain(text: str) -> str:
 
 
 def _parts(contact: str) -> list[str]:
-    """The contact, and both sides of an e-mail address, or the name of a user or page without the path to
-    it."""
+    """The contact, and both sides of an e-mail address, or the name of a user or page without the
+    path to it."""
     user, at, host = contact.partition("@")
     if at and "/" not in contact:
         return [contact, user + at, host]
@@ -107,18 +119,21 @@ def _parts(contact: str) -> list[str]:
 
 
 def _in_any_spelling(part: str) -> re.Pattern[str]:
-    """A pattern that finds ``part``, also with its labels in IDNA, or with a space for a tag or line break; a
-    mere word is found only where it stands alone."""
+    """A pattern that finds ``part``, also with its labels in IDNA, or with a space for a tag or
+    line break; a mere word is found only where it stands alone."""
     pieces = []
     for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*|[ _])", part):
         spelt = " ?".join(map(re.escape, piece.strip(" _")))
         pieces.append(spelt if piece.isascii() else f"(?:{spelt}|{re.escape(_in_idna(piece))})")
     pattern = "[ _]?".join(filter(None, pieces))
-    return re.compile(rf"(?<![^\W_]){pattern}(?![^\W_])" if part.isalnum() else pattern, re.IGNORECASE)
+    return re.compile(
+        rf"(?<![^\W_]){pattern}(?![^\W_])" if part.isalnum() else pattern, re.IGNORECASE
+    )
 
 
 def _cut(part: str) -> Iterator[re.Pattern[str]]:
-    """Patterns that find a beginning of ``part`` before the end of a text or an ellipsis, and the reverse."""
+    """Patterns that find a beginning of ``part`` before the end of a text or an ellipsis, and the
+    reverse."""
     lengths = range(len(part) - 1, _SHORTEST_PIECE - 1, -1)
     if lengths:
         begun = "|".join(re.escape(part[:length]) for length in lengths)
@@ -140,7 +155,9 @@ _FOUND_EMAIL = re.compile(r"[\w.+-]+@[\w-]*[a-zA-Z][\w-]*\.[a-zA-Z]{2,}", re.ASC
 _LONGEST_USER, _LONGEST_HOST = 64, 255
 _FOUND_URL = re.compile(r"https?://[\w/.%-]+", re.ASCII)
 
-_USER = re.compile(r"(?:[\w-]{1,12}:){0,2}User(?:[ _]talk)?:[\s_]*([^\s_<>|\[\]{}#:@][^<>|\[\]{}#:@]*)", re.I)
+_USER = re.compile(
+    r"(?:[\w-]{1,12}:){0,2}User(?:[ _]talk)?:[\s_]*([^\s_<>|\[\]{}#:@][^<>|\[\]{}#:@]*)", re.I
+)
 _PLAIN_NAME = re.compile(r"[\w .-]+", re.ASCII)
 """Servers would find parentheses too, but these must not be nested in those of the User-Agent."""
 _NOBODYS = re.compile(r"/|/wiki|/wiki/([^:]*|[^:]*:[ _]*|Special:.*)|/w/.*")
@@ -152,7 +169,8 @@ HOW = "give your e-mail address, your page's URL or User:Name with --contact"
 
 
 def recognised(agent: str) -> str | None:
-    """The e-mail address or else URL that Wikimedia's servers find in this User-Agent; None: neither.
+    """The e-mail address or else URL that Wikimedia's servers find in this User-Agent; None:
+    neither.
 
     If there is not a user's name either, nobody is found, which means 10 requests a minute.
     """
@@ -169,15 +187,18 @@ def recognised(agent: str) -> str | None:
 def check_contact(text: str) -> str:
     """The contact as it is sent to Wikimedia's servers, which find all of it.
 
-    The result is accepted again, also by `sendable`. Raises `ContactMissing` if it names nobody who can be
-    reached, or would be found only in part; the message never repeats the contact.
+    The result is accepted again, also by `sendable`. Raises `ContactMissing` if it names nobody who
+    can be reached, or would be found only in part; the message never repeats the contact.
     """
     contact = _one_line(text)
     if placeholder := _PLACEHOLDER.search(contact):
-        raise ContactMissing(f"nobody can be reached at {placeholder[0].lstrip('@/.').lower()}: {HOW}")
+        raise ContactMissing(
+            f"nobody can be reached at {placeholder[0].lstrip('@/.').lower()}: {HOW}"
+        )
     if match := _USER.fullmatch(unquote(contact).strip("[:]")):
         name = " ".join(match[1].replace("_", " ").split())
-        page = f"/wiki/User:{name.replace(' ', '_')}"  # an account is the same on all of Wikimedia's wikis
+        # an account is the same on all of Wikimedia's wikis
+        page = f"/wiki/User:{name.replace(' ', '_')}"
         sent = f"[[User:{name}]]"
         if not _PLAIN_NAME.fullmatch(name):
             sent = _coded(URL.build(scheme="https", host="meta.wikimedia.org", path=page))
@@ -186,7 +207,9 @@ def check_contact(text: str) -> str:
     elif "@" in contact:
         sent = _email(contact)
     else:
-        raise ContactMissing(f"the contact does not look like an e-mail address, URL or User:Name: {HOW}")
+        raise ContactMissing(
+            f"the contact does not look like an e-mail address, URL or User:Name: {HOW}"
+        )
     return sendable(sent)
 
 
@@ -204,11 +227,14 @@ def _web_page(text: str) -> str:
     if "." not in host.strip("."):
         raise ContactMissing(f"the contact is the URL of a host without a domain: {HOW}")
     if on_wiki and _NOBODYS.fullmatch(url.path):
-        raise ContactMissing(f"the contact is the URL of a wiki page that is not a user's own: {HOW}")
+        raise ContactMissing(
+            f"the contact is the URL of a wiki page that is not a user's own: {HOW}"
+        )
     if url.query_string or url.fragment or not url.is_default_port() or recognised(sent) != sent:
         raise ContactMissing(
-            "Wikimedia's servers would read only the beginning of this URL, which others may share: give one "
-            "without a port, ? and #, or your e-mail address or User:Name with --contact"
+            "Wikimedia's servers would read only the beginning of this URL, which others may "
+            "share: give one without a port, ? and #, or your e-mail address or User:Name with "
+            "--contact"
         )
     return sent
 
@@ -228,8 +254,9 @@ def _email(text: str) -> str:
         sent = ""
     if recognised(sent) != sent:
         raise ContactMissing(
-            "Wikimedia's servers read only NAME@HOST.ENDING, with ASCII letters, digits and . + - _ in NAME, "
-            "a letter in HOST and only letters in ENDING; give User:Name or your page's URL with --contact"
+            "Wikimedia's servers read only NAME@HOST.ENDING, with ASCII letters, digits and . + - "
+            "_ in NAME, a letter in HOST and only letters in ENDING; give User:Name or your page's "
+            "URL with --contact"
         )
     return sent
 
@@ -260,7 +287,9 @@ def user_agent(version: str, contact: str | None) -> str:
     """
     parts = [f"wikitopics/{version}"]
     if contact:
-        ascii_only = "".join(c if c.isascii() else "".join(f"%{b:02X}" for b in c.encode()) for c in contact)
+        ascii_only = "".join(
+            c if c.isascii() else "".join(f"%{b:02X}" for b in c.encode()) for c in contact
+        )
         parts.append(f"({ascii_only})")
     parts.append(f"aiohttp/{aiohttp.__version__}")
     return " ".join(parts)

@@ -1,4 +1,5 @@
-"""A server's address, and what the server allows: robots.txt, and limits on the rate of requests."""
+"""A server's address, and what the server allows: robots.txt, and limits on the rate of
+requests."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _LANGUAGE = re.compile(r"[a-z][a-z0-9-]{0,30}[a-z0-9]")
 _PAGES = "wiki"
 """The usual folder of pages, beside that of the scripts."""
 _MOST_ABOVE = 2
-"""Of the folders above a page, those this deep may be the wiki's; deeper ones are parts of its title."""
+"""Of the folders above a page, those this deep may be the wiki's; deeper ones are parts of its
+title."""
 
 
 def language_api(code: str) -> str:
@@ -41,7 +43,9 @@ def wiki_address(text: str, what: str = "a wiki") -> URL:
     except ValueError:
         raise BadSource(f"{text[:100]!r} is not an address of {what}") from None
     if url.scheme not in ("http", "https") or not host or not port_fits:
-        raise BadSource(f"{text[:100]!r} is not an address of {what}: it must begin with http:// or https://")
+        raise BadSource(
+            f"{text[:100]!r} is not an address of {what}: it must begin with http:// or https://"
+        )
     if url.user is not None or url.password is not None:
         raise BadSource(f"the address of {what} must not contain a user name or password")
     return url
@@ -61,8 +65,8 @@ def dump_address(text: str) -> URL:
 def api_candidates(text: str) -> list[URL]:
     """Possible addresses of the api.php, likeliest first; only one if ``text`` names it.
 
-    A wiki's base address, one of its pages or its index.php is accepted too: the api.php may be beside it, or
-    in a folder above. Raises `BadSource`.
+    A wiki's base address, one of its pages or its index.php is accepted too: the api.php may be
+    beside it, or in a folder above. Raises `BadSource`.
     """
     url = wiki_address(text)
     if url.path.endswith("/api.php"):
@@ -75,20 +79,23 @@ def api_candidates(text: str) -> list[URL]:
 
 
 def _folders(path: str) -> list[str]:
-    """The folders where a wiki with a page at ``path`` may have its scripts, likeliest first; the last is the
-    host's root, ""."""
+    """The folders where a wiki with a page at ``path`` may have its scripts, likeliest first; the
+    last is the host's root, ""."""
     names = [name for name in path.split("/") if name not in ("", ".", "..")]
     script = next((number for number, name in enumerate(names) if name.endswith(".php")), None)
     pages = names.index(_PAGES) if _PAGES in names else None
     depth = next(end for end in (script, pages, len(names)) if end is not None)
     depths = [depth, *range(min(depth - 1, _MOST_ABOVE), 0, -1), 0]
-    if script is None and pages is not None:  # /wiki/Title or /de/wiki/Title, but scripts may be in /wiki/
+    if (
+        script is None and pages is not None
+    ):  # /wiki/Title or /de/wiki/Title, but scripts may be in /wiki/
         depths.insert(1, pages + 1)
     return ["".join(f"/{name}" for name in names[:end]) for end in dict.fromkeys(depths)]
 
 
 def folder_of_wiki(path: str) -> str:
-    """The folder of the wiki with a page or script at ``path``, as far as can be told; "" for the root."""
+    """The folder of the wiki with a page or script at ``path``, as far as can be told; "" for the
+    root."""
     return _folders(path)[0].removesuffix("/w")
 
 
@@ -101,8 +108,8 @@ def _places(folder: str) -> list[str]:
 
 
 def by_script(index: URL, title: str, revision_id: int) -> str:
-    """The address at which index.php shows a page as of a revision; the current one if that is not known
-    (0)."""
+    """The address at which index.php shows a page as of a revision; the current one if that is not
+    known (0)."""
     named = f"title={quote(_in_address(title), safe='')}"
     return f"{index.with_query(None).with_fragment(None)}?{named}{_oldid('&', revision_id)}"
 
@@ -126,8 +133,8 @@ def _oldid(sign: str, revision_id: int) -> str:
 # robots.txt as in RFC 9309: the group for us applies, the longest rule decides, ``*`` and ``$`` are
 # supported.
 #
-# Protego is not used: its version 0.7.0 takes 2.2 GB and three minutes for 127 kB of user agents and rules,
-# and it treats a group for "wiki" as one for "wikitopics".
+# Protego is not used: its version 0.7.0 takes 2.2 GB and three minutes for 127 kB of user agents
+# and rules, and it treats a group for "wiki" as one for "wikitopics".
 
 _MOST_BYTES = 500 * 1024
 _MOST_RULES = 20_000
@@ -157,7 +164,9 @@ class Robots:
         plain = _same_spelling(path)
         best, allowed = -1, True
         for rule in self._rules:
-            if (rule.length > best or (rule.length == best and rule.allow)) and _matches(rule, plain):
+            if (rule.length > best or (rule.length == best and rule.allow)) and _matches(
+                rule, plain
+            ):
                 best, allowed = rule.length, rule.allow
         return allowed
 
@@ -204,7 +213,8 @@ def _same_spelling(path: str) -> str:
 
 
 def _matches(rule: _Rule, path: str) -> bool:
-    """Match piece by piece, each as early as possible: linear where a regular expression would explode."""
+    """Match piece by piece, each as early as possible: linear where a regular expression would
+    explode."""
     first, *rest = rule.pieces
     if not path.startswith(first):
         return False
@@ -222,7 +232,8 @@ def _matches(rule: _Rule, path: str) -> bool:
 
 WIKIMEDIA_RPM = 200
 PAGES_RPM = 480
-"""Pages `/wiki/Title` a minute on Wikimedia: less than half of the 20 a second that its policy allows."""
+"""Pages `/wiki/Title` a minute on Wikimedia: less than half of the 20 a second that its policy
+allows."""
 OTHER_RPM = 60
 _WIKIMEDIA = re.compile(
     r"(?:.*\.)?(?:mediawiki|toolforge|wiki(?:books|data|functions|media|mediafoundation|news|pedia|quote"
@@ -280,7 +291,9 @@ def limits_for(host: str, rpm: int | None = None) -> RateLimits:
         raise BadSource(f"--rpm {rpm}: give the number of requests a minute, 0 for no cap")
     if is_wikimedia(host):
         if rpm is not None and not 1 <= rpm <= WIKIMEDIA_RPM:
-            raise BadSource(f"--rpm {rpm}: Wikimedia allows at most {WIKIMEDIA_RPM} requests a minute")
+            raise BadSource(
+                f"--rpm {rpm}: Wikimedia allows at most {WIKIMEDIA_RPM} requests a minute"
+            )
         return wikimedia_limits(rpm)
     if rpm is None:
         rpm = 0 if is_loopback(host) else OTHER_RPM
@@ -288,10 +301,17 @@ def limits_for(host: str, rpm: int | None = None) -> RateLimits:
 
 
 def wikimedia_limits(rpm: int | None = None) -> RateLimits:
-    """Wikimedia's rules: 200 requests a minute, under 5 a second, and 5 s of rest after a reply slower than
-    1 s."""
+    """Wikimedia's rules: 200 requests a minute, under 5 a second, and 5 s of rest after a reply
+    slower than 1 s."""
     rpm = rpm or WIKIMEDIA_RPM
-    return RateLimits(rpm, wikimedia=True, shortest_gap=0.21, slow_reply=1.0, slow_wait=5.0, at_once=1)
+    return RateLimits(
+        rpm,
+        wikimedia=True,
+        shortest_gap=0.21,
+        slow_reply=1.0,
+        slow_wait=5.0,
+        at_once=1,
+    )
 
 
 def wikimedia_page_limits(rpm: int | None = None) -> RateLimits:
@@ -299,7 +319,8 @@ def wikimedia_page_limits(rpm: int | None = None) -> RateLimits:
     return replace(
         wikimedia_limits(),
         rpm=min(rpm or PAGES_RPM, PAGES_RPM),
-        shortest_gap=0.135,  # 8 a second would be 0.125, but requests do not arrive as evenly as they leave
+        # 8 a second would be 0.125, but requests do not arrive as evenly as they leave
+        shortest_gap=0.135,
         at_once=4,
         lock="wikimedia-pages.lock",
     )
@@ -312,14 +333,16 @@ def dump_limits(host: str) -> RateLimits:
     """
     if is_wikimedia(host):
         return wikimedia_service_limits(host, "the dump server")
-    return RateLimits(rpm=None if is_loopback(host) else WIKIMEDIA_RPM, at_once=1, server="the dump server")
+    return RateLimits(
+        rpm=None if is_loopback(host) else WIKIMEDIA_RPM, at_once=1, server="the dump server"
+    )
 
 
 def wikimedia_service_limits(host: str, server: str) -> RateLimits:
     """Wikimedia's rules for its servers besides the wikis, such as those of dumps and of streams.
 
-    One request at a time, a second between two, a quarter of an hour after a 5xx, for each server separately:
-    https://wikitech.wikimedia.org/wiki/Robot_policy, "Rules for other resources".
+    One request at a time, a second between two, a quarter of an hour after a 5xx, for each server
+    separately: https://wikitech.wikimedia.org/wiki/Robot_policy, "Rules for other resources".
     """
     lock = re.sub(r"[^a-z0-9.-]", "_", host.lower().rstrip(".")) + ".lock"
     return RateLimits(60, True, pause=1.0, error_pause=900.0, at_once=1, server=server, lock=lock)

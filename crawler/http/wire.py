@@ -30,7 +30,9 @@ from wikitopics.crawler.system import open_own
 _CHUNK = 1 << 16
 _ADVICE = {
     **dict.fromkeys((9, 10), "is this machine's clock right?"),  # not yet valid, expired
-    **dict.fromkeys((62, 64), "is this the wiki's right address?"),  # issued to another name or address
+    **dict.fromkeys(
+        (62, 64), "is this the wiki's right address?"
+    ),  # issued to another name or address
 }
 """By OpenSSL's X509_V_ERR."""
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -61,7 +63,8 @@ class Wanted:
     most_seconds: float | None = None
     """The most seconds that it may take, if less than the default."""
     is_answer: bool = True
-    """Whether a valid reply shows that the server answers, so that it is tried for longer from then on."""
+    """Whether a valid reply shows that the server answers, so that it is tried for longer from then
+    on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,8 @@ class RequestBounds:
     """The bounds of one request."""
 
     most_bytes: int = 16 << 20
-    """The most bytes of a decompressed body: twice the 8 MiB at which MediaWiki cuts its replies, since
-    JSON takes more."""
+    """The most bytes of a decompressed body: twice the 8 MiB at which MediaWiki cuts its replies,
+    since JSON takes more."""
     connect_seconds: float = 15.0
     stall_seconds: float = 30.0
     """The most seconds without a single byte."""
@@ -80,8 +83,9 @@ class RequestBounds:
 def proxy_for(url: URL) -> URL | None:
     """The proxy of ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``, if any.
 
-    Requests to this machine never go through a proxy. (aiohttp's own ``trust_env`` would also send passwords
-    from ``~/.netrc``.) Raises `BadSource` for an invalid address, and for a proxy that is not an http proxy.
+    Requests to this machine never go through a proxy. (aiohttp's own ``trust_env`` would also send
+    passwords from ``~/.netrc``.) Raises `BadSource` for an invalid address, and for a proxy that is
+    not an http proxy.
     """
     host, proxies = url.host, getproxies()
     named = proxies.get(url.scheme) or proxies.get("all")
@@ -94,14 +98,17 @@ def proxy_for(url: URL) -> URL | None:
     except ValueError:
         raise BadSource("the proxy named in the environment is not an address") from None
     if proxy.scheme not in ("http", "https"):
-        raise BadSource(f"the environment names a {proxy.scheme} proxy: only http proxies can be used")
+        raise BadSource(
+            f"the environment names a {proxy.scheme} proxy: only http proxies can be used"
+        )
     return proxy
 
 
 async def sent_once(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
-    """Session middleware that keeps aiohttp from repeating a cut request outside the request budget."""
+    """Session middleware that keeps aiohttp from repeating a cut request outside the request
+    budget."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
@@ -118,14 +125,16 @@ def not_followed(reply: Reply, there: URL) -> None:
     """Follow no redirect to another host. Raises `TransientError`."""
     host = reply.quote(there.host or "", 100)
     advice = "not followed; if the wiki is there, give that address with --api-url"
-    raise TransientError(f"{reply.url.host} redirects to another host, {host}: {advice}", lasting=True)
+    raise TransientError(
+        f"{reply.url.host} redirects to another host, {host}: {advice}", lasting=True
+    )
 
 
 def redirected(reply: Reply, elsewhere: Elsewhere) -> URL | None:
     """The target of a redirect; None for any other reply.
 
-    Raises `TransientError` for a redirect that cannot be followed, and the error of ``elsewhere`` for one to
-    another host.
+    Raises `TransientError` for a redirect that cannot be followed, and the error of ``elsewhere``
+    for one to another host.
     """
     url, target = reply.url, reply.headers.get("Location")
     if reply.status not in _REDIRECTS or target is None:
@@ -138,13 +147,17 @@ def redirected(reply: Reply, elsewhere: Elsewhere) -> URL | None:
     if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
         raise TransientError(f"{url.host} redirects away from a secure connection")
     if there.user is not None or there.password is not None:
-        raise TransientError(f"{url.host} redirects to an address with a user name or password", lasting=True)
+        raise TransientError(
+            f"{url.host} redirects to an address with a user name or password", lasting=True
+        )
     if there.host != url.host or (there.port != url.port and there.scheme == url.scheme):
         elsewhere(reply, there)
     return there
 
 
-async def decompressed(response: aiohttp.ClientResponse, activity: Activity) -> AsyncGenerator[bytes]:
+async def decompressed(
+    response: aiohttp.ClientResponse, activity: Activity
+) -> AsyncGenerator[bytes]:
     """The body in parts of bounded size, however large a compressed body becomes.
 
     Other tasks run after each part, since a small compressed body can take long to read. Raises
@@ -170,7 +183,8 @@ async def decompressed(response: aiohttp.ClientResponse, activity: Activity) -> 
 
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
-    """Complete lines without their endings; raises `TransientError` for one of over ``longest`` bytes."""
+    """Complete lines without their endings; raises `TransientError` for one of over ``longest``
+    bytes."""
     line = bytearray()
     async with aclosing(parts):
         async for part in parts:
@@ -245,7 +259,8 @@ def value_at(value: Any, *keys: str | int) -> Any:
 
 
 def judge_status(reply: Reply) -> None:
-    """Raise the error for an unsuccessful status; statuses like 404 are left to the caller's reader."""
+    """Raise the error for an unsuccessful status; statuses like 404 are left to the caller's
+    reader."""
     status, host = reply.status, reply.url.host
     if status < 500 and status not in (401, 403, 408, 429):
         return
@@ -262,8 +277,8 @@ def judge_status(reply: Reply) -> None:
 def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:
     """The seconds requested by a Retry-After header; None if it is not usable.
 
-    A date is compared with the reply's own ``Date`` header, so that a wrong clock on either side does no
-    harm; if that is missing, with ``wall`` (seconds since the epoch).
+    A date is compared with the reply's own ``Date`` header, so that a wrong clock on either side
+    does no harm; if that is missing, with ``wall`` (seconds since the epoch).
     """
     if value is None:
         return None
@@ -289,12 +304,17 @@ def _seconds_of_date(text: str) -> float | None:
         return None
 
 
-def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rng: random.Random) -> float:
+def wait_before_retry(
+    tries: int,
+    throttled: bool,
+    retry_after: float | None,
+    rng: random.Random,
+) -> float:
     """Seconds to wait after the ``tries``-th failure in a row (counted from 1).
 
-    A wait requested by the wiki is observed, plus up to a tenth, so that several clients do not return at the
-    same time. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s (broken connections and
-    replies), with jitter that only lengthens it.
+    A wait requested by the wiki is observed, plus up to a tenth, so that several clients do not
+    return at the same time. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s
+    (broken connections and replies), with jitter that only lengthens it.
     """
     if retry_after is not None:
         return retry_after * (1 + 0.1 * rng.random())
@@ -307,7 +327,8 @@ def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rn
 WaitUntil = Callable[[float, str], Awaitable[None]]
 """Waits until a moment of the monotonic clock, reporting the reason meanwhile."""
 _MARGIN = 1.01
-"""Requests leave evenly but arrive with jitter: this margin keeps within the budget at the server too."""
+"""Requests leave evenly but arrive with jitter: this margin keeps within the budget at the server
+too."""
 _POLL_SECONDS = 0.02
 _OTHERS = "another trainer's request"
 _FILE_BYTES = 80
@@ -316,8 +337,8 @@ _FILE_BYTES = 80
 class Clock:
     """The machine's clock.
 
-    Waits are measured with the monotonic clock, which is unaffected by corrections of the time of day. The
-    wall clock is used only for display and Retry-After dates.
+    Waits are measured with the monotonic clock, which is unaffected by corrections of the time of
+    day. The wall clock is used only for display and Retry-After dates.
     """
 
     def monotonic(self) -> float:
@@ -381,10 +402,11 @@ class OwnPace:
 class SharedPace(OwnPace):
     """A budget shared by all of this user's trainers on this machine.
 
-    Files in ``folder`` carry kernel locks, which are released if a process is killed. One file holds the time
-    of writing, then the earliest time of the next request (both monotonic, by the clock that all share). Its
-    lock is held for a whole turn. If turns may overlap, it is held only to read or write the file, and each
-    turn holds the lock of another file. Raises `CrawlerError` if the files cannot be written.
+    Files in ``folder`` carry kernel locks, which are released if a process is killed. One file
+    holds the time of writing, then the earliest time of the next request (both monotonic, by the
+    clock that all share). Its lock is held for a whole turn. If turns may overlap, it is held only
+    to read or write the file, and each turn holds the lock of another file. Raises `CrawlerError`
+    if the files cannot be written.
     """
 
     def __init__(self, limits: RateLimits, clock: Clock, folder: Path) -> None:
@@ -414,7 +436,9 @@ class SharedPace(OwnPace):
                     yield turn
                 finally:
                     if self._overlap:
-                        fcntl.flock(file, fcntl.LOCK_EX)  # nobody holds this lock for more than a moment
+                        fcntl.flock(
+                            file, fcntl.LOCK_EX
+                        )  # nobody holds this lock for more than a moment
                     now = self._clock.monotonic()
                     rested = now + turn.rest(self._limits)
                     _write_moment(file, now, max(_read_moment(file, now), rested))
@@ -457,12 +481,14 @@ def _lock(file: int) -> bool:
 
 
 def _read_moment(file: int, now: float) -> float:
-    """The moment to wait for; a past one if the file has none, or one from before the machine restarted."""
+    """The moment to wait for; a past one if the file has none, or one from before the machine
+    restarted."""
     try:
         written, moment = map(float, os.pread(file, _FILE_BYTES, 0).decode("ascii").split())
     except ValueError:
         return float("-inf")
-    # The monotonic clock restarts with the machine: a time of writing in the future is from before that.
+    # The monotonic clock restarts with the machine: a time of writing in the future is from before
+    # that.
     sound = written <= now and moment <= written + LONGEST_TOLD_WAIT
     return moment if sound else float("-inf")
 

@@ -1,11 +1,20 @@
-"""Turns a rendered MediaWiki page into prose: BeautifulSoup over lxml, with one string instead of a tree."""
+"""Turns a rendered MediaWiki page into prose: BeautifulSoup over lxml, with one string instead of a
+tree."""
 
 import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.crawler.markup.prose import ITEM, LINK, NAMES, in_kept_sections, links_in, tidy, words
+from wikitopics.crawler.markup.prose import (
+    ITEM,
+    LINK,
+    NAMES,
+    in_kept_sections,
+    links_in,
+    tidy,
+    words,
+)
 
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
@@ -39,7 +48,8 @@ _ANY_TAG = re.compile(r"<[^<>]*+>")
 _OF_XML = re.compile(r"(?<!<)<+\?+")
 """The beginning of an XML declaration or processing instruction."""
 _MAX_DEPTH = 1000
-"""Pages that nest deeper are not articles; libxml2 searches all open elements for each stray closing tag."""
+"""Pages that nest deeper are not articles; libxml2 searches all open elements for each stray
+closing tag."""
 _CHUNK = 32_768
 
 
@@ -48,12 +58,13 @@ class _TooDeep(Exception):
 
 
 def extract_html(page: bytes | str) -> str:
-    """The prose of a rendered wiki page: paragraphs, headings and list items as plain text, one per line.
+    """The prose of a rendered wiki page: paragraphs, headings and list items as plain text, one per
+    line.
 
-    Left out are navigation, data tables, infoboxes, references, edit links, figures with their captions,
-    formulas, code and style sheets. In sections such as See also, References, Notes, Further reading,
-    External links and Bibliography, everything that does not read like prose is left out too. Bytes are
-    UTF-8. A page that was not made by MediaWiki is used as a whole.
+    Left out are navigation, data tables, infoboxes, references, edit links, figures with their
+    captions, formulas, code and style sheets. In sections such as See also, References, Notes,
+    Further reading, External links and Bibliography, everything that does not read like prose is
+    left out too. Bytes are UTF-8. A page that was not made by MediaWiki is used as a whole.
 
     Any input gives a string, in time linear in its length.
     """
@@ -67,10 +78,11 @@ def extract_html(page: bytes | str) -> str:
 
 
 def html_links(page: bytes | str, article_path: str) -> list[str]:
-    """The targets of the links in the prose of a rendered page to other pages of its wiki, in order.
+    """The targets of the links in the prose of a rendered page to other pages of its wiki, in
+    order.
 
-    ``article_path``: the path of pages, with ``$1`` for the title. Links to pages that do not exist are left
-    out. Prose is what `extract_html` returns.
+    ``article_path``: the path of pages, with ``$1`` for the title. Links to pages that do not exist
+    are left out. Prose is what `extract_html` returns.
     """
     hrefs: list[str] = []
     text = _article(page)
@@ -83,7 +95,8 @@ def html_links(page: bytes | str, article_path: str) -> list[str]:
 
 
 def _target(href: str, before: str, after: str) -> str:
-    """The target in a link's address, which may be absolute in a saved page; "" if it leads elsewhere."""
+    """The target in a link's address, which may be absolute in a saved page; "" if it leads
+    elsewhere."""
     path = href if href.startswith(before) else _HOST.sub("", href)
     start = before if path.startswith(before) else _RELATIVE
     if not path.startswith(start):
@@ -104,7 +117,8 @@ def _article(page: bytes | str) -> str:
 
 
 def _kept(text: str, hrefs: list[str] | None = None) -> Iterator[str]:
-    """The lines of prose; ``hrefs`` collects the addresses of links, whose numbers are marked in the lines.
+    """The lines of prose; ``hrefs`` collects the addresses of links, whose numbers are marked in
+    the lines.
 
     Raises `_TooDeep`.
     """
@@ -124,15 +138,17 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 @cache
 def _pruning_builder() -> "type[TreeBuilder]":
-    """The class, created on the first call, since importing BeautifulSoup is slow and not always needed."""
+    """The class, created on the first call, since importing BeautifulSoup is slow and not always
+    needed."""
     from bs4.builder._lxml import LXMLTreeBuilder
     from lxml.etree import HTMLParser
 
     class PruningBuilder(LXMLTreeBuilder):
-        """Passes on only the text that is prose; blocks become lines, headings and items become marked lines.
+        """Passes on only the text that is prose; blocks become lines, headings and items become
+        marked lines.
 
-        No tag reaches the soup: creating an object per element would take most of the time, and minutes for a
-        page of nothing but ``<br>``.
+        No tag reaches the soup: creating an object per element would take most of the time, and
+        minutes for a page of nothing but ``<br>``.
         """
 
         def __init__(self, hrefs: list[str] | None) -> None:
@@ -140,11 +156,13 @@ def _pruning_builder() -> "type[TreeBuilder]":
             self._hrefs = hrefs
             self._depth = self._skipped_depth = self._open_lists = 0
             self._turns: list[int] = []
-            """Depths at which text is muted (a table's cells) and unmuted (a list in one), alternately."""
+            """Depths at which text is muted (a table's cells) and unmuted (a list in one),
+            alternately."""
             self._is_muted = False
 
         def feed(self, markup: Any) -> None:
-            # In pieces, since an exception in our methods only stops the parser at the end of a piece.
+            # In pieces, since an exception in our methods only stops the parser at the end of a
+            # piece.
             self.parser: Any = HTMLParser(target=self, encoding="utf-8")
             for start in range(0, len(markup), _CHUNK):
                 self.parser.feed(markup[start : start + _CHUNK])
@@ -163,11 +181,20 @@ def _pruning_builder() -> "type[TreeBuilder]":
                     raise _TooDeep
                 if tag in _BLOCKS:
                     self._open_lists += tag in _LISTS
-                    if tag in _LISTS if self._is_muted else tag == "table" and not _is_layout(attrib):
+                    if (
+                        tag in _LISTS
+                        if self._is_muted
+                        else tag == "table" and not _is_layout(attrib)
+                    ):
                         self._turns.append(self._depth)
                         self._is_muted = not self._is_muted
                     self._new_line(f"{_MARK}{_HEADINGS[tag]}" if tag in _HEADINGS else "")
-                elif tag == "a" and self._hrefs is not None and not self._is_muted and _leads_on(attrib):
+                elif (
+                    tag == "a"
+                    and self._hrefs is not None
+                    and not self._is_muted
+                    and _leads_on(attrib)
+                ):
                     super().data(f"{LINK}{len(self._hrefs)}{LINK}")
                     self._hrefs.append(attrib["href"])
 
@@ -208,7 +235,11 @@ def _pruning_builder() -> "type[TreeBuilder]":
 def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
     if tag in _TAGS or not attributes:
         return tag in _TAGS
-    classes, style, kind = attributes.get("class"), attributes.get("style"), attributes.get("typeof")
+    classes, style, kind = (
+        attributes.get("class"),
+        attributes.get("style"),
+        attributes.get("typeof"),
+    )
     identifier = attributes.get("id", "")
     return (
         (classes is not None and not _CLASSES.isdisjoint(classes.split()))

@@ -57,8 +57,8 @@ _WORD = re.compile(r"\w+")
 _ENDS_OF_SENTENCES = (".", "!", "?", "…")
 _CLOSING_MARKS = " \"'”’»)"
 _LEAST_LOWER_CASE = 0.45
-"""A share of lower-case words that 99 in 100 paragraphs of English articles reach, but most citations do
-not."""
+"""A share of lower-case words that 99 in 100 paragraphs of English articles reach, but most
+citations do not."""
 
 _URL = re.compile(r"(?:\b(?:https?|ftp)://|\bwww\.)[^\s\[\]{}<>\"|]*+", re.IGNORECASE)
 _ENDLESS_REFERENCE = re.compile("&#[0-9]{100,}+;?")
@@ -67,11 +67,13 @@ _RULES = re.compile("={2,}+|_{2,}+")
 _MARKUP = r"{}\[\]|<>\x00-\x08\x0b-\x1f\x7f\ud800-\udfff"
 """Control characters, and lone surrogates, which UTF-8 cannot encode."""
 _BLANKS = r"\t\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""The characters that match ``\\s``, except space and newline; listing them is three times as fast."""
+"""The characters that match ``\\s``, except space and newline; listing them is three times as
+fast."""
 _SEVERAL_BLANKS = re.compile("  +")
 _UNSEEN = r"\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
-"""Characters that control line breaks or writing direction and are no part of a word: soft hyphen, zero-width
-space, word joiner, byte order mark, direction marks. Joiners that scripts need are kept."""
+"""Characters that control line breaks or writing direction and are no part of a word: soft hyphen,
+zero-width space, word joiner, byte order mark, direction marks. Joiners that scripts need are
+kept."""
 _INVISIBLE = re.compile(f"[{_UNSEEN}]")
 EDGES = " \t\r\v\f\xa0\xad\u200b\u200e\u200f\u202a\u202b\u202c\u2060\ufeff"
 """Invisible characters that may surround a line, or the name of a namespace."""
@@ -82,10 +84,13 @@ _WORDS_END = re.compile(f"(?<={_SPACELESS})\u200b|\u200b(?={_SPACELESS})")
 
 
 def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
-    """The texts of ``(level, text)`` pairs that are prose; level: of a heading, 0 for a paragraph, or ITEM.
+    """The texts of ``(level, text)`` pairs that are prose; level: of a heading, 0 for a paragraph,
+    or ITEM.
 
-    In sections of references and literature, only paragraphs that read like prose count; in those of links,
-    none. The heading of a section without text is dropped too: its table, gallery or literature was left out.
+    In sections of references and literature, only paragraphs that read like prose count; in those
+    of links,
+    none. The heading of a section without text is dropped too: its table, gallery or literature was
+    left out.
     """
     reference_level = 0
     least_words: int | None = None
@@ -121,7 +126,8 @@ def _without_marks(text: str) -> str:
 
 
 def _is_prose(text: str, least_words: int | None) -> bool:
-    """Whether this paragraph consists of sentences, not of names, titles and numbers like a citation."""
+    """Whether this paragraph consists of sentences, not of names, titles and numbers like a
+    citation."""
     if least_words is None or not text.rstrip(_CLOSING_MARKS).endswith(_ENDS_OF_SENTENCES):
         return False
     words: list[str] = _WORD.findall(text)
@@ -141,8 +147,8 @@ def _between_words(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """The text without addresses, character references and characters that are not text; one space between
-    words."""
+    """The text without addresses, character references and characters that are not text; one space
+    between words."""
     if "&" in text:
         text = html.unescape(_ENDLESS_REFERENCE.sub(" ", text))
     text = _between_words(text)

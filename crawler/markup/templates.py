@@ -1,7 +1,7 @@
 """The words that templates stand for, as declared in `crawler/data/templates.txt`.
 
-Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, notes, flags); a few produce text
-that is read as prose.
+Wikipedia has hundreds of thousands of templates. Most are furniture (boxes, notes, flags); a few
+produce text that is read as prose.
 """
 
 import re
@@ -15,28 +15,35 @@ _LITERAL = {
     **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
     **dict.fromkeys(("ndash", "endash", "en dash"), "–"),
     **dict.fromkeys(("mdash", "emdash", "em dash"), "—"),
-    **dict.fromkeys(("nbsp", "nnbsp", "space", "spaces", "thinsp", "hairsp", "·", "•", "dot", "bull"), " "),
+    **dict.fromkeys(
+        ("nbsp", "nnbsp", "space", "spaces", "thinsp", "hairsp", "·", "•", "dot", "bull"), " "
+    ),
     **dict.fromkeys(("break", "br", "clear", "-"), "\n"),
     **{sign.lower(): sign for sign in ("AD", "BC", "BCE", "CE")},
     "'s": f"{APART}'s",
     **dict.fromkeys(("hyphen", "nbhyph"), "-"),
     "okina": "ʻ",
     "=": "=",
-    **dict.fromkeys(("(", ")", "((", "))", "(((", ")))"), " "),  # braces, which open and close nothing
+    # Braces, which open and close nothing.
+    **dict.fromkeys(("(", ")", "((", "))", "(((", ")))"), " "),
     "zwj": "\u200d",
     "zwnj": "\u200c",
     "spaced mdash": " — ",
 }
 _UNIT_NAMES = """
-kilometres: km; metres: m; centimetres: cm; millimetres: mm; miles: mi mile miles; feet: ft foot feet
+kilometres: km; metres: m; centimetres: cm; millimetres: mm; miles: mi mile miles
+feet: ft foot feet
 inches: in inch; yards: yd; nautical miles: nmi; acres: acre acres; hectares: ha; square miles: sqmi
-square kilometres: km2; square feet: sqft; square metres: m2; kilograms: kg; pounds: lb lbs; ounces: oz
+square kilometres: km2; square feet: sqft; square metres: m2; kilograms: kg; pounds: lb lbs
+ounces: oz
 tonnes: t; grams: g; miles per hour: mph; kilometres per hour: km/h; knots: kn; horsepower: hp
 kilowatts: kW; megawatts: MW; litres: L l; gallons: usgal gal
 """
 _UNITS = {
     sign: name.strip()
-    for name, signs in (unit.split(":") for unit in _UNIT_NAMES.strip().replace("\n", ";").split(";"))
+    for name, signs in (
+        unit.split(":") for unit in _UNIT_NAMES.strip().replace("\n", ";").split(";")
+    )
     for sign in signs.split()
 }
 
@@ -55,7 +62,8 @@ _POWER = re.compile(r"^e\d+(?=.)")
 """The beginning of a unit such as e6km, a million kilometres."""
 _LONGEST_NAME = 200
 _LONGEST_ARGUMENT_NAME = 30
-"""What is longer, before a sign of equality, is words: in MediaWiki they would vanish, so a page has none."""
+"""What is longer, before a sign of equality, is words: in MediaWiki they would vanish, so a page
+has none."""
 _MOST_MISSING = 20
 """The most arguments that may be missing before one that is given by its number."""
 
@@ -68,8 +76,8 @@ _Text = tuple[Sequence[str], Sequence[_Place]]
 
 
 def _declared() -> dict[str, list[tuple[str, _Text]]]:
-    """The texts by the names of the templates that show them, each with the code of the language whose wikis
-    have this template; "" for all."""
+    """The texts by the names of the templates that show them, each with the code of the language
+    whose wikis have this template; "" for all."""
     texts: dict[str, list[tuple[str, _Text]]] = {
         name: [("", ([sign], []))] for name, sign in _LITERAL.items()
     }
@@ -106,7 +114,8 @@ _TEXTS = _declared()
 
 @lru_cache(maxsize=8192)
 def _texts_of(name: str, language: str) -> Sequence[_Text]:
-    """The texts that a template of this name may show on a wiki in ``language`` ("" if unknown: in any).
+    """The texts that a template of this name may show on a wiki in ``language`` ("" if unknown: in
+    any).
 
     The name of a parser function ends in a colon.
     """
@@ -167,7 +176,12 @@ def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     return named, positional
 
 
-def _filled(text: _Text, name: str, named: Mapping[str, str], positional: Sequence[str]) -> str | None:
+def _filled(
+    text: _Text,
+    name: str,
+    named: Mapping[str, str],
+    positional: Sequence[str],
+) -> str | None:
     """The text with its arguments; None if one is missing."""
     words, places = text
     shown = words[0]
@@ -179,13 +193,20 @@ def _filled(text: _Text, name: str, named: Mapping[str, str], positional: Sequen
     if len(places) > 1:
         shown = " ".join(shown.split())  # some of the places may be empty
     elif places and words[0] == "\n":
-        # As in MediaWiki, where a list or table at the beginning of an expanded template gets a new line.
+        # As in MediaWiki, where a list or table at the beginning of an expanded template gets a new
+        # line.
         shown = shown if _STARTS_A_LINE.match(shown, 1) else shown[1:]
     return shown
 
 
-def _given(place: _Place, name: str, named: Mapping[str, str], positional: Sequence[str]) -> str | None:
-    """The first of the arguments that is given; `crawler/data/templates.txt` says what they are called."""
+def _given(
+    place: _Place,
+    name: str,
+    named: Mapping[str, str],
+    positional: Sequence[str],
+) -> str | None:
+    """The first of the arguments that is given; `crawler/data/templates.txt` says what they are
+    called."""
     for field, kind in place:
         if isinstance(field, int):
             value = positional[field - 1] if field <= len(positional) else ""
@@ -209,7 +230,8 @@ def _given(place: _Place, name: str, named: Mapping[str, str], positional: Seque
 
 
 def _convert(named: Mapping[str, str], positional: Sequence[str]) -> str:
-    """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure adds nothing."""
+    """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure adds
+    nothing."""
     values = [value.strip() for value in positional[:4]]
     short = named.get("abbr", "").strip() not in {"", "off", "none"}
     for place, value in enumerate(values):

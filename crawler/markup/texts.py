@@ -16,8 +16,9 @@ from wikitopics.crawler.page import LONGEST_TITLE, Markup, Page, SourceInfo
 
 # The articles that a text links to: targets of links to titles, as MediaWiki reads them.
 #
-# Modelled on `MediaWikiTitleCodec::splitTitleString`, for the main namespace. On a wiki where articles have
-# subpages, ``[[/part]]`` names one of them; here it is the article "/part", as on Wikipedia.
+# Modelled on `MediaWikiTitleCodec::splitTitleString`, for the main namespace. On a wiki where
+# articles have subpages, ``[[/part]]`` names one of them; here it is the article "/part", as on
+# Wikipedia.
 
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9,.()'!$*-]*+(?: [A-Za-z0-9,.()'!$*-]++)*+")
@@ -35,8 +36,8 @@ _NO_CAPITALS = re.compile("[\u10d0-\u10ff]")
 
 
 def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[str]:
-    """The titles of the articles to which these targets lead, without ``own``, the article that contains
-    them."""
+    """The titles of the articles to which these targets lead, without ``own``, the article that
+    contains them."""
     foreign, keeps_case = _foreign(info.namespaces), info.keeps_case
     dotted = info.language.partition("-")[0] in _DOTTED
     for target in targets:
@@ -46,10 +47,14 @@ def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[
             first = title[0]
             if first == "i" and dotted:
                 title = "İ" + title[1:]
-            elif len(first.upper()) == 1 and not _NO_CAPITALS.match(first):  # the capital of ß is two letters
+            elif len(first.upper()) == 1 and not _NO_CAPITALS.match(
+                first
+            ):  # the capital of ß is two letters
                 title = first.upper() + title[1:]
                 if not title.isascii():
-                    title = unicodedata.normalize("NFC", title)  # a capital may be one letter with its mark
+                    title = unicodedata.normalize(
+                        "NFC", title
+                    )  # a capital may be one letter with its mark
         if title and title != own:
             yield title
 
@@ -57,11 +62,16 @@ def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[
 @lru_cache(maxsize=8)
 def _foreign(namespaces: tuple[str, ...]) -> frozenset[str]:
     """The prefixes of everything that is not an article, in lower case with underscores."""
-    return NAMES["namespaces"] | NAMES["elsewhere"] | {_BLANKS.sub("_", name).lower() for name in namespaces}
+    return (
+        NAMES["namespaces"]
+        | NAMES["elsewhere"]
+        | {_BLANKS.sub("_", name).lower() for name in namespaces}
+    )
 
 
 def _title(target: str, foreign: frozenset[str]) -> str:
-    """The title of the article that the target names, its first letter unchanged; "" if it names none."""
+    """The title of the article that the target names, its first letter unchanged; "" if it names
+    none."""
     text = target.lstrip("[")  # a bracket before a link, as in "[[[Paris]]]"
     if "%" in text:
         text = unquote(text)
@@ -70,7 +80,11 @@ def _title(target: str, foreign: frozenset[str]) -> str:
     text = _BLANKS.sub(" ", _DIRECTION.sub("", text)).strip(" ")
     text = text.removeprefix(":").lstrip(" ").partition("#")[0].rstrip(" ")
     prefix, colon, _ = text.partition(":")
-    if not text or _ILLEGAL.search(text) or (colon and prefix.strip().replace(" ", "_").lower() in foreign):
+    if (
+        not text
+        or _ILLEGAL.search(text)
+        or (colon and prefix.strip().replace(" ", "_").lower() in foreign)
+    ):
         return ""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
@@ -91,10 +105,12 @@ def page_links(page: Page, info: SourceInfo) -> list[str]:
     return list(titles(targets, info, page.title))
 
 
-# Recognising disambiguation pages in a dump. The API marks them; in a dump, only their templates do.
+# Recognising disambiguation pages in a dump. The API marks them; in a dump, only their templates
+# do.
 
 _NAMES = r"""
-disambig(?:uation)?(?:[ _](?:page|cleanup))?|disambi?|disam|[\w ]{1,60}[ _]disambig(?:uation)?|hndis|geodis
+disambig(?:uation)?(?:[ _](?:page|cleanup))?|disambi?|disam|[\w ]{1,60}[ _]disambig(?:uation)?
+hndis|geodis
 begriffsklärung|homonymie|paronymie|patronymie|disambigua|desambigua\w*|desambig|doorverwijspagina
 ujednoznacznienie|неоднозначность|förgrening|rozcestník|flertydig|täsmennyssivu|egyért|aimai
 \w*曖昧さ回避|消歧[义義][页頁]?
@@ -106,10 +122,11 @@ _ABBREVIATIONS = {"en": "dab", "simple": "dab", "es": "des", "nl": "dp", "sv": "
 
 
 def is_disambiguation(text: str, language: str) -> bool:
-    """Whether this wikitext is a disambiguation page of a wiki in ``language`` (a code, "" if unknown).
+    """Whether this wikitext is a disambiguation page of a wiki in ``language`` (a code, "" if
+    unknown).
 
-    The template must begin a line, or follow only other templates on it: within a sentence or a comment, it
-    does not describe the page.
+    The template must begin a line, or follow only other templates on it: within a sentence or a
+    comment, it does not describe the page.
     """
     template, marking = _patterns(_ABBREVIATIONS.get(language.lower().partition("-")[0]))
     return template.search(text) is not None and marking.search(remove_tags(text)) is not None
@@ -117,7 +134,8 @@ def is_disambiguation(text: str, language: str) -> bool:
 
 @cache
 def _patterns(abbreviation: str | None) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of the template anywhere, which is quick to rule out, and of one that marks the page."""
+    """Patterns of the template anywhere, which is quick to rule out, and of one that marks the
+    page."""
     names = "|".join(filter(None, (*_NAMES.split("\n"), abbreviation)))
     template = rf"\{{\{{\s*+(?:{names})\s*+[|}}]"
     blank = r"[^\S\n]*+"
@@ -128,7 +146,8 @@ def _patterns(abbreviation: str | None) -> tuple[re.Pattern[str], re.Pattern[str
 SAMPLE = 200
 """The number of texts examined."""
 LEAST_SHARE = 0.2
-"""The share of texts with markup from which a warning is due: a collection about HTML has some tags too."""
+"""The share of texts with markup from which a warning is due: a collection about HTML has some tags
+too."""
 _MOST_CHARACTERS = 20_000
 """The number of characters examined at the beginning of a text."""
 
@@ -139,8 +158,8 @@ _SIGNS = {
     "== headings ==": re.compile(r"^(==+)[^=\n]+\1[ \t]*$", re.MULTILINE),
     "<ref>": re.compile(r"<ref[ >/]"),
 }
-"""The signs of wikitext. Each occurs elsewhere too: links in notebooks, templates in Jinja, headings in
-AsciiDoc."""
+"""The signs of wikitext. Each occurs elsewhere too: links in notebooks, templates in Jinja,
+headings in AsciiDoc."""
 _TAG = re.compile(r"</?([a-z][a-z0-9]*)(?=[ \t\n/>])[^<>]{0,1000}>", re.IGNORECASE)
 _TAGS = NAMES["html"]
 
@@ -160,8 +179,11 @@ def markup_of(text: str) -> tuple[Markup, str]:
     return ("html", f"<{min(tags, key=len)}>") if len(tags) > 1 else ("text", "")
 
 
-def noticing(items: Iterable[T], text_of: Callable[[T], str], tell: Callable[[str], None]) -> Iterator[T]:
-    """Pass everything on; after a sample of the texts, call `tell` if many of them contain markup."""
+def noticing(
+    items: Iterable[T], text_of: Callable[[T], str], tell: Callable[[str], None]
+) -> Iterator[T]:
+    """Pass everything on; after a sample of the texts, call `tell` if many of them contain
+    markup."""
     seen: list[tuple[Markup, str]] = []
     for one in items:
         if len(seen) < SAMPLE and (text := text_of(one)):
@@ -179,15 +201,15 @@ def _tell_of(seen: Sequence[tuple[Markup, str]], tell: Callable[[str], None]) ->
         if signs.total() >= LEAST_SHARE * len(seen):
             tell(
                 f"{signs.total():,} of the first {len(seen):,} texts contain {called} "
-                f"({signs.most_common(1)[0][0]}), whose markup is counted as words: --markup {markup} "
-                "keeps only the prose"
+                f"({signs.most_common(1)[0][0]}), whose markup is counted as words: --markup "
+                f"{markup} keeps only the prose"
             )
             return
 
 
 def prose(page: Page, info: SourceInfo = UNKNOWN) -> str:
-    """The page's text without its markup; ``info`` has the language of its wiki, and its names for files and
-    categories."""
+    """The page's text without its markup; ``info`` has the language of its wiki, and its names for
+    files and categories."""
     if page.markup == "wikitext":
         return extract_wikitext(
             page.text,

@@ -20,10 +20,11 @@ from wikitopics.crawler.markup.templates import render_template
 
 # The two linear passes that parse wikitext: tags first, then everything that nests.
 #
-# Both read the text once from left to right, with regular expressions that match one token and never look
-# further than its end. The nesting pass keeps a stack of bounded depth, so that neither ``{{`` a hundred
-# thousand times nor an unclosed table takes more than linear time. (General parsers of wikitext backtrack: 30
-# kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler reads whatever strangers have written.)
+# Both read the text once from left to right, with regular expressions that match one token and
+# never look further than its end. The nesting pass keeps a stack of bounded depth, so that neither
+# ``{{`` a hundred thousand times nor an unclosed table takes more than linear time. (General
+# parsers of wikitext backtrack: 30 kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler
+# reads whatever strangers have written.)
 
 _TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*+)>)")
 _LINE_BREAKS = NAMES["breaks"]
@@ -38,8 +39,8 @@ _MARKUP = str.maketrans({**dict.fromkeys("{}[]|<>=*#;:_", " "), "'": f"{APART}'{
 
 
 def remove_tags(text: str) -> str:
-    """The text without comments and tags; the contents of tags are kept if they are prose (references and
-    formulas are not).
+    """The text without comments and tags; the contents of tags are kept if they are prose
+    (references and formulas are not).
 
     ``<table>`` and ``</table>`` are kept for the pass that handles nesting.
     """
@@ -86,7 +87,9 @@ _BARS = re.compile(r"\{\{\s*+(!|pipe|!!|!-|!\+|\(!|!\))\s*+\}\}", re.IGNORECASE)
 
 def _tokens(bar: str) -> re.Pattern[str]:
     """What opens or closes a construct, with ``bar`` for the bars of tables."""
-    table = rf"\n[ \t]*+{bar}\}}(?!\}})|\n[ \t:*#;]*+\{{{bar}(?!\}})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
+    table = (
+        rf"\n[ \t]*+{bar}\}}(?!\}})|\n[ \t:*#;]*+\{{{bar}(?!\}})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
+    )
     return re.compile(rf"({_LEAF}|\{{\{{|\}}\}}|\[\[|\]\]|{table})")
 
 
@@ -106,10 +109,12 @@ _Frame = tuple[int, int]
 
 
 def resolve(text: str, render_link: Callable[[str, list[str]], str], language: str = "") -> str:
-    """The text without templates, data tables and brackets; links and known templates become their words.
+    """The text without templates, data tables and brackets; links and known templates become their
+    words.
 
     ``render_link(target, texts)`` gives the words of ``[[target|text|…]]``; ``language`` is that of
-    `render_template`. Openings without a closing are kept as text; closings without an opening are removed.
+    `render_template`. Openings without a closing are kept as text; closings without an opening are
+    removed.
     """
     if "{" not in text and "[[" not in text and "<" not in text:
         return text
@@ -184,7 +189,8 @@ def _close(
 ) -> None:
     """Replace the nearest open ``kind`` by its words; anything open inside it was never closed."""
     if kind == _LINK:
-        # A bracket closes only the innermost construct, so that it does not break up a template or a table.
+        # A bracket closes only the innermost construct, so that it does not break up a template or
+        # a table.
         if not stack or stack[-1][0] != _LINK:
             return
         index = len(stack) - 1
@@ -207,7 +213,9 @@ def _close(
         out.append(_text_in_columns(content.replace(_WRITTEN_BAR, "|")))
 
 
-_LAYOUT = re.compile(r"\brole\s*=\W?presentation\b|\bclass\s*=[^=]*\b(?:multicol|col-begin)\b", re.IGNORECASE)
+_LAYOUT = re.compile(
+    r"\brole\s*=\W?presentation\b|\bclass\s*=[^=]*\b(?:multicol|col-begin)\b", re.IGNORECASE
+)
 
 
 def _text_in_columns(content: str) -> str:
@@ -222,15 +230,19 @@ def _text_in_columns(content: str) -> str:
         return ""
     lines = rest.split("\n")
     for part in others:
-        # Text before a bar on the same line is a cell's attributes; "|-" begins a row, "|+" the caption.
+        # Text before a bar on the same line is a cell's attributes; "|-" begins a row, "|+" the
+        # caption.
         cell, *more = part.split("\n")
         lines += [cell, *more] if more and cell[:1] not in ("-", "+") else more
     marks = ("*", "#", ":", ";")
-    return "\n".join(line for line in lines if line.startswith(marks) or (is_layout and line[:1] != "!"))
+    return "\n".join(
+        line for line in lines if line.startswith(marks) or (is_layout and line[:1] != "!")
+    )
 
 
 _UNCLOSED = ("", "\x00", "\n|", "\n|")
-"""Stands for an opening that was never closed: \\x00 for a link, which may turn out to be a file's."""
+"""Stands for an opening that was never closed: \\x00 for a link, which may turn out to be a
+file's."""
 
 
 def _flatten(frames: list[_Frame], out: list[str]) -> None:
@@ -248,13 +260,16 @@ def _flatten(frames: list[_Frame], out: list[str]) -> None:
 _MAGIC_WORDS = "|".join(map(re.escape, sorted(NAMES["redirects"], key=len, reverse=True)))
 _REDIRECT = re.compile(rf"(?:{_MAGIC_WORDS})[ \t\n]*:?[ \t\n]*\[\[")
 _LONGEST_REDIRECT = 200
-"""The characters of a text in which a redirect's magic word and the beginning of its link are expected."""
+"""The characters of a text in which a redirect's magic word and the beginning of its link are
+expected."""
 
 
 def is_redirect(text: str) -> bool:
     """Whether a page with this wikitext redirects, in whatever language its wiki is."""
     begin = lowered(text[:_LONGEST_REDIRECT].lstrip())
-    return begin.startswith("#redirect") or (begin[:1] in "#＃" and _REDIRECT.match(begin) is not None)
+    return begin.startswith("#redirect") or (
+        begin[:1] in "#＃" and _REDIRECT.match(begin) is not None
+    )
 
 
 _EXTERNAL_LINK = re.compile(
@@ -270,7 +285,9 @@ _LIST_MARKS = "*#:; \t"
 _VARIANTS = re.compile(r"-\{(?!\{)([^{}]*+)\}-")
 """Text in several variants of a language, such as simplified and traditional Chinese."""
 _NESTED_VARIANTS = 8
-_FLAGS = re.compile(r"\s*+([A-Z-](?:\s*+;\s*+[A-Z-])*+|[a-z-]{2,10}(?:\s*+;\s*+[a-z-]{2,10})*+)?\s*+\|")
+_FLAGS = re.compile(
+    r"\s*+([A-Z-](?:\s*+;\s*+[A-Z-])*+|[a-z-]{2,10}(?:\s*+;\s*+[a-z-]{2,10})*+)?\s*+\|"
+)
 _VARIANT = re.compile(r"(?:^|;)\s*+(?:[^;:=|]*+=>)?\s*+([a-z]{2,3}(?:-[a-z]{2,8}){0,2})\s*+:")
 _UNSEEN = frozenset("HTN-")
 """Flags of content that is not shown: a mere rule, a title, the name of a variant, a rule's end."""
@@ -285,12 +302,14 @@ def extract_wikitext(
 ) -> str:
     """The prose of an article: paragraphs, headings and list items as plain text, one per line.
 
-    Left out are references, data tables, templates (except those that stand for words), files with their
-    captions, categories, formulas and code. In sections such as See also, References, Notes, Further reading,
-    External links and Bibliography, everything that does not read like prose is left out too. ``file_names``
-    and ``category_names``: this wiki's names for those namespaces, besides the names that are always known.
-    ``language``: the code of its language, "" if it is not known; a few templates mean something else in
-    others.
+    Left out are references, data tables, templates (except those that stand for words), files with
+    their captions, categories, formulas and code. In sections such as See also, References, Notes,
+    Further reading, External links and Bibliography, everything that does not read like prose is
+    left out too. ``file_names``
+    and ``category_names``: this wiki's names for those namespaces, besides the names that are
+    always known.
+    ``language``: the code of its language, "" if it is not known; a few templates mean something
+    else in others.
 
     Any string gives a string, in time linear in its length. A redirect gives nothing.
     """
@@ -314,10 +333,13 @@ def wikitext_links(
 
 
 def _kept(
-    text: str, names: Collection[str], language: str, targets: list[str] | None = None
+    text: str,
+    names: Collection[str],
+    language: str,
+    targets: list[str] | None = None,
 ) -> Iterator[str]:
-    """The lines of prose; ``targets`` collects those of all links, whose numbers are then marked in the
-    lines."""
+    """The lines of prose; ``targets`` collects those of all links, whose numbers are then marked in
+    the lines."""
     if is_redirect(text):
         return iter(())
     ignored = NAMES["ignored"]
@@ -347,9 +369,13 @@ def _kept(
         return target.replace("''", f"'{APART}'{APART}")  # part of the title, as in Neapolitan
 
     render = render_link if targets is None else marked_link
-    text = resolve(remove_tags(text.replace("\x00", " ")), render, language.lower().partition("-")[0])
+    text = resolve(
+        remove_tags(text.replace("\x00", " ")), render, language.lower().partition("-")[0]
+    )
     if "\x00" in text:
-        text = _UNCLOSED_LINK.sub(lambda match: "" if match[1].strip().lower() in ignored else match[0], text)
+        text = _UNCLOSED_LINK.sub(
+            lambda match: "" if match[1].strip().lower() in ignored else match[0], text
+        )
     for _ in range(_NESTED_VARIANTS if "{" in text else 0):
         text, inner = _VARIANTS.subn(_one_variant, text)
         if not inner:
@@ -373,17 +399,19 @@ def _without_switches(text: str) -> str:
 
 
 def _is_switch(name: str) -> bool:
-    """Whether this is a switch, or looks like one: extensions of MediaWiki have more, in capitals."""
+    """Whether this is a switch, or looks like one: extensions of MediaWiki have more, in
+    capitals."""
     folded = name.replace("İ", "i").lower().replace("ı", "i")
     is_in_capitals = name.isupper() and name.replace("_", "").isalpha()
     return is_in_capitals or folded in _SWITCHES or name in _SWITCHES
 
 
 def _lines(text: str, *, plain: bool) -> Iterator[tuple[int, str]]:
-    """Each line with its heading level, 0 or ITEM, without list markup; ``plain``: also without the markup of
-    bold and italics, which the search for links does not need."""
+    """Each line with its heading level, 0 or ITEM, without list markup; ``plain``: also without the
+    markup of bold and italics, which the search for links does not need."""
     for raw in text.split("\n"):
-        # Before the marks of lists are taken away: an apostrophe may depend on the space behind them.
+        # Before the marks of lists are taken away: an apostrophe may depend on the space behind
+        # them.
         if "''" in raw and (plain or raw.lstrip(EDGES).startswith("=")):
             raw = _without_quotes(raw)
         line = raw.strip(EDGES)
@@ -407,9 +435,10 @@ def _lines(text: str, *, plain: bool) -> Iterator[tuple[int, str]]:
 def _without_quotes(line: str) -> str:
     """The line without the quotes for bold and italics, but with those that MediaWiki shows.
 
-    Of four quotes in a row the first is shown, of more than five all but the last five. If the marks of bold
-    and those of italics are both odd in number, one mark of bold is an apostrophe before one of italics: the
-    first after a word of one letter, else the first after a longer word, else the first after a space.
+    Of four quotes in a row the first is shown, of more than five all but the last five. If the
+    marks of bold and those of italics are both odd in number, one mark of bold is an apostrophe
+    before one of italics: the first after a word of one letter, else the first after a longer word,
+    else the first after a space.
     """
     if "'''" not in line:
         return line.replace("''", "")
@@ -438,7 +467,8 @@ def _word_before(text: str) -> int:
 
 
 def _one_variant(match: re.Match[str]) -> str:
-    """The replacement for ``-{zh-hans:…;zh-hant:…}-``: always the variant whose code comes first."""
+    """The replacement for ``-{zh-hans:…;zh-hant:…}-``: always the variant whose code comes
+    first."""
     content, flags = match[1], _FLAGS.match(match[1])
     if flags is not None:
         content = content[flags.end() :]
@@ -452,6 +482,7 @@ def _one_variant(match: re.Match[str]) -> str:
         return content
     ends = [rule.start() for rule in rules[1:]] + [len(content)]
     texts = [
-        (rule[1], content[rule.end() : end].strip(" ;\n")) for rule, end in zip(rules, ends, strict=True)
+        (rule[1], content[rule.end() : end].strip(" ;\n"))
+        for rule, end in zip(rules, ends, strict=True)
     ]
     return min(texts)[1]

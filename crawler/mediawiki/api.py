@@ -1,8 +1,8 @@
 """Articles from the Action API: one pass through all of them in random order, without replacement.
 
-`generator=random` lists consecutive pages in the wiki's fixed random order from a random start; its cursor,
-``rand|start|id|flag``, continues from there, wraps around and ends where it began. The position
-consists of the cursor and a small memory of earlier pages.
+`generator=random` lists consecutive pages in the wiki's fixed random order from a random start; its
+cursor, ``rand|start|id|flag``, continues from there, wraps around and ends where it began. The
+position consists of the cursor and a small memory of earlier pages.
 """
 
 import math
@@ -17,7 +17,14 @@ from msgspec import Meta
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, interval
-from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Gathering, QueryAnswer, Wiki, read_answer
+from wikitopics.crawler.mediawiki.wiki import (
+    MOST_PAGES,
+    TEXTS,
+    Gathering,
+    QueryAnswer,
+    Wiki,
+    read_answer,
+)
 from wikitopics.crawler.page import LARGEST_ID, SourceInfo
 from wikitopics.crawler.source import PageBatch, Position
 
@@ -35,11 +42,12 @@ _ALL_BITS = (1 << 64) - 1
 
 
 class Seen(msgspec.Struct):
-    """Remembers the last 1,000 pages, and a sample of all pages before them, chosen by a hash of the id.
+    """Remembers the last 1,000 pages, and a sample of all pages before them, chosen by a hash of
+    the id.
 
-    Of 7 million pages, the sample holds one in several thousand, which is enough to notice that a pass has
-    restarted; the last pages reveal a wiki that repeats a few batches. It takes 20 kB of a position, however
-    many pages it has seen.
+    Of 7 million pages, the sample holds one in several thousand, which is enough to notice that a
+    pass has restarted; the last pages reveal a wiki that repeats a few batches. It takes 20 kB of a
+    position, however many pages it has seen.
     """
 
     recent: list[PageId] = []
@@ -121,7 +129,9 @@ class Cursor:
 
     def follows(self, before: "Cursor") -> bool:
         """Whether this is further on the same pass than ``before``."""
-        moved = self.share > before.share or (self.share == before.share and self.page_id != before.page_id)
+        moved = self.share > before.share or (
+            self.share == before.share and self.page_id != before.page_id
+        )
         return self.begin == before.begin and moved
 
 
@@ -177,14 +187,15 @@ class CrawlPass:
         return {**generator(limit), **(self._cursor.parameters if self._cursor else {})}
 
     def read(self, reply: Reply) -> QueryAnswer:
-        """One piece of the listing that `query` requested. Raises the errors of `read_answer` and `check`."""
+        """One piece of the listing that `query` requested. Raises the errors of `read_answer` and
+        `check`."""
         answer = read_answer(reply)
         self.check(answer)
         return answer
 
     def check(self, answer: QueryAnswer) -> None:
-        """Raise `TransientError` if the wiki continues after ``answer`` at an impossible place, or ends too
-        early."""
+        """Raise `TransientError` if the wiki continues after ``answer`` at an impossible place, or
+        ends too early."""
         if answer.continuation is None:
             self._check_end(len(answer.pages))
             return
@@ -195,7 +206,8 @@ class CrawlPass:
             raise TransientError("the wiki's cursor does not advance")
 
     def step(self, continuation: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
-        """Continue after a listing that has been checked; returns those of its pages that are new."""
+        """Continue after a listing that has been checked; returns those of its pages that are
+        new."""
         page_ids = list(page_ids)
         new = self._seen.add(page_ids)
         self._listed = None if self._listed is None else self._listed + len(page_ids)
@@ -203,7 +215,12 @@ class CrawlPass:
         self.is_over = self._cursor is None or self._seen.repeats
         return new
 
-    def take(self, gathering: Gathering, continuation: Mapping[str, str] | None, wiki: Wiki) -> None:
+    def take(
+        self,
+        gathering: Gathering,
+        continuation: Mapping[str, str] | None,
+        wiki: Wiki,
+    ) -> None:
         """Continue after a listing, and leave out pages that the wiki returned before."""
         page_ids = gathering.ids()
         gathering.leave_out(set(page_ids) - self.step(continuation, page_ids), "repeated")
@@ -214,7 +231,8 @@ class CrawlPass:
         known = self._listed is not None and self.share > 0
         size = (self._listed or 0) / self.share if known else float(self.articles or 0)
         left = (1 - self.share) * size - listed
-        # A pass ends with a listing. Without one, its last few articles may have been deleted meanwhile.
+        # A pass ends with a listing. Without one, its last few articles may have been deleted
+        # meanwhile.
         most = _MOST_LEFT + 2 * self._limit if listed else _MOST_DELETED if self._cursor else 0
         if left > most:
             raise TransientError(
@@ -229,7 +247,9 @@ _FORGET = 0.95
 _PRIOR_WEIGHT = 0.3
 _PRIOR_LATENCY = 0.15
 """The latency assumed for a reply without pages, until replies of several sizes have been seen."""
-_PRIOR = tuple(_PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2))
+_PRIOR = tuple(
+    _PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2)
+)
 """As sums of observations: see `BatchSizer`."""
 _PRIOR_SPREAD = 0.08
 _PROBE_EVERY = 60
@@ -238,10 +258,10 @@ _PROBE_EVERY = 60
 class BatchSizer:
     """Chooses the batch size that gives the most pages per second under ``limits``.
 
-    If no reply is too slow, that is ``most``. Wikimedia asks for 5 s of rest after a reply slower than 1 s.
-    There, a line ``latency = a + b * pages`` is fitted to the replies, with less weight for older ones. The
-    chosen size has the most pages per expected second, which includes the rest with the probability that
-    follows from the spread about the line.
+    If no reply is too slow, that is ``most``. Wikimedia asks for 5 s of rest after a reply slower
+    than 1 s. There, a line ``latency = a + b * pages`` is fitted to the replies, with less weight
+    for older ones. The chosen size has the most pages per expected second, which includes the rest
+    with the probability that follows from the spread about the line.
     """
 
     def __init__(self, limits: RateLimits, most: int) -> None:
@@ -258,7 +278,8 @@ class BatchSizer:
         """Record that a reply with ``pages`` pages took ``latency`` seconds."""
         values = (1.0, pages, latency, pages * pages, pages * latency, latency * latency)
         self._sums = [
-            keep + _FORGET * (s - keep) + v for s, keep, v in zip(self._sums, _PRIOR, values, strict=True)
+            keep + _FORGET * (s - keep) + v
+            for s, keep, v in zip(self._sums, _PRIOR, values, strict=True)
         ]
         self._replies += 1
         if self._ceiling < self._most:
@@ -268,7 +289,8 @@ class BatchSizer:
             self.pages = min(self._ceiling, self.pages + max(1, self.pages // 5))
 
     def timed_out(self) -> None:
-        """Record that the wiki did not reply in time: halve the size, and let it grow again slowly."""
+        """Record that the wiki did not reply in time: halve the size, and let it grow again
+        slowly."""
         self._ceiling = max(1, min(self.pages, self._ceiling) // 2)
         self.pages = min(self.pages, self._ceiling)
 
@@ -282,7 +304,9 @@ class BatchSizer:
             """Expected pages a second, from one request to the next."""
             latency = intercept + slope * pages
             too_slow = 0.5 * math.erfc((slow - latency) / (spread * math.sqrt(2)))
-            return pages / (max(latency, interval(self._limits)) + self._limits.slow_wait * too_slow)
+            return pages / (
+                max(latency, interval(self._limits)) + self._limits.slow_wait * too_slow
+            )
 
         return max(range(1, self._ceiling + 1), key=lambda pages: (rate(pages), pages))
 
@@ -328,12 +352,18 @@ class ApiSource:
             if empty > _MOST_EMPTY:
                 raise CrawlerError("the wiki keeps continuing without listing a page")
             crawl.take(gathering, continuation, self.wiki)
-            yield PageBatch(gathering.pages(), crawl.position, gathering.skips_without_text(), crawl.share)
+            yield PageBatch(
+                gathering.pages(),
+                crawl.position,
+                gathering.skips_without_text(),
+                crawl.share,
+            )
 
     async def _gather(self, crawl: CrawlPass) -> tuple[Gathering, Mapping[str, str] | None]:
         """The next batch of the pass, and how to continue after it; None at its end.
 
-        If the wiki is too slow for this many pages, or they are too large, fewer are requested next.
+        If the wiki is too slow for this many pages, or they are too large, fewer are requested
+        next.
         """
         tries = 0
         while True:

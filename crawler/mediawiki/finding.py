@@ -1,7 +1,8 @@
 """Finding the api.php of the wiki that has an address.
 
-Several wikis may share a host, so an api.php that merely exists there may be another wiki's. It is the right
-one if the page at the address names it, or if the wiki says that the address is one of its own.
+Several wikis may share a host, so an api.php that merely exists there may be another wiki's. It is
+the right one if the page at the address names it, or if the wiki says that the address is one of
+its own.
 """
 
 import html
@@ -23,8 +24,12 @@ from wikitopics.crawler.http.wire import Reply, Wanted, value_at
 _HEAD_BYTES = 200_000
 """The bytes of a page in which its wiki is looked for."""
 _LINK = re.compile(r"<link\b([^<>]{1,2000})>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""(?<![\w-])([a-z]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
-_SCRIPT_PATH = re.compile(r'"wgScriptPath":"([^"<>]{0,200})"|\bwgScriptPath\s*=\s*"([^"<>]{0,200})"')
+_ATTRIBUTE = re.compile(
+    r"""(?<![\w-])([a-z]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
+)
+_SCRIPT_PATH = re.compile(
+    r'"wgScriptPath":"([^"<>]{0,200})"|\bwgScriptPath\s*=\s*"([^"<>]{0,200})"'
+)
 _API = "/api.php"
 _OF_PAGE = Wanted(most_seconds=10.0, is_answer=False)
 """A page that hangs must leave some of the 30 s at the start for the api.php itself."""
@@ -45,7 +50,8 @@ class Named:
 
 
 def read_named(reply: Reply) -> Named:
-    """What this page says, even if it is an error page: a wiki's page of a missing article names it, too."""
+    """What this page says, even if it is an error page: a wiki's page of a missing article names
+    it, too."""
     head = reply.body[:_HEAD_BYTES].decode("utf-8", errors="replace")
     likely = _beside_scripts(head, reply.url)
     api = _edit_uri(head, reply.url)
@@ -60,7 +66,9 @@ def read_named(reply: Reply) -> Named:
 def _edit_uri(head: str, page: URL) -> URL | None:
     """The api.php that the page names as its EditURI."""
     for link in _LINK.finditer(head):
-        attributes = {m[1].lower(): m[2] or m[3] or m[4] or "" for m in _ATTRIBUTE.finditer(link[1])}
+        attributes = {
+            m[1].lower(): m[2] or m[3] or m[4] or "" for m in _ATTRIBUTE.finditer(link[1])
+        }
         if attributes.get("rel", "").strip().lower() != "edituri":
             continue
         try:
@@ -129,7 +137,8 @@ def _is_under(path: str, pages: str) -> bool:
 
 
 def read_general(reply: Mapping[str, Any], url: URL) -> dict[str, Any]:
-    """What a siteinfo reply says about the wiki in general. Raises `TransientError` if it is not one."""
+    """What a siteinfo reply says about the wiki in general. Raises `TransientError` if it is not
+    one."""
     general = value_at(reply, "query", "general")
     if not isinstance(general, dict):
         raise TransientError(f"{url.host} answers, but not as a MediaWiki does")
@@ -145,7 +154,8 @@ Site = tuple[dict[str, Any], URL]
 class ApiSearch:
     """The search for the api.php of the wiki that has ``address``.
 
-    ``stored``: the api.php found earlier, which is tried first if it is on the same host. Raises `BadSource`.
+    ``stored``: the api.php found earlier, which is tried first if it is on the same host. Raises
+    `BadSource`.
     """
 
     def __init__(self, address: str, stored: str | None) -> None:
@@ -165,7 +175,10 @@ class ApiSearch:
         self._refused: WikiRefused | None = None
 
     async def look(
-        self, client: Client, query: Mapping[str, str], read: Callable[[Reply], dict[str, Any]]
+        self,
+        client: Client,
+        query: Mapping[str, str],
+        read: Callable[[Reply], dict[str, Any]],
     ) -> Site | TransientError:
         """The answer to ``query``, for siteinfo, of the right api.php; or why it may yet be found.
 
@@ -175,7 +188,9 @@ class ApiSearch:
         places = self._certain or self._possible
         for place in places.copy():
             try:
-                return await client.once(place.with_query(dict(query)), partial(self._read, place, read))
+                return await client.once(
+                    place.with_query(dict(query)), partial(self._read, place, read)
+                )
             except WikiRefused as refused:
                 if places is self._certain:
                     raise
@@ -195,7 +210,8 @@ class ApiSearch:
         raise self._refused or WikiUnreachable(self._told(client.quote))
 
     def _read(self, place: URL, read: Callable[[Reply], dict[str, Any]], reply: Reply) -> Site:
-        """The answer of the api.php at ``place``. Raises `TransientError` if it is not the right one."""
+        """The answer of the api.php at ``place``. Raises `TransientError` if it is not the right
+        one."""
         is_certain = place in self._certain
         if reply.status in (404, 410) and not is_certain:
             raise TransientError(str(reply.status), lasting=True)
@@ -241,6 +257,13 @@ class ApiSearch:
             by_reason.setdefault(reason, []).append(quote(place.path, 100))
         tried = "; ".join(f"{', '.join(paths)} ({reason})" for reason, paths in by_reason.items())
         elsewhere = self._named.elsewhere
-        other = f"; the page names {elsewhere}, on another host, which is not followed" if elsewhere else ""
+        other = (
+            f"; the page names {elsewhere}, on another host, which is not followed"
+            if elsewhere
+            else ""
+        )
         address = quote(str(self.address), 100)
-        return f"no API found for {address}: tried {tried}{other}; name the wiki's api.php with --api-url"
+        return (
+            f"no API found for {address}: tried {tried}{other}; name the wiki's api.php with "
+            "--api-url"
+        )

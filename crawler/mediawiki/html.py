@@ -1,7 +1,7 @@
 """Articles as rendered pages, `/wiki/Title`: as a reader sees them, with templates expanded.
 
-Titles come from the Action API, without texts, in the same pass in random order as in `api`. The position
-consists of the cursor after the current list, and the rest of that list.
+Titles come from the Action API, without texts, in the same pass in random order as in `api`. The
+position consists of the cursor after the current list, and the rest of that list.
 """
 
 import asyncio
@@ -72,7 +72,9 @@ class HtmlSource:
             robots = self.wiki.api.with_path("/robots.txt")
             self._robots = await self.wiki.client.fetch(robots, _read_robots)
             if not self._robots.allows(self._url("A").raw_path_qs):
-                raise WikiRefused(f"robots.txt of {self.wiki.api.host} keeps crawlers out of its articles")
+                raise WikiRefused(
+                    f"robots.txt of {self.wiki.api.host} keeps crawlers out of its articles"
+                )
         return site
 
     async def close(self) -> None:
@@ -110,13 +112,16 @@ class HtmlSource:
         return gathering.titles(), gathering.skips()
 
     async def _fetch_all(self, titles: Sequence[_Title]) -> AsyncGenerator[Page | Skip]:
-        """For each title its page, or why there is none; meanwhile a bounded number is being fetched."""
+        """For each title its page, or why there is none; meanwhile a bounded number is being
+        fetched."""
         waiting = deque(titles)
         # Bodies as received: as text they can take four times as much.
         running: deque[tuple[_Title, asyncio.Task[bytes | Skip]]] = deque()
         try:
             while waiting or running:
-                most = min(self.wiki.page_limits.at_once + _AHEAD, int(_MOST_FETCHED / self._expected))
+                most = min(
+                    self.wiki.page_limits.at_once + _AHEAD, int(_MOST_FETCHED / self._expected)
+                )
                 while waiting and len(running) < max(1, most):
                     title = waiting.popleft()
                     running.append((title, asyncio.create_task(self._fetch(title[1]))))
@@ -127,7 +132,9 @@ class HtmlSource:
                 self._missed += not isinstance(fetched, bytes)
                 if self._fetched == 0 and self._missed >= _LISTED:
                     where = self.wiki.client.quote(str(self._url("Title")))
-                    raise CrawlerError(f"none of {self._missed} pages could be fetched from {where}")
+                    raise CrawlerError(
+                        f"none of {self._missed} pages could be fetched from {where}"
+                    )
                 if isinstance(fetched, bytes):
                     revision = _REVISION.search(fetched, 0, _HEAD_BYTES)
                     text = fetched.decode("utf-8", errors="replace")
@@ -149,7 +156,9 @@ class HtmlSource:
         tries, wiki_works = 0, False
         while True:
             try:
-                fetched = await self.wiki.client.once(url, _read_page, Wanted(most_bytes=_MOST_BYTES))
+                fetched = await self.wiki.client.once(
+                    url, _read_page, Wanted(most_bytes=_MOST_BYTES)
+                )
                 if isinstance(fetched, bytes):
                     self._expected = max(len(fetched), _FORGET * self._expected)
                 return fetched
@@ -170,15 +179,16 @@ class HtmlSource:
 
 
 def page_url(api: URL, article_path: str, title: str) -> URL:
-    """The address of the page of ``title``, always on the host of the api.php, whatever path and title
-    contain."""
+    """The address of the page of ``title``, always on the host of the api.php, whatever path and
+    title contain."""
     path = article_path.replace("$1", quote(title.replace(" ", "_"), safe=_SAFE))
     # Not URL.join: a path that begins with // would lead to another host.
     return URL(f"{api.origin()}{path}", encoded=True)
 
 
 def _read_robots(reply: Reply) -> Robots:
-    """Everything is allowed if there is no robots.txt; a server error does not mean that there is none."""
+    """Everything is allowed if there is no robots.txt; a server error does not mean that there is
+    none."""
     if 400 <= reply.status < 500:
         return Robots("", _AGENT)
     if reply.status != 200:
@@ -189,8 +199,12 @@ def _read_robots(reply: Reply) -> Robots:
 def _read_page(reply: Reply) -> bytes | Skip:
     if reply.status in (404, 410):
         return "deleted or hidden"
-    if reply.status != 200 or not any(all(mark in reply.body for mark in marks) for marks in _ARTICLE_MARKS):
-        raise TransientError(f"{reply.url.host} sends something other than the article ({reply.status})")
+    if reply.status != 200 or not any(
+        all(mark in reply.body for mark in marks) for marks in _ARTICLE_MARKS
+    ):
+        raise TransientError(
+            f"{reply.url.host} sends something other than the article ({reply.status})"
+        )
     return reply.body
 
 

@@ -1,7 +1,7 @@
 """Recent changes of one of Wikimedia's wikis: the changed articles in batches.
 
-Unlike other sources, it is endless and biased towards what many people edit. The server cuts the stream every
-15 minutes; it is continued by Last-Event-ID, which is the position.
+Unlike other sources, it is endless and biased towards what many people edit. The server cuts the
+stream every 15 minutes; it is continued by Last-Event-ID, which is the position.
 """
 
 import asyncio
@@ -39,7 +39,8 @@ class PageChange:
     event_id: str
     """The Last-Event-ID with which the stream continues after this event."""
     title: str | None
-    """The title of the article of our wiki that was edited or created; None for all other events."""
+    """The title of the article of our wiki that was edited or created; None for all other
+    events."""
 
 
 async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[PageChange]:
@@ -61,7 +62,9 @@ async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[P
             kind = line[6:].strip()
         elif line.startswith(b"id:") and len(line) <= _LONGEST_ID:
             text = line[3:].decode("utf-8", errors="replace").strip()
-            event_id = text if text.isascii() and text.isprintable() else ""  # it is sent in a header
+            event_id = (
+                text if text.isascii() and text.isprintable() else ""
+            )  # it is sent in a header
 
 
 def _title(data: bytes, domain: str) -> str | None:
@@ -75,7 +78,9 @@ def _title(data: bytes, domain: str) -> str | None:
     if event.get("namespace") != 0 or event.get("type") not in ("edit", "new"):
         return None
     title = event.get("title")
-    is_title = isinstance(title, str) and _TITLE.fullmatch(title) and utf8_size(title) <= LONGEST_TITLE
+    is_title = (
+        isinstance(title, str) and _TITLE.fullmatch(title) and utf8_size(title) <= LONGEST_TITLE
+    )
     return title if is_title else None
 
 
@@ -105,7 +110,9 @@ class RecentSource:
         self._stream = URL(stream_url or STREAM)
         self._limits = wiki.limits
         if wiki.limits.wikimedia:
-            self._limits = wikimedia_service_limits(self._stream.host or "", "the stream of changes")
+            self._limits = wikimedia_service_limits(
+                self._stream.host or "", "the stream of changes"
+            )
         self._sizer = BatchSizer(wiki.limits, MOST_PAGES)
         self.activity = wiki.activity
         self.activity.batch_pages = MOST_PAGES
@@ -153,8 +160,8 @@ class RecentSource:
             await asyncio.gather(listening, return_exceptions=True)
 
     async def _listen(self, event_id: str, queue: _Queue) -> None:
-        """Put the events of the stream into the queue, which holds the stream back when it is full, and
-        finally the error that ends the stream."""
+        """Put the events of the stream into the queue, which holds the stream back when it is full,
+        and finally the error that ends the stream."""
         try:
             await self._hear(event_id, queue)
         except Exception as error:  # noqa: BLE001 (raised by whoever waits for changes)
@@ -164,13 +171,17 @@ class RecentSource:
         client, tries = self.wiki.client, 0
         while True:
             tries += 1
-            headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": event_id} if event_id else {})
+            headers = {"Accept": "text/event-stream"} | (
+                {"Last-Event-ID": event_id} if event_id else {}
+            )
             try:
                 lines = client.lines(self._stream, headers, _STALL_SECONDS, self._limits)
                 async with aclosing(lines), aclosing(changes(lines, self.wiki.host)) as heard:
                     async for change in heard:
                         if client.quote.knows(change.event_id):
-                            change = replace(change, event_id="")  # it would be saved with the position
+                            change = replace(
+                                change, event_id=""
+                            )  # it would be saved with the position
                         tries, event_id = 0, change.event_id
                         await queue.put(change)
                 error = TransientError("the stream of changes ends before its first event")
@@ -181,14 +192,18 @@ class RecentSource:
             if tries:
                 await client.backoff(error, tries)
             else:
-                await client.clock.sleep(_RECONNECT_SECONDS)  # every connection is cut after a while
+                await client.clock.sleep(
+                    _RECONNECT_SECONDS
+                )  # every connection is cut after a while
 
     async def _gather(self, queue: _Queue) -> list[PageChange]:
         """Changes of articles for one batch, at least one. Raises the listener's errors."""
         batch: list[PageChange] = []
         began, sent = 0.0, 0
         while len(batch) < self._sizer.pages and sent < _MOST_SENT:
-            left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if batch else math.inf
+            left = (
+                began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if batch else math.inf
+            )
             change = await self._next(queue, left) if left > 0 else None
             if change is None:
                 break
@@ -197,7 +212,8 @@ class RecentSource:
                 if title is not None:
                     self._known.move_to_end(title)
                 if batch:
-                    # Events of other wikis advance the position too: a quiet wiki would get them all again.
+                    # Events of other wikis advance the position too: a quiet wiki would get them
+                    # all again.
                     batch[-1] = replace(batch[-1], event_id=change.event_id)
                 continue
             if not batch:

@@ -52,8 +52,8 @@ _LONGEST_NAME = 100
 
 
 def name_of_wiki(address: str) -> str:
-    """The name under which a vocabulary of the wiki at this address is kept: a Wikipedia's code, otherwise
-    the host, with the path if it leads to one of several wikis there.
+    """The name under which a vocabulary of the wiki at this address is kept: a Wikipedia's code,
+    otherwise the host, with the path if it leads to one of several wikis there.
 
     Raises `BadSource` for anything but an address.
     """
@@ -73,7 +73,9 @@ DUMP_ADVICE = (
     "wiki; use --source dump --dump FILE"
 )
 
-DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
+DOWNLOAD = (
+    "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
+)
 """How much a crawl of Wikipedia downloads: its rules allow at most 600,000 articles an hour."""
 
 API_URL = Option(
@@ -86,8 +88,9 @@ API_URL = Option(
 LANG = Option(
     str,
     "lang",
-    "Wikipedia in this language, or the language of the wiki at the address given, or of your documents. For "
-    "any language but English, a vocabulary is built first, from the first articles, unless one is given.",
+    "Wikipedia in this language, or the language of the wiki at the address given, or of your "
+    "documents. For any language but English, a vocabulary is built first, from the first "
+    "articles, unless one is given.",
     metavar="CODE",
     default=ENGLISH,
     kept_as=API_URL.name,
@@ -103,8 +106,8 @@ CONTACT = Option(
 RPM = Option(
     int,
     "rpm",
-    "The most requests a minute to the API, and the most for pages; 0 for no cap (default: on Wikimedia 200, "
-    "and 480 for pages; elsewhere 60 for both together; on loopback 0).",
+    "The most requests a minute to the API, and the most for pages; 0 for no cap (default: on "
+    "Wikimedia 200, and 480 for pages; elsewhere 60 for both together; on loopback 0).",
     metavar="N",
     least=0,
     most=1_000_000,

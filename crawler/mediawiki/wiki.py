@@ -19,15 +19,24 @@ from wikitopics.crawler import page
 from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused, WikiUnreachable
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, limits_for, wikimedia_page_limits
-from wikitopics.crawler.http.wire import REASON_BYTES, Clock, Reply, RequestBounds, plain_reason, value_at
+from wikitopics.crawler.http.wire import (
+    REASON_BYTES,
+    Clock,
+    Reply,
+    RequestBounds,
+    plain_reason,
+    value_at,
+)
 from wikitopics.crawler.mediawiki import FOUND_API
 from wikitopics.crawler.mediawiki.finding import ApiSearch, read_general
 from wikitopics.crawler.source import Activity
 
-# Pages from the Action API's replies: types are checked, sizes limited, and pieces of one batch combined.
+# Pages from the Action API's replies: types are checked, sizes limited, and pieces of one batch
+# combined.
 
 _MOST_CHARACTERS = 8 << 20
-"""The most characters of a batch: as much as one MediaWiki reply, though a batch may take many replies."""
+"""The most characters of a batch: as much as one MediaWiki reply, though a batch may take many
+replies."""
 
 
 @dataclass(slots=True)
@@ -64,7 +73,9 @@ class Gathering:
                 continue
             known = self._listed.get(page_id)
             if known is None:
-                known = self._listed[page_id] = _Listed(page.sound_text(title[: page.LONGEST_TITLE]))
+                known = self._listed[page_id] = _Listed(
+                    page.sound_text(title[: page.LONGEST_TITLE])
+                )
                 known.skip = "too large" if page.utf8_size(title) > page.LONGEST_TITLE else None
                 news = True
             if skip := _skip(entry):
@@ -73,7 +84,9 @@ class Gathering:
             if known.text is None:
                 news |= _take_text(known, entry)
                 self._size += len(known.text or "")
-        self._nameless |= nameless  # the larger number, since each reply of a batch lists them again
+        self._nameless |= (
+            nameless  # the larger number, since each reply of a batch lists them again
+        )
         if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
             raise TransientError("the articles of one batch are too large in total", too_large=True)
         return news
@@ -83,7 +96,8 @@ class Gathering:
         return sorted(i for i, p in self._listed.items() if p.text is None and p.skip is None)
 
     def titles(self) -> list[tuple[int, str]]:
-        """Id and title of the pages that may be articles, in the order in which the wiki listed them."""
+        """Id and title of the pages that may be articles, in the order in which the wiki listed
+        them."""
         return [(page_id, p.title) for page_id, p in self._listed.items() if p.skip is None]
 
     def ids(self) -> list[int]:
@@ -149,14 +163,17 @@ _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b"
 _THROTTLE_CODES = ("ratelimited", "readonly")
 _REFUSAL = re.compile(r"denied|blocked|badaccess|loggedin|permission")
 """Error codes such as readapidenied, autoblocked, badaccess-groups and notloggedin."""
-_FOR_GOOD = re.compile(r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert")
+_FOR_GOOD = re.compile(
+    r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert"
+)
 _AROUND = "\ufeff \t\r\n"
 _DECODER = json.JSONDecoder()
 _OBJECT = re.compile(r'\{\s*"')
 _PAGE = re.compile("<(!doctype|html|script)", re.IGNORECASE)
 _MOST_BEGINNINGS = 10
 _MOST_BEFORE = 1 << 20
-"""The most characters before the JSON: PHP may write a notice for every page of a batch, or several."""
+"""The most characters before the JSON: PHP may write a notice for every page of a batch, or
+several."""
 _KEYS = frozenset(("query", "error", "errors", "batchcomplete", "continue"))
 """An object in the midst of other text is the API's if it has one of these keys."""
 _DISABLED = re.compile(r"(MediaWiki )?API is not enabled[^.]*\.?")
@@ -178,7 +195,8 @@ class QueryAnswer:
 
 
 def read_answer(reply: Reply) -> QueryAnswer:
-    """The reply to a query. Raises the errors of `read_api`, and `TransientError` if it is not valid."""
+    """The reply to a query. Raises the errors of `read_api`, and `TransientError` if it is not
+    valid."""
     value = read_api(reply)
     answer = QueryAnswer(entries(value), read_continue(value), "batchcomplete" in value)
     if answer.continuation is None and not answer.complete:
@@ -189,8 +207,8 @@ def read_answer(reply: Reply) -> QueryAnswer:
 def read_api(reply: Reply) -> dict[str, Any]:
     """The Action API's reply as an object without ``error``.
 
-    Raises `TransientError` for temporary faults (not JSON, cut, maxlag, the text of a 429 under status 200),
-    `WikiRefused`, and `CrawlerError` for requests that this wiki will never answer.
+    Raises `TransientError` for temporary faults (not JSON, cut, maxlag, the text of a 429 under
+    status 200), `WikiRefused`, and `CrawlerError` for requests that this wiki will never answer.
     """
     host = reply.url.host
     if reply.status in (404, 410):
@@ -243,7 +261,9 @@ def _no_json(reply: Reply, text: str) -> TransientError:
     """The error for a reply that is ``text`` instead of JSON."""
     host, is_page = reply.url.host, text.startswith("<")
     if not text:
-        return TransientError(f"{host} sends nothing instead of the API's JSON: is this a MediaWiki?")
+        return TransientError(
+            f"{host} sends nothing instead of the API's JSON: is this a MediaWiki?"
+        )
     said = plain_reason(reply)
     if len(reply.body) < REASON_BYTES and not is_page and _THROTTLE_TEXT.search(said):
         return TransientError(f"{host} says: {said}", throttled=True, answered=True)
@@ -251,13 +271,17 @@ def _no_json(reply: Reply, text: str) -> TransientError:
         return TransientError(f"{host} says: {disabled[0]}", lasting=True)
     kind = "an HTML page" if is_page else "text"
     quoted = f" ({said})" if said else ""
-    return TransientError(f"{host} sends {kind} instead of the API's JSON{quoted}: is this a MediaWiki?")
+    return TransientError(
+        f"{host} sends {kind} instead of the API's JSON{quoted}: is this a MediaWiki?"
+    )
 
 
 def _judge_error(error: object, reply: Reply) -> None:
     host = reply.url.host
     fields = error if isinstance(error, dict) else {}
-    said = next((fields[key] for key in ("info", "text", "html", "*", "key") if fields.get(key)), "")
+    said = next(
+        (fields[key] for key in ("info", "text", "html", "*", "key") if fields.get(key)), ""
+    )
     code, info = str(fields.get("code", "?")), reply.quote(str(said))
     named = reply.quote(code, 60)
     if code == "maxlag":
@@ -289,7 +313,11 @@ def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
         raise TransientError("the wiki's continuation is not valid")
     parameters: dict[str, str] = {}
     for key, part in value.items():
-        if type(part) not in (str, int) or len(text := str(part)) > _LONGEST_CONTINUE or len(key) > 100:
+        if (
+            type(part) not in (str, int)
+            or len(text := str(part)) > _LONGEST_CONTINUE
+            or len(key) > 100
+        ):
             raise TransientError("the wiki's continuation is not valid")
         parameters[key] = text
     return parameters
@@ -318,7 +346,8 @@ _PATH = re.compile(r"/(?!/)(?:[^%]|%[0-9A-Fa-f]{2})*")
 def read_siteinfo(reply: Mapping[str, Any], url: URL) -> page.SourceInfo:
     """The relevant parts of the siteinfo reply of the api.php at ``url``, with types checked.
 
-    Raises `TransientError` if it is not one, and `WikiUnreachable` if the wiki is too old to be read.
+    Raises `TransientError` if it is not one, and `WikiUnreachable` if the wiki is too old to be
+    read.
     """
     general = read_general(reply, url)
     host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
@@ -333,7 +362,10 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> page.SourceInfo:
         category_names=_names(query, entries, "14", ("Category",)),
         language=language[:_LONGEST_NAME] if isinstance(language, str) else "",
         namespaces=tuple(
-            name for key in list(entries)[:_MOST_NAMES] if key != "0" for name in _names(query, entries, key)
+            name
+            for key in list(entries)[:_MOST_NAMES]
+            if key != "0"
+            for name in _names(query, entries, key)
         ),
         keeps_case=value_at(entries, "0", "case") == "case-sensitive",
         identity={FOUND_API: str(url.with_query(None))},
@@ -342,8 +374,8 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> page.SourceInfo:
 
 
 def _check_version(generator: str, namespaces: Mapping[str, Any], url: URL) -> None:
-    """Raise `WikiUnreachable` if this MediaWiki is too old. If it hides its version, the format of its
-    ``namespaces`` tells."""
+    """Raise `WikiUnreachable` if this MediaWiki is too old. If it hides its version, the format of
+    its ``namespaces`` tells."""
     version = _VERSION.match(generator)
     if version is None:
         named = "an old MediaWiki"
@@ -354,8 +386,9 @@ def _check_version(generator: str, namespaces: Mapping[str, Any], url: URL) -> N
     if is_old:
         first = ".".join(map(str, FIRST_VERSION))
         raise WikiUnreachable(
-            f"{url.host} runs {named}, whose API cannot continue a list of random articles; the first "
-            f"version that can be read is {first}. An XML dump of this wiki can be read with --source dump"
+            f"{url.host} runs {named}, whose API cannot continue a list of random articles; the "
+            f"first version that can be read is {first}. An XML dump of this wiki can be read with "
+            "--source dump"
         )
 
 
@@ -367,14 +400,20 @@ def _by_number(namespaces: object) -> Mapping[str, Any]:
 
 
 def _article_path(path: object, url: URL) -> str:
-    """A path on the wiki's own host, for one title, as it can be sent; the default one if it is invalid."""
+    """A path on the wiki's own host, for one title, as it can be sent; the default one if it is
+    invalid."""
     if isinstance(path, str):
         scheme, separator, rest = path.partition("//")
         server, slash, below = rest.partition("/")
         here = str(url.host) if url.is_default_port() else f"{url.host}:{url.port}"
         if separator and scheme in ("", "http:", "https:") and server.lower() == here:
             path = slash + below
-    if not isinstance(path, str) or len(path) >= _LONGEST_PATH or path.count("$1") != 1 or "#" in path:
+    if (
+        not isinstance(path, str)
+        or len(path) >= _LONGEST_PATH
+        or path.count("$1") != 1
+        or "#" in path
+    ):
         return page.ARTICLE_PATH
     try:
         escaped = quote(path, safe=_SENT_AS_IT_IS)
@@ -384,7 +423,10 @@ def _article_path(path: object, url: URL) -> str:
 
 
 def _names(
-    query: Mapping[str, Any], namespaces: Mapping[str, Any], key: str, english: tuple[str, ...] = ()
+    query: Mapping[str, Any],
+    namespaces: Mapping[str, Any],
+    key: str,
+    english: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
     """The names of the namespace with this number."""
     entry, aliases = namespaces.get(key), query.get("namespacealiases")
@@ -392,7 +434,11 @@ def _names(
     if isinstance(entry, dict):
         names += [entry.get("name"), entry.get("canonical")]
     if isinstance(aliases, list):
-        names += [a.get("alias") for a in aliases[:1000] if isinstance(a, dict) and str(a.get("id")) == key]
+        names += [
+            a.get("alias")
+            for a in aliases[:1000]
+            if isinstance(a, dict) and str(a.get("id")) == key
+        ]
     good = [n for n in names if isinstance(n, str) and n and len(n) <= _LONGEST_NAME]
     return tuple(dict.fromkeys(good))[:_MOST_NAMES]
 
@@ -401,7 +447,12 @@ def _names(
 
 MOST_PAGES = 50
 """The API returns at most this many pages with content per reply to clients without an account."""
-QUERY: Mapping[str, str] = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
+QUERY: Mapping[str, str] = {
+    "action": "query",
+    "format": "json",
+    "formatversion": "2",
+    "maxlag": "5",
+}
 TEXTS: Mapping[str, str] = {
     "prop": "revisions|pageprops",
     "ppprop": "disambiguation",
@@ -415,12 +466,14 @@ Read = Callable[[Reply], QueryAnswer]
 
 
 class Wiki:
-    """A MediaWiki at ``address`` (its api.php, or any address from which it can be found), and its client.
+    """A MediaWiki at ``address`` (its api.php, or any address from which it can be found), and its
+    client.
 
     ``stored_api``: the api.php that was found earlier, tried first if it is on the same host.
-    ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where this
-    user's trainers share Wikimedia's budget. ``limits`` replaces the rules that follow from the host's name;
-    if they are Wikimedia's, its rules for pages apply too. Raises `BadSource` and `ContactMissing` at once.
+    ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where
+    this user's trainers share Wikimedia's budget. ``limits`` replaces the rules that follow from
+    the host's name; if they are Wikimedia's, its rules for pages apply too. Raises `BadSource` and
+    `ContactMissing` at once.
     """
 
     def __init__(
@@ -447,7 +500,9 @@ class Wiki:
             self.activity,
             version=version,
             contact=contact,
-            limits_of=lambda url: self.limits if url.path.endswith("/api.php") else self.page_limits,
+            limits_of=lambda url: (
+                self.limits if url.path.endswith("/api.php") else self.page_limits
+            ),
             clock=clock,
             budget_folder=budget_folder,
             bounds=bounds,
@@ -486,17 +541,22 @@ class Wiki:
         return await self.client.fetch(self.url(query), read)
 
     async def gather(
-        self, query: Query, answer: QueryAnswer, read: Read = read_answer
+        self,
+        query: Query,
+        answer: QueryAnswer,
+        read: Read = read_answer,
     ) -> tuple[Gathering, QueryAnswer]:
         """The pages of ``answer`` to ``query`` and of all its continuations, and the last answer.
 
-        The last answer is incomplete if the wiki makes no progress because one text is larger than a whole
-        reply may be.
+        The last answer is incomplete if the wiki makes no progress because one text is larger than
+        a whole reply may be.
         """
         gathering = Gathering()
         gathering.add(answer.pages)
         seen: list[Query] = []
-        while answer.continuation is not None and not answer.complete and len(seen) <= _MOST_REPLIES:
+        while (
+            answer.continuation is not None and not answer.complete and len(seen) <= _MOST_REPLIES
+        ):
             seen.append(answer.continuation)
             answer = await self.ask({**query, **answer.continuation}, read)
             if not gathering.add(answer.pages) and answer.continuation in seen:
@@ -504,8 +564,8 @@ class Wiki:
         return gathering, answer
 
     async def fill_in(self, gathering: Gathering, continuation: Query | None) -> None:
-        """Fetch the texts of the listed pages by id, giving up the one at which the wiki is stuck, and any
-        others that never arrive."""
+        """Fetch the texts of the listed pages by id, giving up the one at which the wiki is stuck,
+        and any others that never arrive."""
         while left := gathering.without_text():
             stuck = (continuation or {}).get("rvcontinue", "").partition("|")[0]  # "page|revision"
             gathering.leave_out([next((i for i in left if str(i) == stuck), left[0])], "no text")

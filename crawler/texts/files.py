@@ -30,7 +30,8 @@ PLAIN = ".txt"
 TABLES = (".csv", ".tsv")
 JSON_LINES = ".jsonl"
 _TAKEN = (
-    f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(records.PACKED)}), or a folder of .txt files"
+    f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(records.PACKED)}), or a folder of "
+    ".txt files"
 )
 MOST_FILES = 1_000_000
 """The most files; names are kept in memory, at about 200 bytes each."""
@@ -55,8 +56,8 @@ class TextFile:
 
 
 def printable(path: str) -> str:
-    """A path for people, as text that UTF-8 can encode (file names are bytes). Users do not know the file in
-    which a Python program leaves its texts, so it has another name."""
+    """A path for people, as text that UTF-8 can encode (file names are bytes). Users do not know
+    the file in which a Python program leaves its texts, so it has another name."""
     return GIVEN_NAME if path.endswith(GIVEN) else os.fsencode(path).decode("utf-8", "replace")
 
 
@@ -73,7 +74,9 @@ def check_paths(paths: Sequence[str]) -> None:
     for number, path in enumerate(paths):
         name = printable(path)
         if path == "-":
-            raise BadSource("--texts -: texts are read twice, but standard input only once: name a file")
+            raise BadSource(
+                "--texts -: texts are read twice, but standard input only once: name a file"
+            )
         if path in paths[:number]:
             raise BadSource(f"--texts {name} is given twice")
         if not os.path.exists(path):
@@ -82,9 +85,16 @@ def check_paths(paths: Sequence[str]) -> None:
         if os.path.isdir(path):
             continue
         if not os.path.isfile(path):
-            raise BadSource(f"{name}: a pipe or a device; texts are read twice: write them to a file")
-        if PurePath(PurePath(path).stem if records.is_packed(path) else path).suffix.lower() == ".json":
-            raise BadSource(f"{name}: write one object a line into a .jsonl: jq -c '.[]' FILE > FILE.jsonl")
+            raise BadSource(
+                f"{name}: a pipe or a device; texts are read twice: write them to a file"
+            )
+        if (
+            PurePath(PurePath(path).stem if records.is_packed(path) else path).suffix.lower()
+            == ".json"
+        ):
+            raise BadSource(
+                f"{name}: write one object a line into a .jsonl: jq -c '.[]' FILE > FILE.jsonl"
+            )
         if ending(path) is None:
             raise BadSource(f"{name}: not a supported kind of file: give {_TAKEN}")
         other = "" if records.is_packed(path) else records.other_format(path)
@@ -95,9 +105,9 @@ def check_paths(paths: Sequence[str]) -> None:
 def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFile, ...]:
     """All files of ``paths``, in order; those of a folder by name.
 
-    Hidden files and other endings in a folder are left out. ``say`` is called for parts of it that cannot be
-    read, for links to folders already read, which may form a loop, and for links into kernel file systems.
-    Raises BadSource.
+    Hidden files and other endings in a folder are left out. ``say`` is called for parts of it that
+    cannot be read, for links to folders already read, which may form a loop, and for links into
+    kernel file systems. Raises BadSource.
     """
     files: list[TextFile] = []
     for path in paths:
@@ -105,10 +115,13 @@ def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFi
         for file in _folder(path, say) if os.path.isdir(path) else (_file(path),):
             files.append(file)
             if len(files) > MOST_FILES:
-                raise BadSource(f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl")
+                raise BadSource(
+                    f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl"
+                )
         if len(files) == before:
             raise BadSource(
-                f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files one by one"
+                f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files one "
+                "by one"
             )
     return tuple(files)
 
@@ -137,7 +150,9 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
                     entry.name
                     for entry in entries
                     if not entry.name.startswith(".")
-                    and (ending(entry.name) == PLAIN or os.path.isdir(entry))  # a link to itself is no folder
+                    and (
+                        ending(entry.name) == PLAIN or os.path.isdir(entry)
+                    )  # a link to itself is no folder
                 ]
         except OSError as error:
             if path == root:
@@ -149,10 +164,15 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
 
 def _file(path: str, root: str | None = None) -> TextFile:
     """A file that was named, or one below the named folder ``root``."""
-    kind, label = ending(path), printable(os.path.relpath(path, root) if root else PurePath(path).name)
+    kind, label = (
+        ending(path),
+        printable(os.path.relpath(path, root) if root else PurePath(path).name),
+    )
     assert kind is not None
     size = modified = 0
-    with contextlib.suppress(OSError):  # a broken link, or one to itself: reported when the file is read
+    with contextlib.suppress(
+        OSError
+    ):  # a broken link, or one to itself: reported when the file is read
         status = os.stat(path)
         size, modified = status.st_size, status.st_mtime_ns
     return TextFile(path, label, kind, size, modified, root is not None)
@@ -175,7 +195,8 @@ MOST_IDS = 1 << 25
 class SeenIds:
     """The ids so far: 64 bits of each, in 8 to 32 bytes per id.
 
-    Among 33 million ids, the probability of mistaking any two different ids for the same is 3 in 100,000.
+    Among 33 million ids, the probability of mistaking any two different ids for the same is 3 in
+    100,000.
     """
 
     def __init__(self) -> None:
@@ -215,17 +236,18 @@ _END_OF_ONE: Place = {"offset": 1, "line": 1}
 
 
 class TextFiles(PageFiles):
-    """The documents of ``paths``, numbered in order from 1, or from the number after ``before``: a document's
-    number is its page id.
+    """The documents of ``paths``, numbered in order from 1, or from the number after ``before``: a
+    document's number is its page id.
 
-    Records that cannot be read as documents have numbers too. ``column`` is the text column of tables and
-    the text key of JSON lines, ``title`` and ``id`` those of titles and ids, ``markup`` that of the
-    texts; plain texts that seem to contain markup are reported. ``lines``: whether every line of a plain text
-    is a document, instead of whatever is between blank lines (or, in a folder, the file); None: as up to
-    1.1.0, a plain text is one document, JSON lines have no ``column``, and texts passed from Python are
-    skipped if they are empty or repeat an id. ``header``: whether the first row of a table names its columns,
-    which are called 1, 2, 3 … otherwise. ``by_id``: whether documents have ids, and one that repeats an id is
-    skipped.
+    Records that cannot be read as documents have numbers too. ``column`` is the text column of
+    tables and the text key of JSON lines, ``title`` and ``id`` those of titles and ids, ``markup``
+    that of the texts; plain texts that seem to contain markup are reported. ``lines``: whether
+    every line of a plain text is a document, instead of whatever is between blank lines (or, in a
+    folder, the file); None: as up to 1.1.0, a plain text is one document, JSON lines have no
+    ``column``, and texts passed from Python are
+    skipped if they are empty or repeat an id. ``header``: whether the first row of a table names
+    its columns, which are called 1, 2, 3 … otherwise. ``by_id``: whether documents have ids, and
+    one that repeats an id is skipped.
 
     Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
@@ -245,14 +267,19 @@ class TextFiles(PageFiles):
         by_id: bool = True,
     ) -> None:
         check_paths(paths)
-        super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], say)
+        super().__init__(
+            [printable(os.path.basename(os.path.normpath(path))) for path in paths], say
+        )
         self._paths = tuple(paths)
         self._column = column
         self._markup: Markup = markup
         self._lines = lines
         self._before = before
         has_tables = any(ending(path) in TABLES for path in paths)  # whose column may be meant
-        key, otherwise = "text" if lines is None else column or "text", "text" if has_tables else None
+        key, otherwise = (
+            "text" if lines is None else column or "text",
+            "text" if has_tables else None,
+        )
         self._names = records.Names(key, otherwise, title, id, reads_ids=by_id)
         self._header = header
         self._content: int | None = None
@@ -317,7 +344,9 @@ class TextFiles(PageFiles):
         number = 0
         reading = self._read(START, tell_bad, repeats, SeenIds(), digest.update)
         if self._markup == "text":
-            reading = noticing(reading, lambda r: r[0].text if isinstance(r[0], Page) else "", self.say)
+            reading = noticing(
+                reading, lambda r: r[0].text if isinstance(r[0], Page) else "", self.say
+            )
         for page, place in reading:
             some = some or isinstance(page, Page)
             number += 1
@@ -337,13 +366,14 @@ class TextFiles(PageFiles):
             raise BadSource(f"{self.name}: {records.lacks('column or key', name, there, flag)}")
         if 2 * len(repeats) > number:
             self.say(
-                f"{self.name}: {len(repeats):,} of {number:,} documents repeat an id and are skipped; "
-                "name another column or key with --id-column"
+                f"{self.name}: {len(repeats):,} of {number:,} documents repeat an id and are "
+                "skipped; name another column or key with --id-column"
             )
         self._content, self._repeats = int.from_bytes(digest.digest(), "big") >> 1, repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
-        """The documents after ``place``, once the first reading is over or `mark` has found no change."""
+        """The documents after ``place``, once the first reading is over or `mark` has found no
+        change."""
         return self._read(place, self.say, self._repeats)
 
     def _read(
@@ -354,7 +384,8 @@ class TextFiles(PageFiles):
         new_ids: SeenIds | None = None,
         digest: Callable[[bytes], object] = lambda _: None,
     ) -> Iterator[Found]:
-        """The documents after ``place``. With ``new_ids``, ``repeats`` is not known yet, and is filled."""
+        """The documents after ``place``. With ``new_ids``, ``repeats`` is not known yet, and is
+        filled."""
         named = 0
         tell = silently if new_ids is None else self.say  # of odd rows, in the first reading only
         number = place.get("number", 0)
@@ -369,7 +400,9 @@ class TextFiles(PageFiles):
                     if new_ids is not None and not new_ids.add(record.id):
                         repeats.append(number)
                     if is_in(repeats, number):
-                        record = records.BadRecord("repeated", f"the id {record.id[:100]!r} is a duplicate")
+                        record = records.BadRecord(
+                            "repeated", f"the id {record.id[:100]!r} is a duplicate"
+                        )
                 here = {"file": index, **after, "number": number}
                 if isinstance(record, records.Document):
                     yield self._page(file, line, self._before + number, record), here
@@ -383,7 +416,12 @@ class TextFiles(PageFiles):
                 yield record.skip, here
 
     def _records(
-        self, file: TextFile, begin: Place, digest: Callable[[bytes], object], say: Say, tell: Say
+        self,
+        file: TextFile,
+        begin: Place,
+        digest: Callable[[bytes], object],
+        say: Say,
+        tell: Say,
     ) -> Iterator[tuple[records.Record, Place]]:
         """Each record with the place after it: unpacked bytes and lines of the file."""
         is_one, name = self._is_one(file), printable(file.path)
@@ -397,7 +435,15 @@ class TextFiles(PageFiles):
 
         try:
             with _opened(file) as opened:
-                contents = records.Contents(opened, name, offset, line, seen, lambda: self.closed, say)
+                contents = records.Contents(
+                    opened,
+                    name,
+                    offset,
+                    line,
+                    seen,
+                    lambda: self.closed,
+                    say,
+                )
                 if is_one:
                     yield (records.whole_file(contents), 1), _END_OF_ONE
                 else:
@@ -417,13 +463,20 @@ class TextFiles(PageFiles):
 
     def _is_one(self, file: TextFile) -> bool:
         """Whether the file is one document."""
-        return file.ending == PLAIN and (self._lines is None or (file.in_folder and not self._lines))
+        return file.ending == PLAIN and (
+            self._lines is None or (file.in_folder and not self._lines)
+        )
 
     def _takes_all(self, file: TextFile) -> bool:
         """Whether the file has the texts of a Python program, each of which is a document."""
         return file.path.endswith(GIVEN) and self._lines is not None
 
-    def _parts(self, file: TextFile, contents: records.Contents, tell: Say) -> Iterator[records.Record]:
+    def _parts(
+        self,
+        file: TextFile,
+        contents: records.Contents,
+        tell: Say,
+    ) -> Iterator[records.Record]:
         """The records of a file with several; ``tell`` is told of odd rows of a table."""
         if file.ending == PLAIN:
             return records.plain_texts(contents, bool(self._lines))
@@ -440,7 +493,14 @@ class TextFiles(PageFiles):
             title = file.label
         elif not title and file.ending == PLAIN and self._markup == "text":
             title = _beginning(document.text)
-        return Page(number, title or f"{file.label}:{line}", 0, document.text, self._markup, document.id)
+        return Page(
+            number,
+            title or f"{file.label}:{line}",
+            0,
+            document.text,
+            self._markup,
+            document.id,
+        )
 
 
 def _beginning(text: str) -> str:
@@ -465,4 +525,6 @@ def _check_same(file: TextFile, opened: BinaryIO) -> None:
     """Raise BadSource if the file has been written to since it was listed."""
     now = os.fstat(opened.fileno())
     if (now.st_size, now.st_mtime_ns) != (file.size, file.modified):
-        raise BadSource(f"{printable(file.path)} changed while it was read: start again when it is complete")
+        raise BadSource(
+            f"{printable(file.path)} changed while it was read: start again when it is complete"
+        )

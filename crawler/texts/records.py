@@ -1,4 +1,5 @@
-"""Lines as the user's own documents: JSON lines and plain texts. Bad records are named, not raised."""
+"""Lines as the user's own documents: JSON lines and plain texts. Bad records are named, not
+raised."""
 
 import codecs
 import json
@@ -16,10 +17,12 @@ from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.file_source import Say, silently
 from wikitopics.crawler.page import Skip, sound_text
 
-# Files of the user's own documents as lines: unpacked in bounded memory, with the place after each line.
+# Files of the user's own documents as lines: unpacked in bounded memory, with the place after each
+# line.
 
 LARGEST_DOCUMENT = 32 << 20
-"""The most bytes of a document, or of its line; a larger one is skipped and never held in memory."""
+"""The most bytes of a document, or of its line; a larger one is skipped and never held in
+memory."""
 MOST_WITHOUT = 1 << 30
 """The bytes without a document after which a file is rejected as a decompression bomb, or zeros."""
 LINE_COST = 100
@@ -49,8 +52,8 @@ _FORMATS = {
 
 
 def other_format(path: str) -> str:
-    """What a file is that is not text, by its first bytes, and what to do; "" if it may be text, or cannot
-    be read."""
+    """What a file is that is not text, by its first bytes, and what to do; "" if it may be text, or
+    cannot be read."""
     try:
         with open_regular(path) as file:
             first = file.read(10)
@@ -77,8 +80,8 @@ class Stopped(Exception):
 class Contents:
     """One open file, unpacked if its name says that it is compressed: its lines, or all of it.
 
-    ``offset`` and ``number`` say where to begin: a plain file is read from there, a compressed one from its
-    start. Reading raises BadSource, Stopped and, for all of the file, CutOff.
+    ``offset`` and ``number`` say where to begin: a plain file is read from there, a compressed one
+    from its start. Reading raises BadSource, Stopped and, for all of the file, CutOff.
     """
 
     file: BinaryIO
@@ -102,11 +105,12 @@ class Contents:
         self._fresh = self._lines()
         self._again: deque[tuple[bytes | None, int]] = deque()
         self.lines = self._fresh
-        """The remaining lines with their endings; None for one over ``LARGEST_DOCUMENT``. Take the next one
-        from here each time if lines are put back."""
+        """The remaining lines with their endings; None for one over ``LARGEST_DOCUMENT``. Take the
+        next one from here each time if lines are put back."""
 
     def put_back(self, lines: Sequence[tuple[bytes | None, int]]) -> None:
-        """Hand out again the last lines that were handed out, each with its number of bytes in the file."""
+        """Hand out again the last lines that were handed out, each with its number of bytes in the
+        file."""
         self.offset -= sum(size for _, size in lines)
         self.number -= len(lines)
         self._again.extendleft(reversed(lines))
@@ -122,7 +126,8 @@ class Contents:
             yield fresh
 
     def whole(self) -> bytes | None:
-        """All of a file that is one document; None if it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
+        """All of a file that is one document; None if it is over ``LARGEST_DOCUMENT``. Raises
+        CutOff."""
         pieces: list[bytes] = []
         size = 0
         for block in self._blocks():
@@ -140,7 +145,9 @@ class Contents:
                 self.without += len(block) + LINE_COST * block.count(b"\n")
                 if self.without > MOST_WITHOUT:
                     bound = f"{MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB"
-                    raise BadSource(f"{self.name}: no document in over {bound}: leave this file out")
+                    raise BadSource(
+                        f"{self.name}: no document in over {bound}: leave this file out"
+                    )
                 begin = 0
                 while begin < len(block):
                     end = block.find(b"\n", begin) + 1
@@ -196,13 +203,15 @@ class Contents:
 
 
 def _without_mark(beginning: bytes) -> bytes:
-    """The beginning of a file without byte order marks: a program that does not know them adds another."""
+    """The beginning of a file without byte order marks: a program that does not know them adds
+    another."""
     while beginning.startswith(_BYTE_ORDER_MARK):
         beginning = beginning.removeprefix(_BYTE_ORDER_MARK)
     return beginning
 
 
-# What files hold that are not written as usual: UTF-16, and lines that end in a carriage return alone.
+# What files hold that are not written as usual: UTF-16, and lines that end in a carriage return
+# alone.
 
 _UTF8 = "utf-8"
 _MARKS = {
@@ -215,7 +224,8 @@ _SAMPLE = 4096
 
 
 def encoding_of(first: bytes) -> str:
-    """The encoding of a file that begins like this: UTF-8 unless it looks like another one of Unicode's."""
+    """The encoding of a file that begins like this: UTF-8 unless it looks like another one of
+    Unicode's."""
     for mark, encoding in _MARKS.items():
         if first.startswith(mark):
             return encoding
@@ -229,7 +239,8 @@ def encoding_of(first: bytes) -> str:
 
 
 def _ends_in_carriage_returns(first: bytes) -> bool:
-    """Whether lines end in a carriage return alone, as on old Macs; line feeds may be in quoted cells."""
+    """Whether lines end in a carriage return alone, as on old Macs; line feeds may be in quoted
+    cells."""
     place = first.find(b"\r")
     feed = first.find(b"\n")
     if place < 0 or b"\r\n" in first:
@@ -260,8 +271,8 @@ def _readable(blocks: Iterable[bytes], first: bytes | None) -> Iterator[bytes]:
 
 
 LONGEST_ID = 4096
-"""The most bytes of an id. An id is never cut, since it must remain unique: a document with a longer one
-is skipped."""
+"""The most bytes of an id. An id is never cut, since it must remain unique: a document with a
+longer one is skipped."""
 TOO_LARGE = f"over {LARGEST_DOCUMENT >> 20} MB"
 _SHORT = 100
 """The bytes below which a line is searched for blanks other than ASCII's."""
@@ -295,10 +306,12 @@ NOT_UTF8: tuple[Skip, str] = ("not UTF-8", "not UTF-8: save the file as UTF-8")
 
 @dataclass
 class Names:
-    """The columns of tables, or keys of JSON lines, that hold the parts of a document, and the others.
+    """The columns of tables, or keys of JSON lines, that hold the parts of a document, and the
+    others.
 
-    ``otherwise``: another key for the text, for JSON lines without the first. ``title``, ``id``: None if the
-    user did not name them; then they are used if they exist. ``reads_ids``: whether documents have ids.
+    ``otherwise``: another key for the text, for JSON lines without the first. ``title``, ``id``:
+    None if the user did not name them; then they are used if they exist. ``reads_ids``: whether
+    documents have ids.
     """
 
     text: str
@@ -323,7 +336,8 @@ class Names:
         return None if key is None else record.get(key)
 
     def look(self, there: Collection[str], *, is_complete: bool = True) -> None:
-        """Remember the names that exist while one is missing; ``is_complete``: the text is not missing."""
+        """Remember the names that exist while one is missing; ``is_complete``: the text is not
+        missing."""
         if self.missing:
             self.missing = {flag: name for flag, name in self.missing.items() if name not in there}
         if (self.missing or not is_complete) and len(self.others) < _MOST_KEYS:
@@ -331,7 +345,11 @@ class Names:
 
 
 def lacks(
-    noun: str, named: str | None, there: Iterable[str], flag: str = "--text-column", otherwise: str = ""
+    noun: str,
+    named: str | None,
+    there: Iterable[str],
+    flag: str = "--text-column",
+    otherwise: str = "",
 ) -> str:
     """A message: no column or key is called ``named``, or `text`, but ``there`` are these.
 
@@ -346,8 +364,8 @@ _ONE_A_LINE = ": write one object a line, as `jq -c '.[]'` does with an array"
 
 
 def json_lines(contents: Contents, names: Names, *, may_be_empty: bool = False) -> Iterator[Record]:
-    """One JSON object per line, with a text and optionally a title and an id. Blank lines are not records,
-    nor are those that only begin or end an array.
+    """One JSON object per line, with a text and optionally a title and an id. Blank lines are not
+    records, nor are those that only begin or end an array.
 
     ``may_be_empty``: whether an object without a text is a document too.
     """
@@ -407,8 +425,8 @@ def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document
 
 
 def plain_texts(contents: Contents, each_line: bool) -> Iterator[Record]:
-    """The documents of a plain text: what is between blank lines, or with ``each_line`` every line that is
-    not blank."""
+    """The documents of a plain text: what is between blank lines, or with ``each_line`` every line
+    that is not blank."""
     pieces: list[bytes] = []
     size = first = 0
     for line in contents.lines:
@@ -460,7 +478,12 @@ def _utf8(data: bytes | None) -> str:
         raise BadRecord(*NOT_UTF8) from None
 
 
-def document_of(text: object, title: object, external_id: object, may_be_empty: bool = False) -> Document:
+def document_of(
+    text: object,
+    title: object,
+    external_id: object,
+    may_be_empty: bool = False,
+) -> Document:
     """A document of these fields, whatever their types."""
     if not isinstance(text, str):
         is_missing = text is None or text != text

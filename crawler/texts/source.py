@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",
-    'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, a .txt in which blank lines '
+    'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, a .txt in which '
+    "blank lines "
     "separate them, or a folder of .txt files, one document each; plain or .gz, .bz2, .xz, .zst.",
     metavar="PATH",
     path=True,
@@ -55,8 +56,8 @@ MARKUP = Option(
     choices=("wikitext", "html"),
 )
 BEFORE, EARLIER = "documents_before", "texts_before"
-"""In the identity of texts added to a session: the largest document number that it had before, and the
-identities of all texts that it had read."""
+"""In the identity of texts added to a session: the largest document number that it had before, and
+the identities of all texts that it had read."""
 
 
 class Texts(PageKind):
@@ -73,15 +74,22 @@ class Texts(PageKind):
         if LANG in asked:
             values[LANG.name] = self.language(asked)
         kinds = {ending(path) for path in paths}
-        # Up to 1.1.0 such files were read differently, as they still are in sessions without this key.
+        # Up to 1.1.0 such files were read differently, as they still are in sessions without this
+        # key.
         is_kept = LINES in asked or PLAIN in kinds or (COLUMN in asked and JSON_LINES in kinds)
         if is_kept or any(path.endswith(GIVEN) for path in paths):
             values[LINES.name] = bool(asked.get(LINES))
         return values
 
     def fault(self, identity: Identity) -> str:
-        paths, *names, lines, markup, no_header = (identity.get(option.name) for option in self.options)
-        if not isinstance(paths, list) or not paths or not all(isinstance(name, str) for name in paths):
+        paths, *names, lines, markup, no_header = (
+            identity.get(option.name) for option in self.options
+        )
+        if (
+            not isinstance(paths, list)
+            or not paths
+            or not all(isinstance(name, str) for name in paths)
+        ):
             return f"{TEXTS.name} is not a list of paths"
         if not all(name is None or isinstance(name, str) for name in names):
             return "the name of a column, or the code of the language, is not text"
@@ -111,7 +119,9 @@ class Texts(PageKind):
         paths: list[str] = identity[TEXTS.name]
         folders = [path for path in paths if Path(path).is_dir()]
         files = [path for path in paths if path not in folders and not path.endswith(GIVEN)]
-        kinds = {ending(path) or PLAIN for path in files}  # `vocab build`: other names are plain text
+        kinds = {
+            ending(path) or PLAIN for path in files
+        }  # `vocab build`: other names are plain text
         by_line = identity.get(LINES.name)
         ways = {
             "each line of a plain text is a document": by_line and (PLAIN in kinds or folders),
@@ -138,5 +148,7 @@ class Texts(PageKind):
             before=identity.get(BEFORE, 0),
             header=not identity.get(NO_HEADER.name),
         )
-        held_out = 0 if BEFORE in identity else asked.held_out  # the session keeps those of the first texts
+        held_out = (
+            0 if BEFORE in identity else asked.held_out
+        )  # the session keeps those of the first texts
         return FileSource("texts", files, held_out=held_out, resuming=asked.resuming)

@@ -1,9 +1,11 @@
 """Tables as the user's own documents: rows that are checked against their header.
 
-A row that follows RFC 4180 and has a cell for every column is read by `csv` alone. Any other row is looked
-at a second time: it may write quotation marks with a backslash, hold delimiters that are not quoted, or have
-a quotation mark that only looks like the beginning of a quoted cell. What was done about such rows is counted
-and told. It depends on the row and on the beginning of the file alone, so that reading can resume at any row.
+A row that follows RFC 4180 and has a cell for every column is read by `csv` alone. Any other row is
+looked
+at a second time: it may write quotation marks with a backslash, hold delimiters that are not
+quoted, or have a quotation mark that only looks like the beginning of a quoted cell. What was done
+about such rows is counted and told. It depends on the row and on the beginning of the file alone,
+so that reading can resume at any row.
 """
 
 import contextlib
@@ -33,8 +35,8 @@ from wikitopics.crawler.texts.records import (
 csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process, in which nothing else reads tables
 
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
-"""What may separate the cells, the usual one first: where the comma is the decimal sign, spreadsheets write
-semicolons."""
+"""What may separate the cells, the usual one first: where the comma is the decimal sign,
+spreadsheets write semicolons."""
 _SEPARATOR_LINE = re.compile(r'"?sep=([^"\w\r\n])\1*"?\s*', re.IGNORECASE)
 """A first line with which Excel is told the delimiter."""
 _LONGEST_HEADER = 1 << 20
@@ -63,7 +65,10 @@ NARROW = "fewer cells than the table has columns", "the missing ones are taken t
 STRAY = "a quotation mark that is not closed, or not doubled", "it is read as it stands"
 BACKSLASH = 'quotation marks written as \\"', "they are read as quotation marks"
 TWICE = "texts in several columns of that name", "the first is read, the others are not"
-_TOO_LARGE: tuple[Skip, str] = "too large", f"a row {TOO_LARGE}: perhaps a quotation mark is not closed"
+_TOO_LARGE: tuple[Skip, str] = (
+    "too large",
+    f"a row {TOO_LARGE}: perhaps a quotation mark is not closed",
+)
 Oddity = tuple[str, str]
 """What is odd about some rows, and what was done about it."""
 
@@ -78,8 +83,8 @@ class Table:
     named: int
     """The number of columns up to the last one that has a name."""
     text: tuple[int, ...]
-    """The columns that hold the text, as are ``title`` and ``id``: several if their names are the same, of
-    which the first with anything in it counts; none if there is no such column."""
+    """The columns that hold the text, as are ``title`` and ``id``: several if their names are the
+    same, of which the first with anything in it counts; none if there is no such column."""
     title: tuple[int, ...]
     id: tuple[int, ...]
     first: int
@@ -91,13 +96,18 @@ class Table:
 
     @classmethod
     def of(
-        cls, contents: Contents, ending: str, column: str | None, names: Names, has_header: bool = True
+        cls,
+        contents: Contents,
+        ending: str,
+        column: str | None,
+        names: Names,
+        has_header: bool = True,
     ) -> "Table":
         """Read the beginning of a table.
 
-        ``column`` is the text column; None: the one called `text`, in upper or lower case. Titles and ids are
-        in the columns of ``names``, otherwise in those called `title` and `id`. Without a header, columns are
-        named by number, from 1. Raises BadSource if there is no such column.
+        ``column`` is the text column; None: the one called `text`, in upper or lower case. Titles
+        and ids are in the columns of ``names``, otherwise in those called `title` and `id`. Without
+        a header, columns are named by number, from 1. Raises BadSource if there is no such column.
         """
         begin, delimiters = _first_row(contents, _DELIMITERS[ending])
         if not has_header:
@@ -123,7 +133,9 @@ class Table:
         return cls(
             delimiter=delimiter,
             width=len(cells),
-            named=max(place for place, cell in enumerate(cells, start=1) if cell or place == text[-1] + 1),
+            named=max(
+                place for place, cell in enumerate(cells, start=1) if cell or place == text[-1] + 1
+            ),
             text=text,
             title=_places(cells, names.title, "title"),
             id=_places(cells, names.id, "id") if names.reads_ids else (),
@@ -134,7 +146,12 @@ class Table:
 
     @classmethod
     def _without_header(
-        cls, contents: Contents, begin: list[str], delimiters: str, column: str | None, names: Names
+        cls,
+        contents: Contents,
+        begin: list[str],
+        delimiters: str,
+        column: str | None,
+        names: Names,
     ) -> "Table":
         before = contents.number - len(begin)
         lines = [*begin, *_further(contents)]
@@ -147,7 +164,11 @@ class Table:
                 raise BadSource(f"{contents.name}: the file is {contents.state}")
             cells = _cells(begin, delimiter)
             there = [f"{number} ({cell:.20})" for number, cell in zip(numbers, cells, strict=False)]
-            missing = "which column holds the text?" if column is None else f"there is no column {column!r}."
+            missing = (
+                "which column holds the text?"
+                if column is None
+                else f"there is no column {column!r}."
+            )
             raise BadSource(
                 f"{contents.name}: {missing} Without a header, give its number with --text-column: "
                 + ", ".join(there[:_MOST_NAMED])
@@ -166,7 +187,8 @@ class Table:
         )
 
     def fitted(self, row: list[str]) -> tuple[list[str], Oddity | None]:
-        """The row with at most one cell for each column, and what is odd about its number of cells."""
+        """The row with at most one cell for each column, and what is odd about its number of
+        cells."""
         end = len(row)
         while end > self.width and not row[end - 1].strip():
             end -= 1
@@ -183,9 +205,11 @@ class Table:
     def hides_rows(self, row: Sequence[str], lines: Sequence[str], *, is_odd: bool) -> bool:
         """Whether the further ``lines`` of what was read as one ``row`` are rows themselves.
 
-        They are if they have the right number of cells, with numbers and single words where the row has them,
-        and do not look like prose: most of the lines, if the row ``is_odd`` anyway; otherwise nine in ten, if
-        they count on from the row, have tabs, or are more lines than could look like that by accident.
+        They are if they have the right number of cells, with numbers and single words where the row
+        has them,
+        and do not look like prose: most of the lines, if the row ``is_odd`` anyway; otherwise nine
+        in ten, if they count on from the row, have tabs, or are more lines than could look like
+        that by accident.
         """
         others = [(n, cell) for n, cell in enumerate(row[: self.width]) if n not in self.text]
         numbers = [n for n, cell in others if cell.strip().isdecimal()]
@@ -228,7 +252,8 @@ class Table:
         return max(_MANY_LINES, 4 * self.most_lines)
 
     def _counts_on(self, row: Sequence[str], line: str, column: int) -> bool:
-        """Whether the number in this column of the ``line`` is the one after that of the ``row``."""
+        """Whether the number in this column of the ``line`` is the one after that of the
+        ``row``."""
         cells, _ = split_row(line, self.delimiter)
         cells, _ = self.fitted(cells)
         if len(cells) != self.width or not cells[column].strip().isdecimal():
@@ -309,7 +334,8 @@ def _rows(
 
 
 class _Lines:
-    """The lines of the present row, for `csv`; those that turn out not to belong to it can be given back."""
+    """The lines of the present row, for `csv`; those that turn out not to belong to it can be given
+    back."""
 
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
@@ -365,8 +391,8 @@ class _Lines:
 def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
     """The row that begins with these lines and is not as it should be.
 
-    ``read``: the row according to `csv`, or why it cannot read it. Lines that do not belong to the row are
-    given back.
+    ``read``: the row according to `csv`, or why it cannot read it. Lines that do not belong to the
+    row are given back.
     """
     if not lines.taken:  # not even its first line is short enough
         assert isinstance(read, BadRecord)
@@ -400,7 +426,8 @@ def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
 
 
 def _unquoted(lines: _Lines, table: Table) -> _Found:
-    """The row of a quotation mark that ends no cell: with further lines only if they close the cell."""
+    """The row of a quotation mark that ends no cell: with further lines only if they close the
+    cell."""
     alone, is_closed = split_row(lines.taken[0], table.delimiter)
     number = 1
     row = alone
@@ -435,10 +462,14 @@ def _with_blanks(lines: _Lines, table: Table) -> list[str] | None:
 
 
 def _read_as(
-    lines: _Lines, table: Table, change: Callable[[str], str], *, skipinitialspace: bool = False
+    lines: _Lines,
+    table: Table,
+    change: Callable[[str], str],
+    *,
+    skipinitialspace: bool = False,
 ) -> list[str] | None:
-    """The row according to `csv` after a change of its lines; None if that has not the right number of cells,
-    or hides rows."""
+    """The row according to `csv` after a change of its lines; None if that has not the right number
+    of cells, or hides rows."""
     before = len(lines.taken)
     used = 0
 
@@ -448,7 +479,12 @@ def _read_as(
             used += 1
             yield change(lines.taken[used - 1])
 
-    rows = csv.reader(changed(), delimiter=table.delimiter, strict=True, skipinitialspace=skipinitialspace)
+    rows = csv.reader(
+        changed(),
+        delimiter=table.delimiter,
+        strict=True,
+        skipinitialspace=skipinitialspace,
+    )
     try:
         row = next(rows, [])
     except csv.Error:
@@ -461,9 +497,11 @@ def _read_as(
 
 
 def split_row(line: str, delimiter: str) -> tuple[list[str], bool]:
-    """The cells of a row, whatever its quotation marks, and whether those that begin a cell are closed.
+    """The cells of a row, whatever its quotation marks, and whether those that begin a cell are
+    closed.
 
-    A cell is quoted if a quotation mark begins it and another one ends it; any other is read as it stands.
+    A cell is quoted if a quotation mark begins it and another one ends it; any other is read as it
+    stands.
     """
     line = _CARRIAGE_RETURN.sub(" ", line.rstrip("\r\n"))
     pieces = line.split(delimiter)
@@ -524,8 +562,8 @@ def _is_twice(row: Sequence[str], places: tuple[int, ...]) -> bool:
 
 
 def _first_row(contents: Contents, delimiters: str) -> tuple[list[str], str]:
-    """The lines of the first row that is not blank, none if there is no such row, and the delimiters that the
-    table may have."""
+    """The lines of the first row that is not blank, none if there is no such row, and the
+    delimiters that the table may have."""
     while True:
         line = _next_text(contents)
         separator = _SEPARATOR_LINE.fullmatch(line)
@@ -567,8 +605,8 @@ def _further(contents: Contents) -> Iterator[str]:
 
 
 def _cells(lines: Sequence[str], delimiter: str) -> list[str]:
-    """The cells of the first row without the blanks around them; a quotation mark that is not closed is none
-    of its own."""
+    """The cells of the first row without the blanks around them; a quotation mark that is not
+    closed is none of its own."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         row = next(reader, [])
@@ -591,8 +629,8 @@ def _found(rows: Mapping[str, list[str]], column: str | None) -> tuple[str, tupl
 
 
 def _later_header(contents: Contents, delimiters: str, column: str | None) -> int | None:
-    """The number of a further line, among the first ones, that has a text column, if there is one: people
-    write titles and comments above the header."""
+    """The number of a further line, among the first ones, that has a text column, if there is one:
+    people write titles and comments above the header."""
     begin = contents.number + 1
     for number, line in enumerate(islice(_further(contents), _LINES_ABOVE), begin):
         cells = {mark: _cells([line], mark) for mark in delimiters}
@@ -609,8 +647,8 @@ def _places(cells: Sequence[str], named: str | None, usual: str = "") -> tuple[i
 
 
 def _shape(lines: Sequence[str], delimiters: str) -> tuple[str, int]:
-    """The delimiter with which most rows have the same number of cells, and that number; one column unless
-    more rows have several cells than one."""
+    """The delimiter with which most rows have the same number of cells, and that number; one column
+    unless more rows have several cells than one."""
     best = delimiters[0], 1
     most = 0
     for mark in delimiters:
@@ -624,7 +662,8 @@ def _shape(lines: Sequence[str], delimiters: str) -> tuple[str, int]:
 
 
 def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
-    """The number of cells of each row: according to `csv`, or by line if there are stray quotation marks."""
+    """The number of cells of each row: according to `csv`, or by line if there are stray quotation
+    marks."""
     try:
         return [len(row) for row in csv.reader(lines, delimiter=delimiter, strict=True) if row]
     except csv.Error:
@@ -632,8 +671,8 @@ def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
 
 
 def _first_rows(lines: Iterable[str], delimiter: str, width: int) -> tuple[int, bool]:
-    """The most lines of a row among the first ones but one, which may have a stray quotation mark, and
-    whether one of them is too wide."""
+    """The most lines of a row among the first ones but one, which may have a stray quotation mark,
+    and whether one of them is too wide."""
     number = before = 0
     sizes = [1, 1]
     has_wide = False

@@ -20,8 +20,9 @@ WIDTH = 78
 CHANGES = Path(__file__).parents[2] / "CHANGELOG.md"
 """The page that dates each version."""
 FILES = """
-The session folder (wikitopics doctor prints it; set WIKITOPICS_HOME to use another) holds a .db file for each
-session, vocabularies that were built, and logs. The config file, which doctor prints too, holds the contact,
+The session folder (wikitopics doctor prints it; set WIKITOPICS_HOME to use another) holds a .db
+file for each session, vocabularies that were built, and logs. The config file, which doctor prints
+too, holds the contact,
 keys and the theme.
 """
 
@@ -30,7 +31,9 @@ def roff(text: str) -> str:
     """Text in ASCII in which roff finds no commands of its own."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     escaped = "".join(sign if sign.isascii() else f"\\[u{ord(sign):04X}]" for sign in escaped)
-    return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in escaped.splitlines())
+    return "\n".join(
+        "\\&" + line if line.startswith((".", "'")) else line for line in escaped.splitlines()
+    )
 
 
 def filled(text: str) -> str:
@@ -45,12 +48,20 @@ def released() -> str:
     return found[1] if found else ""
 
 
-def commands(group: click.Group, above: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+def commands(
+    group: click.Group, above: click.Context
+) -> Iterator[tuple[click.Command, click.Context]]:
     """All commands below a group, with those below them."""
     for name in group.list_commands(above):
         command = group.get_command(above, name)
         assert command is not None
-        context = click.Context(command, above, info_name=name, max_content_width=WIDTH, terminal_width=WIDTH)
+        context = click.Context(
+            command,
+            above,
+            info_name=name,
+            max_content_width=WIDTH,
+            terminal_width=WIDTH,
+        )
         yield command, context
         if isinstance(command, click.Group):
             yield from commands(command, context)
@@ -73,7 +84,12 @@ def made() -> str:
         ".SH COMMANDS",
     ]
     for command, context in commands(wikitopics, top):
-        lines += [".SS " + roff(context.command_path), ".nf", roff(command.get_help(context)), ".fi"]
+        lines += [
+            ".SS " + roff(context.command_path),
+            ".nf",
+            roff(command.get_help(context)),
+            ".fi",
+        ]
     lines += [".SH FILES", filled(FILES), ".SH EXIT STATUS"]
     codes = re.compile(r"^\| (\d+) \| (.*) \|$", re.MULTILINE)
     for code, means in codes.findall(COMMANDS.read_text(encoding="utf-8")):

@@ -1,9 +1,10 @@
-"""Film the replay of a session for the top of the README: topics as they take shape, then when each emerged.
+"""Film the replay of a session for the top of the README: topics as they take shape, then when each
+emerged.
 
     python docs/pictures/film.py [SESSION.db [OUT.svg]]     (default: replay.svg beside this file)
 
-Without a session it trains one from the embedded sample first, which takes a minute or two. The same session
-always gives the same film.
+Without a session it trains one from the embedded sample first, which takes a minute or two. The
+same session always gives the same film.
 """
 
 import asyncio
@@ -22,7 +23,8 @@ from wikitopics.tui.views.atlas import FRAMES, TopicAtlas
 SIZE = 110, 32
 """Columns and lines: readable where a README is shown."""
 POINTS, BIRTHS = 52, 20
-"""How many points of the replay are shown on the dashboard, at the most; how many frames of the births."""
+"""How many points of the replay are shown on the dashboard, at the most; how many frames of the
+births."""
 SECONDS = 0.15, 0.16
 """How long each of them is shown."""
 FIRST, LAST, END = 1.2, 1.4, 3.2
@@ -32,7 +34,8 @@ DRAWN = 0.4
 
 
 def places(points: int, most: int) -> list[int]:
-    """Which of a replay's points are shown: the first, the last, and others evenly spread between them."""
+    """Which of a replay's points are shown: the first, the last, and others evenly spread between
+    them."""
     shown = min(points, most)
     return [round(number * (points - 1) / max(shown - 1, 1)) for number in range(shown)]
 
@@ -40,7 +43,11 @@ def places(points: int, most: int) -> list[int]:
 async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     """The screen once it shows the replay's point and no longer changes."""
     app.watched.look_again()
-    while app.latest is None or app.watched.replay is None or app.latest.as_of != app.watched.replay.articles:
+    while (
+        app.latest is None
+        or app.watched.replay is None
+        or app.latest.as_of != app.watched.replay.articles
+    ):
         await pilot.pause(0.02)
     return await still(app, pilot)
 
@@ -86,7 +93,8 @@ async def film(session: Path) -> str:
     """A session's replay as an SVG that moves."""
     app = opened(session)
     by_hand = [  # nothing passes by while pictures are taken
-        mock.patch(f"wikitopics.tui.{place}.FRAME_SECONDS", 3600.0) for place in ("app", "views.atlas")
+        mock.patch(f"wikitopics.tui.{place}.FRAME_SECONDS", 3600.0)
+        for place in ("app", "views.atlas")
     ]
     with by_hand[0], by_hand[1]:
         async with app.run_test(size=SIZE) as pilot:

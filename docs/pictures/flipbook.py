@@ -1,8 +1,8 @@
 """Many pictures of one terminal in a single SVG, which shows them in turn without any script.
 
-Whatever is on the screen in several pictures is stored once. All that comes and goes at the same times is a
-group, and a CSS animation of its own shows the group while its pictures last. Who asks for less motion gets
-one picture that stands still.
+Whatever is on the screen in several pictures is stored once. All that comes and goes at the same
+times is a group, and a CSS animation of its own shows the group while its pictures last. Who asks
+for less motion gets one picture that stands still.
 """
 
 import re
@@ -28,7 +28,8 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mark:
-    """A coloured box or a run of text. Marks that are equal look the same, whatever picture they are in."""
+    """A coloured box or a run of text. Marks that are equal look the same, whatever picture they
+    are in."""
 
     text: str
     """Empty in a box."""
@@ -40,7 +41,13 @@ class Mark:
 
     def element(self, classes: dict[str, str]) -> ET.Element:
         if not self.text:
-            box = {"fill": self.style, "x": self.x, "y": self.y, "width": self.width, "height": LINE}
+            box = {
+                "fill": self.style,
+                "x": self.x,
+                "y": self.y,
+                "width": self.width,
+                "height": LINE,
+            }
             return ET.Element(f"{{{SVG}}}rect", box)
         where = {"class": classes[self.style], "x": self.x, "y": self.y, "textLength": self.width}
         element = ET.Element(f"{{{SVG}}}text", where)
@@ -53,7 +60,8 @@ Span = tuple[int, int]
 
 
 def flipbook(pictures: Sequence[Picture], still: int) -> str:
-    """All pictures in one SVG, in an endless loop; ``still`` is the one for whoever wants no motion.
+    """All pictures in one SVG, in an endless loop; ``still`` is the one for whoever wants no
+    motion.
 
     The window around the screen is the first picture's.
     """
@@ -92,7 +100,8 @@ def flipbook(pictures: Sequence[Picture], still: int) -> str:
 
 
 def _parsed(svg: str) -> tuple[ET.Element, str]:
-    """An exported screen, and its CSS. The names in it no longer begin with a number of the picture's own."""
+    """An exported screen, and its CSS. The names in it no longer begin with a number of the
+    picture's own."""
     root = ET.fromstring(re.sub(r"terminal-\d+-", "", svg))
     return root, root.findtext(f"{{{SVG}}}style") or ""
 
@@ -106,7 +115,9 @@ def _marks(svg: str) -> list[Mark]:
         place = _short(element.get("x", "0")), _short(element.get("y", "0"))
         if "textLength" in element.attrib:
             style = styles[element.attrib["class"]]
-            marks.append(Mark(element.text or "", style, *place, _short(element.attrib["textLength"])))
+            marks.append(
+                Mark(element.text or "", style, *place, _short(element.attrib["textLength"]))
+            )
         elif "shape-rendering" in element.attrib:
             marks.append(Mark("", element.attrib["fill"], *place, _short(element.attrib["width"])))
     return marks
@@ -128,7 +139,8 @@ def _spans(pictures: Iterable[set[Mark]]) -> dict[Mark, list[Span]]:
 
 
 def _emptied(root: ET.Element, ground: str) -> ET.Element:
-    """The group that all marks of a screen are in, with nothing left in it but the ground's colour."""
+    """The group that all marks of a screen are in, with nothing left in it but the ground's
+    colour."""
     lines = root.find(f"{{{SVG}}}defs")
     screen = root.find(f".//{{{SVG}}}g[@class='matrix']")
     assert lines is not None

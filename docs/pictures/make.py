@@ -2,8 +2,8 @@
 
     python docs/pictures/make.py [OUT_DIR]          (default: beside this file)
 
-Starts `wikitopics demo --headless` in a folder of its own, opens the screen on it, and once enough has
-been learnt saves each view as an SVG. The pictures ask for no font from the network.
+Starts `wikitopics demo --headless` in a folder of its own, opens the screen on it, and once enough
+has been learnt saves each view as an SVG. The pictures ask for no font from the network.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""What a session says about any text or one of its articles, for repeated questions: the topics, the words
-that argue for each of them, and the articles most like it.
+"""What a session says about any text or one of its articles, for repeated questions: the topics,
+the words that argue for each of them, and the articles most like it.
 """
 
 import time
@@ -39,7 +39,8 @@ class Answer:
     lack: str = ""
     """Why there are no topics, or no words for them."""
     alike: Sequence[tuple[ArticleRow, float, Sequence[tuple[int, float]]]] = ()
-    """(article, Hellinger distance, its (topic, proportion)) of the articles most like it, nearest first."""
+    """(article, Hellinger distance, its (topic, proportion)) of the articles most like it, nearest
+    first."""
     lone: str = ""
     """Why there are no such articles."""
     known: str = ""
@@ -49,8 +50,8 @@ class Answer:
 class Answers:
     """Answers about a session at one commit, as one of its models sees it.
 
-    The vocabulary, the model, and the proportions of all articles (10 to 40 bytes each) are in memory. Every
-    method raises `SessionError`.
+    The vocabulary, the model, and the proportions of all articles (10 to 40 bytes each) are in
+    memory. Every method raises `SessionError`.
     """
 
     def __init__(self, reader: SessionReader, model: str) -> None:
@@ -81,7 +82,9 @@ class Answers:
         elif words:
             answer = Answer(lack=f"none of its {unit} is in the session's vocabulary")
         elif unit == LINKS and text.strip():
-            return Answer(lack="this session counts links: paste wikitext or HTML with links to articles")
+            return Answer(
+                lack="this session counts links: paste wikitext or HTML with links to articles"
+            )
         else:
             return Answer()
         return replace(answer, known=f"{number:,} of {words:,} {unit} known")
@@ -100,11 +103,22 @@ class Answers:
         return Answer(largest, lack=NO_WORDS, lone=self._lone)
 
     def _answer(
-        self, theta: NDArray[np.floating], counted: Counted | None, without: int | None = None
+        self,
+        theta: NDArray[np.floating],
+        counted: Counted | None,
+        without: int | None = None,
     ) -> Answer:
-        """The answer for these proportions. ``counted``: the words, if known; ``without``: a page to omit."""
-        leading = [k for k in (-theta).argsort(kind="stable")[:MOST_TOPICS].tolist() if theta[k] >= LEAST]
-        alike = self._recorded and self._recorded.rows_near(self._reader, theta, MOST_ALIKE, without)
+        """The answer for these proportions. ``counted``: the words, if known; ``without``: a page
+        to omit."""
+        leading = [
+            k for k in (-theta).argsort(kind="stable")[:MOST_TOPICS].tolist() if theta[k] >= LEAST
+        ]
+        alike = self._recorded and self._recorded.rows_near(
+            self._reader,
+            theta,
+            MOST_ALIKE,
+            without,
+        )
         words: Iterable[Sequence[str]] = (
             repeat(()) if counted is None else self._reasons(theta, counted, leading)
         )
@@ -112,10 +126,13 @@ class Answers:
         return Answer(topics, NO_WORDS if counted is None else "", alike or (), self._lone)
 
     def _reasons(
-        self, theta: NDArray[np.floating], counted: Counted, topics: Sequence[int]
+        self,
+        theta: NDArray[np.floating],
+        counted: Counted,
+        topics: Sequence[int],
     ) -> Iterator[list[str]]:
-        """The words that argue for each of these topics: those that are likelier in the topic than in the
-        text as a whole, ordered by how many of their occurrences the topic explains."""
+        """The words that argue for each of these topics: those that are likelier in the topic than
+        in the text as a whole, ordered by how many of their occurrences the topic explains."""
         ids, counts = counted
         with errors_of(f"the model of kind {self._model.kind}", ""):
             explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)

@@ -1,4 +1,5 @@
-"""A model's topics in use: their areas, tree and places on a map, the same for every screen and file."""
+"""A model's topics in use: their areas, tree and places on a map, the same for every screen and
+file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from wikitopics.session.storage.topics import joined
 from wikitopics.session.storage.topics import names as names_of
 
 NAMING = 1 / 3
-"""A topic with a given name passes it on to its area if it has at least this part of the area's share."""
+"""A topic with a given name passes it on to its area if it has at least this part of the area's
+share."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -25,9 +27,11 @@ class Area:
     """Topics in use that are alike."""
 
     number: int
-    """Areas are numbered from 0. An area keeps its number as long as most of its topics stay together."""
+    """Areas are numbered from 0. An area keeps its number as long as most of its topics stay
+    together."""
     name: str
-    """One or two words that set it apart from the other areas, or the name given to a large topic of it."""
+    """One or two words that set it apart from the other areas, or the name given to a large topic
+    of it."""
     share: float
     """The share of the corpus's words that its topics have."""
     topics: tuple[int, ...]
@@ -61,12 +65,13 @@ class Atlas:
     """The largest first."""
     grouping: Areas
     by_words: bool
-    """Whether distances come only from the topics' leading words, since the session was trained before areas
-    were stored."""
+    """Whether distances come only from the topics' leading words, since the session was trained
+    before areas were stored."""
 
     @cached_property
     def places(self) -> NDArray[np.float64]:
-        """(U, 2) their places on a map without a scale. If none are stored, this takes a second or two."""
+        """(U, 2) their places on a map without a scale. If none are stored, this takes a second or
+        two."""
         placed = self.grouping.placed() if self.by_words else self.grouping
         return placed.places.astype(np.float64)
 
@@ -86,12 +91,16 @@ def atlas(reader: SessionReader, model: str) -> Atlas | None:
     grouping = stored or _by_words(newest)
     chosen = grouping.names or names(grouping.relevant(newest.leading, newest.shares, words), {})
     called = {area: joined(name) for area, name in chosen.items()}
-    areas = [_area(number, called[number], own, newest, given) for number, own in grouping.members.items()]
+    areas = [
+        _area(number, called[number], own, newest, given)
+        for number, own in grouping.members.items()
+    ]
     return Atlas(sorted(areas, key=lambda area: -area.share), grouping, by_words=stored is None)
 
 
 def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]:
-    """The areas of a model's topics, the largest first; with ``n``, its tree is cut into this many areas."""
+    """The areas of a model's topics, the largest first; with ``n``, its tree is cut into this many
+    areas."""
     with reader.one_moment():
         found = atlas(reader, model)
         if found is None or n is None:
@@ -103,7 +112,9 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
     groups = [topics[list(group)].tolist() for group in cut(_nodes(found), len(topics), n)]
     groups.sort(key=lambda group: -float(newest.shares[group].sum()))
     relevant = most_relevant_to(groups, newest.leading, newest.shares)
-    called = names({i: [words[word] for word in ids.tolist()] for i, ids in enumerate(relevant)}, {})
+    called = names(
+        {i: [words[word] for word in ids.tolist()] for i, ids in enumerate(relevant)}, {}
+    )
     return [_area(i, joined(called[i]), group, newest, given) for i, group in enumerate(groups)]
 
 
@@ -121,18 +132,29 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
     number = [*in_use.tolist(), *range(K, K + len(in_use))]
     nodes = _nodes(found)
     above = {number[child]: number[node.number] for node in nodes for child in node.children}
-    groups = [(number[node.number], node.height, in_use[list(node.topics)].tolist()) for node in nodes]
+    groups = [
+        (number[node.number], node.height, in_use[list(node.topics)].tolist()) for node in nodes
+    ]
     relevant = most_relevant_to([topics for *_, topics in groups], newest.leading, newest.shares)
     parts = [*((topic, 0.0, [topic]) for topic in range(K)), *groups]
     return tuple(
         Branch(
-            at, above.get(at), height, name, float(newest.shares[topics].sum(dtype=np.float64)), tuple(topics)
+            at,
+            above.get(at),
+            height,
+            name,
+            float(newest.shares[topics].sum(dtype=np.float64)),
+            tuple(topics),
         )
-        for (at, height, topics), name in zip(parts, (*leaves, *names_of(relevant, words)), strict=True)
+        for (at, height, topics), name in zip(
+            parts, (*leaves, *names_of(relevant, words)), strict=True
+        )
     )
 
 
-def in_drawing_order(branches: Sequence[Branch], found: Sequence[Area]) -> list[tuple[Area, list[int]]]:
+def in_drawing_order(
+    branches: Sequence[Branch], found: Sequence[Area]
+) -> list[tuple[Area, list[int]]]:
     """The areas, each with its topics, in the order of the tree."""
     area_of = {topic: area for area in found for topic in area.topics}
     order = branches[-1].topics if len(area_of) > 1 else tuple(area_of)
@@ -155,9 +177,19 @@ def _by_words(newest: TopWords) -> Areas:
     return Areas.by_distance(far, topics, len(newest.shares))
 
 
-def _area(number: int, name: str, topics: Sequence[int], newest: TopWords, given: Mapping[int, str]) -> Area:
+def _area(
+    number: int,
+    name: str,
+    topics: Sequence[int],
+    newest: TopWords,
+    given: Mapping[int, str],
+) -> Area:
     shares = newest.shares.astype(np.float64)
     largest_first = sorted(topics, key=lambda topic: -shares[topic])
     share = float(shares[topics].sum())
-    theirs = (given[topic] for topic in largest_first if topic in given and shares[topic] >= NAMING * share)
+    theirs = (
+        given[topic]
+        for topic in largest_first
+        if topic in given and shares[topic] >= NAMING * share
+    )
     return Area(number, next(theirs, name), share, tuple(largest_first))

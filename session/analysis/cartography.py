@@ -1,7 +1,8 @@
-"""Maps drawn from the places of topics: labels that never overlap, and land around the labels of an area.
+"""Maps drawn from the places of topics: labels that never overlap, and land around the labels of an
+area.
 
-A map is a grid of cells; a cell may be a few pixels of a page, or a letter of a terminal. Cells are given by
-row and column from the top left.
+A map is a grid of cells; a cell may be a few pixels of a page, or a letter of a terminal. Cells are
+given by row and column from the top left.
 """
 
 from collections.abc import Sequence
@@ -13,23 +14,44 @@ Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
 
 COLOURS = (
-    *("#578db2", "#edb333", "#b95115", "#1fdcb4", "#ad9cf0", "#f17775", "#835cbe", "#ac8b26", "#2abaa4"),
-    *("#9b6072", "#937be2", "#9ccf7f", "#d1afe2", "#e683cc", "#74a77e", "#bc668d", "#698857", "#c0ab49"),
+    *(
+        "#578db2",
+        "#edb333",
+        "#b95115",
+        "#1fdcb4",
+        "#ad9cf0",
+        "#f17775",
+        "#835cbe",
+        "#ac8b26",
+        "#2abaa4",
+    ),
+    *(
+        "#9b6072",
+        "#937be2",
+        "#9ccf7f",
+        "#d1afe2",
+        "#e683cc",
+        "#74a77e",
+        "#bc668d",
+        "#698857",
+        "#c0ab49",
+    ),
 )
 """The colour of each area, by its number, on a light or a dark background.
 
-They are as far apart as possible both for people who see all colours and for those who lack one kind of cone,
-the first ones farthest. A colour never says anything that a name does not say too.
+They are as far apart as possible both for people who see all colours and for those who lack one
+kind of cone, the first ones farthest. A colour never says anything that a name does not say too.
 """
 EVEN = 0.5
 """How far places are moved towards an even spread: 0 leaves them as they are."""
 PUSHES, PUSH, HOME = 400, 0.25, 0.05
-"""The most steps in which boxes are pushed apart; the part of an overlap by which each box moves in a step;
-and the part of the way back to its centre, which falls to 0 halfway through the steps."""
+"""The most steps in which boxes are pushed apart; the part of an overlap by which each box moves in
+a step; and the part of the way back to its centre, which falls to 0 halfway through the steps."""
 
 
 def filled(places: Floats) -> Floats:
-    """(n, 2) the places, 0 to 1 in both directions, spread more evenly, so that labels find room nearby.
+    """(n, 2) the places, 0 to 1 in both directions, spread more evenly, so that labels find room
+    nearby.
 
     Neighbours stay neighbours: the order along each direction does not change.
     """
@@ -43,10 +65,11 @@ def filled(places: Floats) -> Floats:
 
 
 def pushed(centres: Floats, boxes: Sequence[tuple[int, int]], shape: tuple[int, int]) -> Floats:
-    """(n, 2) the centres moved until few boxes overlap: all of them a little, rather than a few of them far.
+    """(n, 2) the centres moved until few boxes overlap: all of them a little, rather than a few of
+    them far.
 
-    So neighbours stay neighbours, and a small change of the centres changes the map little. The parameters
-    are those of `arranged`.
+    So neighbours stay neighbours, and a small change of the centres changes the map little. The
+    parameters are those of `arranged`.
     """
     half = np.array(boxes) / 2
     least, most = half, np.maximum(np.array(shape) - half, half)
@@ -78,9 +101,9 @@ def arranged(
 ) -> list[tuple[int, int] | None]:
     """The top left cell of each box, as near to its centre as possible without overlaps.
 
-    The first boxes choose first; None: no room is left. centres: (n, 2) rows and columns. boxes: heights and
-    widths, with the space that each keeps free around itself. aspect: a cell's height in widths. before: the
-    top left cells at which boxes stay, if there is still room.
+    The first boxes choose first; None: no room is left. centres: (n, 2) rows and columns. boxes:
+    heights and widths, with the space that each keeps free around itself. aspect: a cell's height
+    in widths. before: the top left cells at which boxes stay, if there is still room.
     """
     taken = np.zeros(shape, np.bool_)
     corners: list[tuple[int, int] | None] = []
@@ -116,7 +139,8 @@ def arranged(
 
 
 def nearest_to_all(places: Floats) -> Floats:
-    """The place nearest to all others, by summed distances: the mean of scattered ones may be anywhere."""
+    """The place nearest to all others, by summed distances: the mean of scattered ones may be
+    anywhere."""
     apart = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
     nearest: Floats = places[apart.sum(axis=1).argmin()]
     return nearest
@@ -130,7 +154,8 @@ def lands(
     reach: float,
     aspect: float = 1.0,
 ) -> Cells:
-    """The area that each cell belongs to: that of the nearest box if it is within ``reach`` cells, else -1.
+    """The area that each cell belongs to: that of the nearest box if it is within ``reach`` cells,
+    else -1.
 
     ``areas``: the area of each box.
     """

@@ -1,12 +1,14 @@
 """Sessions side by side: all their models, scored on articles that none of them was trained on.
 
-The articles are those that any session holds out. An article counts if it is new to every session: held out
-there too, or not among the articles that the session trained on. For a session that does not know which
-articles it trained on, only its own held-out articles count.
+The articles are those that any session holds out. An article counts if it is new to every session:
+held out there too, or not among the articles that the session trained on. For a session that does
+not know which articles it trained on, only its own held-out articles count.
 
-A page id identifies an article only within one wiki or one file of documents. Two sources that may be the
-same wiki, as with a dump, are taken for the same: then too few articles may be scored, but never one that was
-trained on. Two different wikis have no article in common. Whether two files have articles in common is not
+A page id identifies an article only within one wiki or one file of documents. Two sources that may
+be the
+same wiki, as with a dump, are taken for the same: then too few articles may be scored, but never
+one that was trained on. Two different wikis have no article in common. Whether two files have
+articles in common is not
 recorded: it is assumed that they have none, and the user is told (`remarks`).
 """
 
@@ -73,7 +75,8 @@ class _Session:
         if settings.source == Texts.name:
             first = next(iter(first.get(EARLIER, ())), first)
         self.content = first.get("checksum") or (settings.source, first)
-        """Identifies the documents that contain the held-out articles, if the source is not a wiki."""
+        """Identifies the documents that contain the held-out articles, if the source is not a
+        wiki."""
         self.articles = reader.progress().articles
         self.held_out = reader.held_out()
 
@@ -81,11 +84,11 @@ class _Session:
 def compare(
     readers: Sequence[SessionReader], progress: Callable[[int], object] = lambda done: None
 ) -> Comparison:
-    """Score every model of these sessions on the same articles; ``progress`` is given the number of models
-    done.
+    """Score every model of these sessions on the same articles; ``progress`` is given the number of
+    models done.
 
-    Raises `BadUsage` for sessions with different words, and `SessionError` if no article is known to be new
-    to all of them.
+    Raises `BadUsage` for sessions with different words, and `SessionError` if no article is known
+    to be new to all of them.
     """
     with contextlib.ExitStack() as moments:
         for reader in readers:
@@ -96,18 +99,24 @@ def compare(
         batch = Minibatch(block.indptr, block.word_ids, block.counts)
         completion = CompletionSet(batch, readers[0].settings()[SEED])
         if not completion.hidden.D:
-            raise SessionError("no held-out article has two different words: there is nothing to predict")
+            raise SessionError(
+                "no held-out article has two different words: there is nothing to predict"
+            )
         scores = []
         for session in sessions:
             for model in session.reader.model_statuses():
                 score = completion.score(saved_model(session.reader, model.name))
                 if not np.isfinite(score):
-                    raise Damaged(f"model {model.name} of {session.name} gives no finite likelihood")
+                    raise Damaged(
+                        f"model {model.name} of {session.name} gives no finite likelihood"
+                    )
                 used = model.kind, session.articles, model.topics, model.topics_in_use
                 scores.append((score, (session.name, model.name, *used)))
                 progress(len(scores))
     scores.sort(key=lambda one: -one[0])
-    models = [Compared(*of, score, float(perplexity(score)), score - scores[0][0]) for score, of in scores]
+    models = [
+        Compared(*of, score, float(perplexity(score)), score - scores[0][0]) for score, of in scores
+    ]
     return Comparison(len(block), models, remarks)
 
 
@@ -117,13 +126,14 @@ def _check_words(sessions: Sequence[_Session]) -> None:
         one, another = first.reader.settings(), other.reader.settings()
         if one.fingerprint != another.fingerprint:
             raise BadUsage(
-                f"{first.name} and {other.name} have different vocabularies: their models predict different "
-                "words, so their scores cannot be compared"
+                f"{first.name} and {other.name} have different vocabularies: their models predict "
+                "different words, so their scores cannot be compared"
             )
         if Rule.parse(one.rule) != Rule.parse(another.rule):
             raise BadUsage(
-                f"{first.name} and {other.name} find words in a text by different rules ({one.rule} and "
-                f"{another.rule}): they read the same article differently, so their scores cannot be compared"
+                f"{first.name} and {other.name} find words in a text by different rules "
+                f"({one.rule} and {another.rule}): they read the same article differently, so "
+                "their scores cannot be compared"
             )
 
 
@@ -132,8 +142,8 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
     if not any(len(session.held_out) for session in sessions):
         names = ", ".join(session.name for session in sessions)
         raise SessionError(
-            f"no held-out articles yet in {names}: a session holds out the first articles that it reads, and "
-            "none with --held-out 0; compare with a session that has some"
+            f"no held-out articles yet in {names}: a session holds out the first articles that it "
+            "reads, and none with --held-out 0; compare with a session that has some"
         )
     remarks: dict[str, None] = {}
     parts = []
@@ -174,8 +184,8 @@ def _untrained(ids: NDArray[np.int64], of: _Session, remarks: dict[str, None]) -
     trained, complete = of.reader.trained_among(ids.tolist())
     if not complete:
         remarks[
-            f"{of.name} did not record which articles it trained on (--keep-articles): only those it holds "
-            "out are known to be new to it"
+            f"{of.name} did not record which articles it trained on (--keep-articles): only those "
+            "it holds out are known to be new to it"
         ] = None
         return np.zeros(len(ids), np.bool_)
     return ~np.isin(ids, np.array(sorted(trained), np.int64))

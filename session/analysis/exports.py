@@ -1,8 +1,8 @@
-"""What can be exported from a session: every table, with its columns and the function that makes its rows,
-and the model; and the formats in which they are written.
+"""What can be exported from a session: every table, with its columns and the function that makes
+its rows, and the model; and the formats in which they are written.
 
-`wikitopics export`, the screen's dialog, `--json` of the commands and `wikitopics.open` are made from
-`TABLES` and `FORMATS`. Importing this module does not load numpy.
+`wikitopics export`, the screen's dialog, `--json` of the commands and `wikitopics.open` are made
+from `TABLES` and `FORMATS`. Importing this module does not load numpy.
 """
 
 import io
@@ -35,14 +35,19 @@ Batch = Sequence[Sequence[object]]
 Batches = Callable[["ExportRequest"], Iterator[Batch]]
 WIDE_WORDS = tuple(f"word_{rank}" for rank in range(1, 11))
 TYPES: Mapping[str, type] = {
-    **dict.fromkeys(("model", "word", "name", "event", "metric", "title", "role", "id", "area_name"), str),
-    **dict.fromkeys(("topic", "rank", "parent", "area", "other", "articles", "tokens", "count"), int),
+    **dict.fromkeys(
+        ("model", "word", "name", "event", "metric", "title", "role", "id", "area_name"), str
+    ),
+    **dict.fromkeys(
+        ("topic", "rank", "parent", "area", "other", "articles", "tokens", "count"), int
+    ),
     **dict.fromkeys(("page_id", "revision_id", "words"), int),
     **dict.fromkeys(("probability", "share", "npmi", "seconds", "value", "proportion"), float),
     "in_use": bool,
     **dict.fromkeys(WIDE_WORDS, str),
 }
-"""The type of each column's values, besides None; a column's name has the same type in every table."""
+"""The type of each column's values, besides None; a column's name has the same type in every
+table."""
 _BATCH_ROWS = 500
 _HISTORY_WORDS = 10
 _DIGITS = 6
@@ -77,8 +82,8 @@ class Table:
     """Its columns; new ones are added at the end."""
     _: KW_ONLY
     batches: Batches = lambda request: iter(())
-    """Its rows in a fixed order, in batches. An error about missing records is raised by the call itself, not
-    by the iterator, so before anything is written."""
+    """Its rows in a fixed order, in batches. An error about missing records is raised by the call
+    itself, not by the iterator, so before anything is written."""
     formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
     """The formats it can be written in, the default one first."""
     optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
@@ -92,12 +97,17 @@ class Table:
     """Whether it contains titles or word counts, which are under the licence of the texts."""
 
     def models(self, reader: "SessionReader", model: str | None) -> Sequence[str]:
-        """The models to export if this one is named, or none is. Raises SessionError for an unknown one."""
-        return [reader.model_named(model)] if model is not None or self.one_model else reader.models()
+        """The models to export if this one is named, or none is. Raises SessionError for an unknown
+        one."""
+        return (
+            [reader.model_named(model)] if model is not None or self.one_model else reader.models()
+        )
 
     def header(self, request: ExportRequest) -> tuple[str, ...]:
         """The names of the columns."""
-        return self.columns + tuple(name for name, is_there in self.optional.items() if is_there(request))
+        return self.columns + tuple(
+            name for name, is_there in self.optional.items() if is_there(request)
+        )
 
 
 TABLES: dict[str, Table] = {}
@@ -137,7 +147,9 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
         for topic in described_topics(request.reader, model):
             more = topic.share, topic.name, topic.npmi, topic.parent, topic.in_use
             area = topic.area, topic.area_name
-            for rank, pair in enumerate(zip(topic.words, topic.probabilities, strict=True), start=1):
+            for rank, pair in enumerate(
+                zip(topic.words, topic.probabilities, strict=True), start=1
+            ):
                 yield model, topic.number, rank, *pair, *more, *area
 
 
@@ -160,7 +172,9 @@ WIDE = replace(
 """The table of `export topics --wide`."""
 
 
-@table("history", "History: the topics at every snapshot", "model articles topic rank word probability")
+@table(
+    "history", "History: the topics at every snapshot", "model articles topic rank word probability"
+)
 @batched
 def _history(request: ExportRequest) -> Iterator[Row]:
     """The topics at every stored snapshot, one row per word."""
@@ -178,11 +192,15 @@ def _history(request: ExportRequest) -> Iterator[Row]:
 )
 @batched
 def _events(request: ExportRequest) -> Iterator[Row]:
-    return (astuple(event) for event in request.reader.topic_events() if event.model in request.models)
+    return (
+        astuple(event) for event in request.reader.topic_events() if event.model in request.models
+    )
 
 
 @table(
-    "metrics", "Metrics: perplexity and all other measurements", "model articles tokens seconds metric value"
+    "metrics",
+    "Metrics: perplexity and all other measurements",
+    "model articles tokens seconds metric value",
 )
 @batched
 def _metrics(request: ExportRequest) -> Iterator[Row]:
@@ -200,11 +218,15 @@ def _metrics(request: ExportRequest) -> Iterator[Row]:
 def _articles(request: ExportRequest) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
     ids, everything = has_ids(request), request.everything
-    models = [(n, model) for n, model in enumerate(request.reader.models()) if model in request.models]
+    models = [
+        (n, model) for n, model in enumerate(request.reader.models()) if model in request.models
+    ]
     for columns in request.reader.all_articles(trained_only=not everything):
         rows: list[Row] = []
         for _, *common, role, topics, shares, id in zip(*columns, strict=True):
-            of_models = [(model, topics[n], shares[n]) for n, model in models] if topics else [(None,) * 3]
+            of_models = (
+                [(model, topics[n], shares[n]) for n, model in models] if topics else [(None,) * 3]
+            )
             optional = (role,) * everything + (id,) * ids
             rows += [(*common, *largest, *optional) for largest in of_models]
         yield list(zip(*rows, strict=True))
@@ -218,7 +240,12 @@ def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
     matrix, page_ids = as_csr(request.reader, request.models[0], held_out=request.everything)
     arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
-    return {"format": np.array(b"csr"), "shape": np.array(matrix.shape), **arrays, "page_ids": page_ids}
+    return {
+        "format": np.array(b"csr"),
+        "shape": np.array(matrix.shape),
+        **arrays,
+        "page_ids": page_ids,
+    }
 
 
 def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
@@ -248,7 +275,9 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
         of_article = list(zip(*(of_model.lengths.tolist() for of_model in recorded), strict=True))
         times, lengths = list(map(sum, of_article)), list(chain.from_iterable(of_article))
         topics = [iter(of_model.topics.tolist()) for of_model in recorded]
-        values = [iter(of_model.values().astype(float).round(_DIGITS).tolist()) for of_model in recorded]
+        values = [
+            iter(of_model.values().astype(float).round(_DIGITS).tolist()) for of_model in recorded
+        ]
         yield (
             _repeated((one.page_id for one in articles), times),
             _repeated((one.title for one in articles), times),
@@ -304,10 +333,12 @@ TABLES["model"] = Table(
 #
 # | in gensim | is |
 # |---|---|
-# | lambda (K, W) | `topics` times `topic_weights`: pseudo-counts; for SCVB0 those expected, plus the prior |
+# | lambda (K, W) | `topics` times `topic_weights`: pseudo-counts; for SCVB0 those expected, plus
+# the prior |
 # | alpha (K,) | `document_prior`; for the HDP alpha times the expected sticks |
 # | eta | the smallest lambda: no model's prior is larger |
-# | num_updates, numdocs | articles trained, and in the corpus: gensim's `update` continues in small steps |
+# | num_updates, numdocs | articles trained, and in the corpus: gensim's `update` continues in small
+# steps |
 #
 # Learning rates, snapshots and the HDP's two levels have no place in it.
 
@@ -317,7 +348,8 @@ _ITERATIONS = 8
 
 
 def underscored(words: Sequence[str]) -> Sequence[str]:
-    """The words with underscores for blanks, as some programs need; unchanged if two would become equal."""
+    """The words with underscores for blanks, as some programs need; unchanged if two would become
+    equal."""
     joined = [word.replace(" ", "_") for word in words]
     return joined if len(set(joined)) == len(joined) else words
 
@@ -363,10 +395,11 @@ def _write_gensim(request: ExportRequest, path: Path) -> None:
 GROUP = 50_000
 """The number of rows of a Parquet file that are written together."""
 _FORMULA = re.compile(
-    # Chinese and Japanese spreadsheets accept the wide signs too. Blanks before a sign do not stop a formula.
+    # Chinese and Japanese spreadsheets accept the wide signs too. Blanks before a sign do not stop
+    # a formula.
     r"^(?=[\t\r\n]|\s*[=+\-@＝＋－＠])"
-    # A spreadsheet that splits at another sign takes what follows it for a cell, and the quotation marks
-    # around the whole for a part of the first one.
+    # A spreadsheet that splits at another sign takes what follows it for a cell, and the quotation
+    # marks around the whole for a part of the first one.
     r"|(?<=[;,\t\r\n])(?=[\s\"]*[=+\-@＝＋－＠])"
 )
 """The places at which a cell that begins with a formula may begin."""
@@ -395,7 +428,8 @@ class Format:
 
 
 def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[bytes]:
-    """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before it."""
+    """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before
+    it."""
     batches, special = table.batches(request), re.compile(f'[{delimiter}"\\r\\n]')
 
     def field(value: object) -> str:
@@ -405,7 +439,9 @@ def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[byt
         text = _FORMULA.sub("'", value)
         return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
-    yield (BOM_UTF8 if request.bom else b"") + _utf8(delimiter.join(map(field, table.header(request))) + "\n")
+    yield (BOM_UTF8 if request.bom else b"") + _utf8(
+        delimiter.join(map(field, table.header(request))) + "\n"
+    )
     for columns in batches:
         lines = zip(*(_encoded(column, field) for column in columns), strict=True)
         yield _utf8("\n".join(map(delimiter.join, lines)) + "\n")
@@ -424,8 +460,8 @@ def _json(table: Table, request: ExportRequest) -> Iterator[bytes]:
 
 
 def _encoded(column: Sequence[Any], encode: Callable[[object], str]) -> Iterable[str]:
-    """The values of a column as ``encode`` writes them. Most values are repeated, and are encoded only
-    once."""
+    """The values of a column as ``encode`` writes them. Most values are repeated, and are encoded
+    only once."""
     kinds, distinct = set(map(type, column)), set(column)
     if kinds == {int} or (kinds == {float} and all(map(isfinite, distinct))):
         encode = repr  # the same in every format, and quicker
@@ -463,7 +499,8 @@ def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
 
 
 def _taken(file: io.BytesIO) -> bytes:
-    """What was written into this file since the last call; pyarrow keeps its own count of the bytes."""
+    """What was written into this file since the last call; pyarrow keeps its own count of the
+    bytes."""
     piece = file.getvalue()
     file.seek(0)
     file.truncate()
@@ -505,18 +542,22 @@ FORMATS = {
 
 
 def format_of(table: Table, name: str | None) -> Format:
-    """The format of this name, or the default one. Raises `BadUsage` for a format that does not fit."""
+    """The format of this name, or the default one. Raises `BadUsage` for a format that does not
+    fit."""
     name = name or table.formats[0]
     if name not in table.formats:
-        raise BadUsage(f"{table.name} cannot be exported as {name}: choose {', '.join(table.formats)}")
+        raise BadUsage(
+            f"{table.name} cannot be exported as {name}: choose {', '.join(table.formats)}"
+        )
     return FORMATS[name]
 
 
 def written_to(path: Path, table: Table, named: str | None = None) -> Format:
-    """The format of the file at ``path``: the one of this name, else the one with the ending of the file's
-    name, or without an ending the default one.
+    """The format of the file at ``path``: the one of this name, else the one with the ending of the
+    file's name, or without an ending the default one.
 
-    Raises `BadUsage` for a format that does not fit, and for an ending of no format or of another one.
+    Raises `BadUsage` for a format that does not fit, and for an ending of no format or of another
+    one.
     """
     from wikitopics.session.storage.files import check_target
 
@@ -528,8 +569,8 @@ def written_to(path: Path, table: Table, named: str | None = None) -> Format:
         check_target(path)  # first, since the file may be a session
         *others, last = (FORMATS[one].ending for one in table.formats)
         raise BadUsage(
-            f"{path.name}: no format has the ending {ending}; end the name in {', '.join(others)} or {last}, "
-            "or name the format"
+            f"{path.name}: no format has the ending {ending}; end the name in {', '.join(others)} "
+            f"or {last}, or name the format"
         )
     if ending and named and meant and not form.ending.endswith(ending):
         raise BadUsage(f"{path.name}: {ending} is not the ending of {named}: use {form.ending}")
@@ -543,8 +584,8 @@ def save(
     path: Path,
     progress: Callable[[int], object] = lambda rows: None,
 ) -> int | None:
-    """Write an export to ``path``, whole or not at all. Returns the number of rows written; None for a format
-    without rows."""
+    """Write an export to ``path``, whole or not at all. Returns the number of rows written; None
+    for a format without rows."""
     from wikitopics.session.storage.files import replacing
 
     if form.folder is not None:

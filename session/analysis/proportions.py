@@ -48,21 +48,24 @@ def saved_model(reader: SessionReader, name: str) -> OnlineModel:
 
 
 def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
-    """The texts without markup; ``markup`` None: in the session's own format. For a session that counts
-    links, the titles that they link to."""
+    """The texts without markup; ``markup`` None: in the session's own format. For a session that
+    counts links, the titles that they link to."""
     if reader.settings().rule == LINKS:
         # On a wiki whose titles begin with capitals, all of the vocabulary's do.
         info = SourceInfo(
             "", None, keeps_case=any(title[0] in ascii_lowercase for title in reader.vocabulary())
         )
-        marked = ((text, markup or ("html" if _ANCHOR.search(text) else "wikitext")) for text in texts)
+        marked = (
+            (text, markup or ("html" if _ANCHOR.search(text) else "wikitext")) for text in texts
+        )
         return ["\n".join(page_links(Page(1, "", 0, *one), info)) for one in marked]
     named: Markup = markup or reader.settings().source_options.get(MARKUP.name, "text")
     return [prose(Page(1, "", 0, text, named)) for text in texts]
 
 
 def words_of(vocabulary: Vocabulary, texts: Iterable[str]) -> list[Counted]:
-    """The known words of each text. Raises `BadUsage` if nothing here separates the words of its language."""
+    """The known words of each text. Raises `BadUsage` if nothing here separates the words of its
+    language."""
     try:
         return [*map(vocabulary.count, texts)]
     except VocabularyError as error:
@@ -70,9 +73,13 @@ def words_of(vocabulary: Vocabulary, texts: Iterable[str]) -> list[Counted]:
 
 
 def proportions(
-    reader: SessionReader, model: str, vocabulary: Vocabulary, texts: Iterable[str]
+    reader: SessionReader,
+    model: str,
+    vocabulary: Vocabulary,
+    texts: Iterable[str],
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The known words of each text, (D,), and its proportions by this model at the last commit, (D, K)."""
+    """The known words of each text, (D,), and its proportions by this model at the last commit, (D,
+    K)."""
     counted = words_of(vocabulary, texts)
     reader.check_trained()
     theta = theta_of(saved_model(reader, model), counted)
@@ -80,7 +87,8 @@ def proportions(
 
 
 def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float32]:
-    """(D, K) the proportions by this model of texts whose words are ``counted``. Raises `SessionError`."""
+    """(D, K) the proportions by this model of texts whose words are ``counted``. Raises
+    `SessionError`."""
     # Empty arrays come first, in case there are no texts.
     ids, counts = (np.concatenate(arrays) for arrays in zip((_NONE, _NONE), *counted, strict=True))
     batch = Minibatch(np.cumsum([0, *(len(one) for one, _ in counted)]), ids, counts)
@@ -93,21 +101,32 @@ def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float
 
 
 def top_words(
-    reader: SessionReader, model: str, top: int, *, relevant: bool
+    reader: SessionReader,
+    model: str,
+    top: int,
+    *,
+    relevant: bool,
 ) -> list[list[tuple[str, float]]]:
-    """The ``top`` most probable words of every topic of this model at the last commit: (word, probability);
+    """The ``top`` most probable words of every topic of this model at the last commit: (word,
+    probability);
     ``relevant``: with the most relevant of these first.
 
-    If snapshots store enough words, the words come from the newest one, and the model is not loaded.
+    If snapshots store enough words, the words come from the newest one, and the model is not
+    loaded.
     """
     if top <= SNAPSHOT_WORDS:
         return [list(row.words) for row in reader.topics(model, top, relevant=relevant)]
     reader.check_trained()
     words, saved = reader.vocabulary(), saved_model(reader, model)
     leading = saved.top_words(top)
-    topics = zip(*(by_relevance(leading, saved.topic_shares()) if relevant else leading), strict=True)
+    topics = zip(
+        *(by_relevance(leading, saved.topic_shares()) if relevant else leading), strict=True
+    )
     return [
-        [(words[i], probability) for i, probability in zip(ids.tolist(), values.tolist(), strict=True)]
+        [
+            (words[i], probability)
+            for i, probability in zip(ids.tolist(), values.tolist(), strict=True)
+        ]
         for ids, values in topics
     ]
 
@@ -117,12 +136,13 @@ def top_words(
 Address = Callable[[ArticleRow], str | None]
 
 _SOUND = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]{0,4000}")
-"""Only such addresses reach a terminal or a browser: without control characters, quotes or spaces, and with
-no other scheme."""
+"""Only such addresses reach a terminal or a browser: without control characters, quotes or spaces,
+and with no other scheme."""
 
 
 def addresses(settings: Settings) -> Address:
-    """The address of each article, as the kind of source gives it for a session with these settings."""
+    """The address of each article, as the kind of source gives it for a session with these
+    settings."""
     kind, identity = sources.described(settings.source), settings.source_options
     is_sound = not kind.fault(identity)
 
@@ -134,8 +154,8 @@ def addresses(settings: Settings) -> Address:
 
 
 def licence_of(settings: Settings) -> Licence | None:
-    """The licence of titles and word counts, as the kind of source states it; None if there is none, as for
-    the user's own documents."""
+    """The licence of titles and word counts, as the kind of source states it; None if there is
+    none, as for the user's own documents."""
     kind, identity = sources.described(settings.source), settings.source_options
     return None if kind.fault(identity) else kind.licence(identity)
 
@@ -152,7 +172,8 @@ class Article:
     role: str
     """trained, held_out or skipped."""
     topic: int | None
-    """Its largest topic; None if it was skipped, or is held out (see `StoredSession.proportions`)."""
+    """Its largest topic; None if it was skipped, or is held out (see
+    `StoredSession.proportions`)."""
     proportion: float | None
     """The proportion of `topic` in the article."""
     id: str | None = None
@@ -161,8 +182,14 @@ class Article:
     """The address of the text that was read; None if it is not known."""
 
 
-def listed_articles(reader: SessionReader, model: str, topic: int | None, limit: int) -> list[Article]:
-    """The articles most about a topic of this model; for ``topic`` None, the newest ones, of any role."""
+def listed_articles(
+    reader: SessionReader,
+    model: str,
+    topic: int | None,
+    limit: int,
+) -> list[Article]:
+    """The articles most about a topic of this model; for ``topic`` None, the newest ones, of any
+    role."""
     if topic is None:
         rows = reader.recent_articles(limit)
     else:
@@ -181,7 +208,8 @@ _DTYPES = re.compile(
     r"u?int(8|16|32|64)|U?Int64|float(32|64)|str|string|object"
     r"|(datetime64|timedelta64)\[(s|ms|us|ns)(, (?!dateutil)[\w/+:-]{1,40})?\]"
 )
-"""Types of an index that can be restored from text. For a dateutil time zone, pandas would open any file."""
+"""Types of an index that can be restored from text. For a dateutil time zone, pandas would open any
+file."""
 _LONGEST = 255
 """The most characters of a mistyped title that are compared."""
 _TOGETHER = 2048
@@ -191,7 +219,8 @@ _TOGETHER = 2048
 def as_csr(
     reader: SessionReader, model: str, *, held_out: bool = False
 ) -> "tuple[csr_array, NDArray[np.int64]]":
-    """((D, K) float32, page ids of its rows) of the trained articles whose proportions are recorded;
+    """((D, K) float32, page ids of its rows) of the trained articles whose proportions are
+    recorded;
     ``held_out``: including those held out.
 
     Raises `SessionError` if none are.
@@ -214,9 +243,9 @@ def as_csr(
 def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "DataFrame":
     """The result of `as_csr` as a table: a column for each topic, a row for each article.
 
-    Of the user's own documents, every one that was read has a row, in the order of the input; the row is
-    empty if the document has no proportions. The index is the one that a pandas Series had, otherwise `id` if
-    every article has one, otherwise `page_id`. Raises `BadUsage` without pandas.
+    Of the user's own documents, every one that was read has a row, in the order of the input; the
+    row is empty if the document has no proportions. The index is the one that a pandas Series had,
+    otherwise `id` if every article has one, otherwise `page_id`. Raises `BadUsage` without pandas.
     """
     try:
         import pandas as pd
@@ -249,7 +278,8 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
 
 
 def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame":
-    """The largest topic of each row of such a table; `topics` by number. An empty row stays empty."""
+    """The largest topic of each row of such a table; `topics` by number. An empty row stays
+    empty."""
     import pandas as pd
 
     known = frame.notna().any(axis="columns")
@@ -264,12 +294,16 @@ def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame"
         "area_name": [topic.area_name for topic in chosen],
     }
     # By position: labels may repeat.
-    return pd.DataFrame(columns, index=np.flatnonzero(known)).reindex(range(len(frame))).set_axis(frame.index)
+    return (
+        pd.DataFrame(columns, index=np.flatnonzero(known))
+        .reindex(range(len(frame)))
+        .set_axis(frame.index)
+    )
 
 
 def as_kept(index: "Index") -> dict[str, object] | None:
-    """What a session must store to restore this pandas index from its labels as text; None if that is
-    impossible."""
+    """What a session must store to restore this pandas index from its labels as text; None if that
+    is impossible."""
     try:
         again = _index([str(label) for label in index], index.name, str(index.dtype))
         is_the_same = isinstance(index.name, str | int | None) and again.equals(index)
@@ -282,7 +316,9 @@ def _index(labels: Sequence[str], name: str | int | None, dtype: str) -> "Index"
     """The index with these labels. Raises ValueError or TypeError."""
     import pandas as pd
 
-    if not _DTYPES.fullmatch(dtype):  # a file that somebody else made could ask for any amount of memory
+    if not _DTYPES.fullmatch(
+        dtype
+    ):  # a file that somebody else made could ask for any amount of memory
         raise ValueError(dtype)
     return pd.Index(labels, name=name).astype(dtype)
 
@@ -300,10 +336,11 @@ class Neighbour:
 
 
 class Recorded:
-    """All articles of a session whose proportions in one model are recorded, for repeated questions.
+    """All articles of a session whose proportions in one model are recorded, for repeated
+    questions.
 
-    Takes 10 to 40 bytes per article. The part of an article's proportions that was not recorded counts as
-    spread evenly over its other topics. Raises `SessionError` if none are recorded.
+    Takes 10 to 40 bytes per article. The part of an article's proportions that was not recorded
+    counts as spread evenly over its other topics. Raises `SessionError` if none are recorded.
     """
 
     def __init__(self, reader: SessionReader, model: str) -> None:
@@ -322,7 +359,8 @@ class Recorded:
         self._rest = np.sqrt(rest, dtype=np.float32)
         """(n,) the square root of the proportion of each topic that was not recorded."""
         self._above = np.sqrt(values, out=values)
-        """By how much the square root of each recorded proportion exceeds that of an unrecorded one."""
+        """By how much the square root of each recorded proportion exceeds that of an unrecorded
+        one."""
         self._above -= np.repeat(self._rest, self._kept.lengths)
         self._total = np.where(others > 0, np.float32(1), np.sqrt(sums))
 
@@ -344,7 +382,8 @@ class Recorded:
         for start in range(0, len(self), _TOGETHER):
             stop = min(start + _TOGETHER, len(self))
             low, high = self._starts[start], self._starts[stop]
-            # Indices are in range, as was checked when they were read; "clip" is numpy's quickest mode.
+            # Indices are in range, as was checked when they were read; "clip" is numpy's quickest
+            # mode.
             products = roots.take(self._kept.topics[low:high], mode="clip")
             products *= self._above[low:high]
             shared[start:stop] += np.add.reduceat(products, self._starts[start:stop] - low)
@@ -363,32 +402,45 @@ class Recorded:
         named = [
             article
             for article in reader.numbered(numbers).values()
-            if article.title == title or (not exact and article.title.casefold() == title.casefold())
+            if article.title == title
+            or (not exact and article.title.casefold() == title.casefold())
         ]
         best = max(named, key=lambda article: (article.title == title, article.seq), default=None)
         return None if best is None else int(numbers[best.seq])
 
     def nearest(
-        self, reader: SessionReader, to: NDArray[np.floating[Any]] | int, limit: int
+        self,
+        reader: SessionReader,
+        to: NDArray[np.floating[Any]] | int,
+        limit: int,
     ) -> list[Neighbour]:
-        """The articles nearest to proportions, (K,), or to the article in this row, which is left out. The
-        nearest come first; of an article with several readings, only the nearest is given."""
-        of = (self.theta(to), int(self.articles.page_ids[to])) if isinstance(to, int) else (to, None)
+        """The articles nearest to proportions, (K,), or to the article in this row, which is left
+        out. The nearest come first; of an article with several readings, only the nearest is
+        given."""
+        of = (
+            (self.theta(to), int(self.articles.page_ids[to])) if isinstance(to, int) else (to, None)
+        )
         near = self.rows_near(reader, of[0], limit, of[1])
         return [Neighbour(row.page_id, row.title, distance, row.id) for row, distance, _ in near]
 
     def rows_near(
-        self, reader: SessionReader, theta: NDArray[np.floating[Any]], limit: int, without: int | None = None
+        self,
+        reader: SessionReader,
+        theta: NDArray[np.floating[Any]],
+        limit: int,
+        without: int | None = None,
     ) -> list[tuple[ArticleRow, float, list[tuple[int, float]]]]:
-        """The articles nearest to proportions, without this page, with all that is stored of each: (article,
-        distance, its (topic, proportion), the largest first)."""
+        """The articles nearest to proportions, without this page, with all that is stored of each:
+        (article, distance, its (topic, proportion), the largest first)."""
         distances = self.distances(theta)
         rows = _nearest_pages(distances, self.articles.page_ids, limit, without)
         seqs = self.articles.seqs(rows).tolist()
         named, kept = reader.numbered(seqs), self._kept.take(rows)
         return [
             (named[seq], distance, kept.largest(place))
-            for place, (seq, distance) in enumerate(zip(seqs, distances[rows].tolist(), strict=True))
+            for place, (seq, distance) in enumerate(
+                zip(seqs, distances[rows].tolist(), strict=True)
+            )
             if seq in named
         ]
 
@@ -402,7 +454,9 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
     same = [article for article in alike if article.title.casefold() == title.casefold()]
     source = reader.settings().source
     if same and same[0].role == "held_out" and described(source).own:
-        return SessionError(f"{same[0].title!r} is held out: it gets topic proportions when training ends")
+        return SessionError(
+            f"{same[0].title!r} is held out: it gets topic proportions when training ends"
+        )
     if same:
         why = "skipped" if same[0].role == "skipped" else "held out, not trained on"
         return SessionError(f"{same[0].title!r} was {why}: its topic proportions are not recorded")
@@ -414,7 +468,10 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
 
 
 def _nearest_pages(
-    distances: NDArray[np.float32], page_ids: NDArray[np.int64], limit: int, without: int | None
+    distances: NDArray[np.float32],
+    page_ids: NDArray[np.int64],
+    limit: int,
+    without: int | None,
 ) -> NDArray[np.intp]:
     """The rows of the ``limit`` nearest pages, each page once, the nearest first."""
     tried = limit + 1

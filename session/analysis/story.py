@@ -1,4 +1,5 @@
-"""The story of a session: its noteworthy moments, derived from what it stores. All functions are pure."""
+"""The story of a session: its noteworthy moments, derived from what it stores. All functions are
+pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,16 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.metrics import SCORES
-from wikitopics.session.records import Curve, Event, Flow, PastRun, TopicChange, TopicEvent, age, measured
+from wikitopics.session.records import (
+    Curve,
+    Event,
+    Flow,
+    PastRun,
+    TopicChange,
+    TopicEvent,
+    age,
+    measured,
+)
 from wikitopics.session.storage.topics import parts
 
 SCORE = SCORES[0]
@@ -22,11 +32,13 @@ MOST = 60
 ROUND = 3
 """The most round numbers of articles that are told: the newest ones."""
 SPANS = 3
-"""The most doublings of articles for which the movements of shares are told, including the current one."""
+"""The most doublings of articles for which the movements of shares are told, including the current
+one."""
 CLEAR = 0.005
 """A model is ahead of another one if it is better by at least this part of the worse value."""
 BETTER = 0.001
-"""A new best value is told if it has improved by at least this part within a doubling of articles."""
+"""A new best value is told if it has improved by at least this part within a doubling of
+articles."""
 MOVED = 0.0005
 """The least change of a share that is told: 0.05 points."""
 _RESUMED = re.compile(r"resumed after (\d+(?:\.\d+)?) (s|min|h|d)(: .*)?", re.DOTALL)
@@ -54,8 +66,11 @@ class Moment:
     """Its approximate time, in seconds since the epoch; None: not known."""
 
 
-def times(articles: Sequence[float], course: Curve | None, runs: Sequence[PastRun]) -> NDArray[np.float64]:
-    """About when a session had trained on this many articles, in seconds since the epoch; NaN: not known.
+def times(
+    articles: Sequence[float], course: Curve | None, runs: Sequence[PastRun]
+) -> NDArray[np.float64]:
+    """About when a session had trained on this many articles, in seconds since the epoch; NaN: not
+    known.
 
     ``course``: one of its curves; None before the first measurement.
     """
@@ -71,7 +86,8 @@ def times(articles: Sequence[float], course: Curve | None, runs: Sequence[PastRu
 
 
 def doublings(points: Sequence[int]) -> list[int]:
-    """Of these ascending numbers of articles, the first one after each power of two, and the last one."""
+    """Of these ascending numbers of articles, the first one after each power of two, and the last
+    one."""
     first = {point.bit_length(): point for point in reversed(points)}
     return sorted({*first.values(), *points[-1:]})
 
@@ -87,13 +103,20 @@ def story(
 ) -> tuple[Moment, ...]:
     """What happened to a session, newest first.
 
-    ``curves``: its models' curves of `SCORE`. ``changes``: newest first. ``moved``: the `movements` of
+    ``curves``: its models' curves of `SCORE`. ``changes``: newest first. ``moved``: the `movements`
+    of
     shares. ``counted``: what a number of articles counts, such as "articles".
     """
     curves = {model: curve for model, curve in curves.items() if curve.values.size}
     course = max(curves.values(), key=lambda curve: curve.values.size, default=None)
     moments = [
-        Moment(one.event, one.articles, one.told(), one.model, one.topic if one.other is None else one.other)
+        Moment(
+            one.event,
+            one.articles,
+            one.told(),
+            one.model,
+            one.topic if one.other is None else one.other,
+        )
         for one in changes[:MOST]
     ]
     moments += [*overtakings(curves, counted), *restarts(runs, flow, counted), *moved]
@@ -107,14 +130,16 @@ def story(
         if moments[i].at is None and isfinite(when):
             moments[i] = replace(moments[i], at=when)
     moments += waits(log, course, runs)
-    return tuple(sorted(moments, key=lambda one: (one.articles, one.at or 0.0), reverse=True)[:MOST])
+    return tuple(
+        sorted(moments, key=lambda one: (one.articles, one.at or 0.0), reverse=True)[:MOST]
+    )
 
 
 def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
     """The points at which one model overtook another.
 
-    A model takes the lead when it is better by `CLEAR`, and keeps it until the other one is. So two curves
-    that are nearly equal do not take turns.
+    A model takes the lead when it is better by `CLEAR`, and keeps it until the other one is. So two
+    curves that are nearly equal do not take turns.
     """
     moments = []
     for (one, ours), (other, theirs) in combinations(curves.items(), 2):
@@ -122,7 +147,9 @@ def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
         lead = (b - a) / np.maximum(a, b)
         clear = np.flatnonzero(np.abs(lead) >= CLEAR)
         for i in clear[1:][np.diff(lead[clear] > 0)].tolist():
-            (winner, best), (loser, value) = ((one, a[i]), (other, b[i]))[:: 1 if lead[i] > 0 else -1]
+            (winner, best), (loser, value) = ((one, a[i]), (other, b[i]))[
+                :: 1 if lead[i] > 0 else -1
+            ]
             words = f"{winner} overtook {loser} after {ours.articles[i]:,.0f} {counted}"
             words += f": {measured(best)} against {measured(value)}"
             moments.append(Moment("ahead", int(ours.articles[i]), words))
@@ -130,7 +157,8 @@ def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
 
 
 def records(model: str, curve: Curve) -> list[Moment]:
-    """The best value so far at each doubling of articles, if it is better than at the one before."""
+    """The best value so far at each doubling of articles, if it is better than at the one
+    before."""
     best = np.minimum.accumulate(curve.values)
     first = np.unique(np.frexp(curve.articles)[1], return_index=True)[1].tolist()
     moments = []
@@ -162,7 +190,9 @@ def waits(log: Sequence[Event], course: Curve | None, runs: Sequence[PastRun]) -
         return moments
     reached = times(course.articles.tolist(), course, runs)
     at = np.interp([one.at or 0.0 for one in moments], reached, course.articles)
-    return [replace(one, articles=int(n)) for one, n in zip(moments, np.nan_to_num(at), strict=True)]
+    return [
+        replace(one, articles=int(n)) for one, n in zip(moments, np.nan_to_num(at), strict=True)
+    ]
 
 
 def restarts(runs: Sequence[PastRun], flow: Sequence[Flow], counted: str) -> list[Moment]:
@@ -171,7 +201,10 @@ def restarts(runs: Sequence[PastRun], flow: Sequence[Flow], counted: str) -> lis
     for before, run in pairwise(runs):
         if run.first_article == 0:
             continue
-        died = before.ended_at in (None, before.started_at)  # a killed run is stored as ended at its start
+        died = before.ended_at in (
+            None,
+            before.started_at,
+        )  # a killed run is stored as ended at its start
         signs = [one.at for one in flow if before.started_at <= one.at < run.started_at]  # of life
         ended = max(signs, default=None) if died else before.ended_at
         after = "" if ended is None else f" after {age(run.started_at - ended)}"
@@ -181,7 +214,12 @@ def restarts(runs: Sequence[PastRun], flow: Sequence[Flow], counted: str) -> lis
     return moments
 
 
-def movements(model: str, shares: Shares, names: Sequence[str], areas: Sequence[Area]) -> list[Moment]:
+def movements(
+    model: str,
+    shares: Shares,
+    names: Sequence[str],
+    areas: Sequence[Area],
+) -> list[Moment]:
     """The topic and the area whose share rose most and fell most, between each two of ``shares``.
 
     Areas move little, so theirs are told only when the articles have passed a power of two.
@@ -191,13 +229,20 @@ def movements(model: str, shares: Shares, names: Sequence[str], areas: Sequence[
         groups: list[_Group] = [(names, range(len(names)), before, now)]
         if areas and articles.bit_length() > since.bit_length():
             then, after = (
-                np.array([part[list(area.topics)].sum() for area in areas]) for part in (before, now)
+                np.array([part[list(area.topics)].sum() for area in areas])
+                for part in (before, now)
             )
-            groups.append(([area.name for area in areas], [area.topics[0] for area in areas], then, after))
+            groups.append(
+                ([area.name for area in areas], [area.topics[0] for area in areas], then, after)
+            )
         for (called, topics, then, after), (kind, sign) in product(groups, DIRECTIONS):
             most = int(np.argmax(sign * (after - then)))
             if sign * (after[most] - then[most]) >= MOVED:
-                what = f"#{most} {parts(called[most])[0]}" if called is names else f"area {called[most]}"
+                what = (
+                    f"#{most} {parts(called[most])[0]}"
+                    if called is names
+                    else f"area {called[most]}"
+                )
                 moved = f"{what} {100 * then[most]:.2f} to {after[most]:.2%}"
                 words = f"{moved}, biggest {'rise' if sign > 0 else 'fall'} since {since:,}"
                 moments.append(Moment(kind, articles, words, model, topics[most]))

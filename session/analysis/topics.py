@@ -1,4 +1,5 @@
-"""The topics of a stored session: records of them, how coherent they are, and which repeat others."""
+"""The topics of a stored session: records of them, how coherent they are, and which repeat
+others."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,15 +36,16 @@ class Topic:
     probabilities: tuple[float, ...]
     """The probability in this topic of each of `words`."""
     npmi: float | None
-    """How strongly its ten leading words occur together in held-out articles, -1 to 1; None if there are
-    none."""
+    """How strongly its ten leading words occur together in held-out articles, -1 to 1; None if
+    there are none."""
     in_use: bool
     """Whether it has more than a thousandth of the corpus."""
     parent: int | None
-    """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
-    topic, and for one that is not in use."""
+    """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a
+    lone topic, and for one that is not in use."""
     own: tuple[float, ...]
-    """For each of `words`: this topic's share of its uses in all topics that have it among their words."""
+    """For each of `words`: this topic's share of its uses in all topics that have it among their
+    words."""
     area: int | None
     """The number of its area; None for a topic that is not in use."""
     area_name: str | None
@@ -88,7 +90,8 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
 
 
 def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
-    """The metrics of a session's models; those measured by kinds that are no longer installed come last."""
+    """The metrics of a session's models; those measured by kinds that are no longer installed come
+    last."""
     own = [metric for spec in reader.settings().models for metric in own_metrics(spec.kind)]
     recorded = reader.metric_names()
     of_stream = (metric for metric in OF_STREAM if metric.name in recorded)
@@ -98,7 +101,8 @@ def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
 
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:
-    """NPMI of each topic's leading words over the held-out articles; the trainer measures the mean of these.
+    """NPMI of each topic's leading words over the held-out articles; the trainer measures the mean
+    of these.
 
     As of the newest snapshot; empty before the first. A topic has None if no articles are held out.
     """
@@ -127,10 +131,13 @@ def repeats_in_words(reader: SessionReader, model: str) -> str:
 
 # The data of an LDAvis page: topics as a map, and the words that tell each apart.
 #
-# The result is that of pyLDAvis 3.4 for the same topics, shares and vocabulary, in the same order (Sievert
-# and Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*). The only difference is that
-# the map shows Hellinger distances: pyLDAvis's Jensen-Shannon divergences need K^2 W logarithms (K topics,
-# W words). The largest topic is number 1 here; `topic.order` has the numbers used elsewhere, plus 1.
+# The result is that of pyLDAvis 3.4 for the same topics, shares and vocabulary, in the same order
+# (Sievert
+# and Shirley 2014, *LDAvis: A method for visualizing and interpreting topics*). The only difference
+# is that
+# the map shows Hellinger distances: pyLDAvis's Jensen-Shannon divergences need K^2 W logarithms (K
+# topics, W words). The largest topic is number 1 here; `topic.order` has the numbers used
+# elsewhere, plus 1.
 
 WORDS = 30
 """R: the number of words shown for a topic."""
@@ -139,9 +146,13 @@ STEP = 0.01
 
 
 def ldavis(
-    topics: NDArray[Any], shares: NDArray[Any], words: Sequence[str], tokens: int
+    topics: NDArray[Any],
+    shares: NDArray[Any],
+    words: Sequence[str],
+    tokens: int,
 ) -> dict[str, object]:
-    """LDAvis's object for topics (K, W) whose rows sum to 1, and their shares (K,) of ``tokens`` words."""
+    """LDAvis's object for topics (K, W) whose rows sum to 1, and their shares (K,) of ``tokens``
+    words."""
     from scipy.spatial.distance import pdist, squareform
 
     order = np.argsort(-shares, kind="stable")
@@ -170,8 +181,11 @@ def _columns(names: str, rows: Iterable[Sequence[object]]) -> dict[str, list[obj
     return dict(zip(names.split(), columns, strict=True))
 
 
-def _listed(beta: NDArray[Any], share: NDArray[Any], expected: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
-    """The words that can be shown, list after list: (id, Freq, Total, Category, logprob, loglift)."""
+def _listed(
+    beta: NDArray[Any], share: NDArray[Any], expected: NDArray[Any]
+) -> Iterator[tuple[Any, ...]]:
+    """The words that can be shown, list after list: (id, Freq, Total, Category, logprob,
+    loglift)."""
     frequency = expected.sum(axis=0)
     R = min(WORDS, len(frequency))
     salient = np.argsort(-_saliency(beta, share, frequency), kind="stable")[:R].tolist()
@@ -188,13 +202,16 @@ def _listed(beta: NDArray[Any], share: NDArray[Any], expected: NDArray[Any]) -> 
 def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) -> NDArray[Any]:
     """(W,) how much a word tells about the topic, weighted by the word's frequency."""
     of_word = beta / beta.sum(axis=0)
-    share = np.maximum(share, np.finfo(share.dtype).tiny)  # a topic that never had a word has share 0
+    share = np.maximum(
+        share, np.finfo(share.dtype).tiny
+    )  # a topic that never had a word has share 0
     distinct = (of_word * np.log(of_word / share[:, None])).sum(axis=0)
     return np.asarray(distinct * frequency / frequency.sum())
 
 
 def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> list[int]:
-    """Ids of all words that are among a topic's R most relevant at any lambda, as lambda goes from 0 to 1."""
+    """Ids of all words that are among a topic's R most relevant at any lambda, as lambda goes from
+    0 to 1."""
     ids: dict[int, None] = {}
     for weight in np.arange(0, 1 + STEP, STEP).tolist():
         relevance = weight * log_beta + (1 - weight) * log_lift
@@ -204,9 +221,13 @@ def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> list[in
 
 
 def _tokens(
-    ids: Collection[int], expected: NDArray[Any], frequency: NDArray[Any], words: Sequence[str]
+    ids: Collection[int],
+    expected: NDArray[Any],
+    frequency: NDArray[Any],
+    words: Sequence[str],
 ) -> Iterator[tuple[int, float, str]]:
-    """`token.table`: each topic's part of a word's occurrences, where these round to one or more."""
+    """`token.table`: each topic's part of a word's occurrences, where these round to one or
+    more."""
     for i in sorted(ids, key=words.__getitem__):
         for topic in np.flatnonzero(expected[:, i] >= 0.5).tolist():
             yield topic + 1, float(expected[topic, i].round() / frequency[i]), words[i]

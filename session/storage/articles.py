@@ -1,4 +1,5 @@
-"""The articles read and their topics in each model, and those among them whose topics are inferred again.
+"""The articles read and their topics in each model, and those among them whose topics are inferred
+again.
 
 The tables are `articles` and `recent`; the proportions of articles are in `proportions.py`.
 """
@@ -36,7 +37,8 @@ from wikitopics.session.storage.proportions import (
 )
 
 LARGEST = np.dtype(">u2")
-"""`articles.topics`: for each model in turn, the largest topic and its proportion in ten-thousandths."""
+"""`articles.topics`: for each model in turn, the largest topic and its proportion in
+ten-thousandths."""
 LARGEST_RELEASED = np.dtype("<u2")
 """The same in a file of 1.0.0."""
 RECENT_ARTICLES = 20_000
@@ -48,8 +50,8 @@ MOST_ARTICLES = 1_000_000
 _TITLE = "CASE title WHEN '' THEN 'document ' || page_id ELSE title END"
 """An article's title: documents of a file of word counts have only numbers."""
 _TITLED = r"(title LIKE ?1 ESCAPE '\' OR title = '' AND 'document ' || page_id LIKE ?1 ESCAPE '\')"
-"""Whether that title is LIKE the first parameter. This form is a third faster than the plain one if articles
-have titles."""
+"""Whether that title is LIKE the first parameter. This form is a third faster than the plain one if
+articles have titles."""
 _AT_ONCE = 1000
 _MOST_ALIKE = 5000
 _LARGEST_ROW = 2**18
@@ -58,7 +60,8 @@ _MOST_RANKED = 5_000
 """At most this many articles are ranked for a topic: those with the largest proportions."""
 _ABOUT_TOPIC = "WHERE {0} BETWEEN ? AND ? AND role = 0 ORDER BY {0} DESC, seq DESC LIMIT ?"
 _ABOUT_TOPIC_RELEASED = (
-    "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ? ORDER BY {0} DESC, seq DESC LIMIT ?"
+    "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ? ORDER BY {0} DESC, seq "
+    "DESC LIMIT ?"
 )
 """The articles with a topic as their largest, and the same in a file of 1.0.0."""
 _ROW = {
@@ -89,17 +92,26 @@ class ArticleTopics:
     """For each model; none if the session stores none."""
 
     @staticmethod
-    def of(thetas: Sequence[NDArray[np.floating[Any]]], *, with_proportions: bool = False) -> "ArticleTopics":
+    def of(
+        thetas: Sequence[NDArray[np.floating[Any]]], *, with_proportions: bool = False
+    ) -> "ArticleTopics":
         """From each model's proportions, (n, K)."""
         columns: list[NDArray[Any]] = []
         for theta in thetas:
-            columns += [theta.argmax(axis=1), np.rint(theta.max(axis=1).astype(np.float64) * 10_000)]
+            columns += [
+                theta.argmax(axis=1),
+                np.rint(theta.max(axis=1).astype(np.float64) * 10_000),
+            ]
         proportions = [Proportions.of(theta) for theta in thetas] if with_proportions else ()
         return ArticleTopics(np.column_stack(columns).astype(LARGEST), proportions)
 
 
 def insert_articles(
-    db: Connection, block: Block, role: Role, topics: ArticleTopics | None, seqs: Iterable[int]
+    db: Connection,
+    block: Block,
+    role: Role,
+    topics: ArticleTopics | None,
+    seqs: Iterable[int],
 ) -> None:
     """Add articles with these numbers; ``topics``: theirs, if they were trained."""
     n = len(block)
@@ -122,12 +134,12 @@ def insert_articles(
 def insert_recent(db: Connection, rows: Sequence[dict[str, object]]) -> None:
     """Store the counts of trained articles, and drop those no longer among the newest."""
     db.executemany("INSERT INTO recent VALUES (:first_seq, :articles, :documents)", rows)
-    # The articles after a row are counted, not derived from its number: any number of skipped ones may lie in
-    # between.
+    # The articles after a row are counted, not derived from its number: any number of skipped ones
+    # may lie in between.
     db.execute(
-        "DELETE FROM recent WHERE first_seq IN (SELECT first_seq FROM (SELECT first_seq, sum(articles) OVER"
-        " (ORDER BY first_seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newer FROM recent)"
-        " WHERE newer >= ?)",
+        "DELETE FROM recent WHERE first_seq IN (SELECT first_seq FROM (SELECT first_seq, "
+        "sum(articles) OVER (ORDER BY first_seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 "
+        "PRECEDING) AS newer FROM recent) WHERE newer >= ?)",
         [RECENT_ARTICLES],
     )
 
@@ -142,8 +154,8 @@ def renew_topics(db: Connection, seqs: Sequence[int], topics: ArticleTopics) -> 
 
 
 def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
-    """Add the topics of all held-out articles, in the order of the stream; ``most``: the most articles in a
-    row of `blocks`."""
+    """Add the topics of all held-out articles, in the order of the stream; ``most``: the most
+    articles in a row of `blocks`."""
     rows = db.execute("SELECT seq FROM articles WHERE role = 1 ORDER BY seq").fetchall()
     seqs = [seq for (seq,) in rows]
     if len(seqs) != len(block):
@@ -165,7 +177,12 @@ def drop_held_out_topics(db: Connection) -> None:
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
 
 
-def replace_articles(db: Connection, block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
+def replace_articles(
+    db: Connection,
+    block: Block,
+    topics: ArticleTopics,
+    seqs: Sequence[int],
+) -> None:
     """Store trained articles with their current topics, even if they were dropped meanwhile."""
     db.executemany("DELETE FROM articles WHERE seq = ?", [(seq,) for seq in seqs])
     insert_articles(db, block, "trained", topics, seqs)
@@ -173,12 +190,15 @@ def replace_articles(db: Connection, block: Block, topics: ArticleTopics, seqs: 
 
 def recent_row(block: Block, first_seq: int) -> dict[str, object]:
     """A row of `recent`: the counts of the articles with the numbers from ``first_seq`` on."""
-    nameless = replace(block, titles=("",) * len(block), ids=None)  # titles and ids are in `articles`
+    nameless = replace(
+        block, titles=("",) * len(block), ids=None
+    )  # titles and ids are in `articles`
     return {"first_seq": first_seq, "articles": len(block), "documents": nameless.to_bytes()}
 
 
 def keep_top(db: Connection, topics: Sequence[int], most: int) -> None:
-    """Drop trained articles that are not among the ``most`` articles most about some topic of a model.
+    """Drop trained articles that are not among the ``most`` articles most about some topic of a
+    model.
 
     ``topics``: the number of topics of each model.
     """
@@ -193,9 +213,15 @@ def keep_top(db: Connection, topics: Sequence[int], most: int) -> None:
 
 
 def most_about(
-    select: Callable[..., list[Any]], model: int, topic: int, limit: int, *, released: bool = False
+    select: Callable[..., list[Any]],
+    model: int,
+    topic: int,
+    limit: int,
+    *,
+    released: bool = False,
 ) -> list[int]:
-    """The numbers of the trained articles with this largest topic, by descending proportion times the square
+    """The numbers of the trained articles with this largest topic, by descending proportion times
+    the square
     root of the number of words: in an article of ten words, a proportion of 1 may be chance.
 
     ``released``: whether the file is one of 1.0.0.
@@ -222,15 +248,21 @@ class ArticleReader(OpenedSession):
         return self._articles(f"{where} ORDER BY seq DESC LIMIT ?", [*bound, limit])
 
     def trained_as(self, number: int) -> int | None:
-        """The `seq` of the article that was trained as the ``number``-th; None if not all are kept."""
+        """The `seq` of the article that was trained as the ``number``-th; None if not all are
+        kept."""
         if self.settings().as_json().get("keep_articles", "all") != "all":
             return None
-        row = f"SELECT seq FROM articles WHERE role = {ROLES.index('trained')} ORDER BY seq LIMIT 1 OFFSET ?"
+        row = (
+            f"SELECT seq FROM articles WHERE role = {ROLES.index('trained')} ORDER BY seq LIMIT 1 "
+            "OFFSET ?"
+        )
         return next((seq for (seq,) in self._rows(row, [number - 1])), None) if number > 0 else None
 
     def find_articles(self, sought: str, limit: int = 50) -> list[ArticleRow]:
         """Articles with ``sought`` in the title, newest first."""
-        return self._articles(f"WHERE {_TITLED} ORDER BY seq DESC LIMIT ?2", [f"%{_escaped(sought)}%", limit])
+        return self._articles(
+            f"WHERE {_TITLED} ORDER BY seq DESC LIMIT ?2", [f"%{_escaped(sought)}%", limit]
+        )
 
     def numbered(self, seqs: Iterable[int]) -> dict[int, ArticleRow]:
         """Those articles of these numbers (`seq`) that exist."""
@@ -241,8 +273,11 @@ class ArticleReader(OpenedSession):
         return {row.seq: row for row in rows}
 
     def resembling(self, title: str) -> list[ArticleRow]:
-        """Articles whose title may be meant by a mistyped one: half of it, or its longest word, matches."""
-        title = title.encode("utf-8", "replace").decode()  # a command line may have bytes that are no text
+        """Articles whose title may be meant by a mistyped one: half of it, or its longest word,
+        matches."""
+        title = title.encode(
+            "utf-8", "replace"
+        ).decode()  # a command line may have bytes that are no text
         middle, longest = (len(title) + 1) // 2, max(title.split(), key=len, default="")
         beginning, end, word = map(_escaped, (title[:middle], title[middle:], longest))
         patterns = [f"{beginning}%", f"%{end}", f"%{word}%"]
@@ -256,20 +291,25 @@ class ArticleReader(OpenedSession):
             seqs = most_about(self.select, number, topic, limit, released=released)
             of_number = self.numbered(seqs)
         rows = [of_number[seq] for seq in seqs]
-        if any((model, topic) not in [largest[:2] for largest in article.topics] for article in rows):
+        if any(
+            (model, topic) not in [largest[:2] for largest in article.topics] for article in rows
+        ):
             raise Damaged("the order by topic and articles do not match")
         return rows
 
     def all_articles(self, *, trained_only: bool) -> Iterator[Columns]:
         """The stream in its order, by column, in batches of bounded memory."""
         last, only = 0, "AND role = 0" if trained_only else ""
-        while columns := self._columns(f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]):
+        while columns := self._columns(
+            f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]
+        ):
             yield columns
             last = columns[0][-1]
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
-        """(those of these pages that the session is known to have trained on, whether all that it trained on
-        are known). They are not if it keeps only the articles most about a topic, or none."""
+        """(those of these pages that the session is known to have trained on, whether all that it
+        trained on are known). They are not if it keeps only the articles most about a topic, or
+        none."""
         trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
         ((stored,),) = self._rows(f"SELECT count(*) {trained}")
         wanted = json.dumps(list(page_ids))
@@ -296,15 +336,16 @@ class ArticleReader(OpenedSession):
         return bool(rows) and rows[0][0] is not None
 
     def recent(self, first_seq: int, most: int, before: int) -> tuple[list[int], Block]:
-        """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
+        """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their
+        numbers.
 
         Only those of minibatches that began before ``before`` articles had been trained.
         """
         seqs: list[int] = []
         parts: list[Block] = []
         rows = self.select(
-            "(SELECT first_seq, articles, sum(articles) OVER (ORDER BY first_seq DESC) AS newest FROM recent)"
-            " recent",
+            "(SELECT first_seq, articles, sum(articles) OVER (ORDER BY first_seq DESC) AS newest "
+            "FROM recent) recent",
             {"first_seq": PositiveCount, "articles": Any},
             "WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
             [first_seq, self.progress().articles - before],
@@ -325,13 +366,15 @@ class ArticleReader(OpenedSession):
             return
         if self.settings()[KEEP_ARTICLES] != "all":
             raise SessionError(
-                "topic proportions are not recorded: that needs a session begun with --keep-articles all"
+                "topic proportions are not recorded: that needs a session begun with "
+                "--keep-articles all"
             )
         self.check_trained()
         raise Damaged("blocks has no row")
 
     def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
-        """All trained articles whose proportions are recorded; ``held_out``: including those held out."""
+        """All trained articles whose proportions are recorded; ``held_out``: including those held
+        out."""
         columns, room = {**BLOCK, "page_ids": Any, "titles": Any}, self._room(8)
         clause = f"b {_where(held_out)} ORDER BY first_seq"
         rows = self.select("blocks", columns, clause, largest=room, most=MOST_BLOCKS)
@@ -345,7 +388,9 @@ class ArticleReader(OpenedSession):
         for _, articles, packed, _ in rows:
             wide = isinstance(packed, bytes) and len(packed) == 8 * articles
             dtype = np.int64 if wide else np.int32
-            page_ids.append(numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1))
+            page_ids.append(
+                numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
+            )
         keys = np.frombuffer(b"".join(titles), "<u2")
         return RecordedArticles(firsts, np.cumsum(sizes) - sizes, np.concatenate(page_ids), keys)
 
@@ -358,11 +403,16 @@ class ArticleReader(OpenedSession):
         blocks = self.select("blocks", columns, clause, [number], largest=room, most=MOST_BLOCKS)
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
-    def each_block(self, models: Sequence[str]) -> Iterator[tuple[list[ArticleRow], list[Proportions]]]:
-        """The articles of every block in the order of the stream, and their proportions in these models."""
+    def each_block(
+        self, models: Sequence[str]
+    ) -> Iterator[tuple[list[ArticleRow], list[Proportions]]]:
+        """The articles of every block in the order of the stream, and their proportions in these
+        models."""
         for first, size in self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS):
             with self.one_moment():
-                rows = self._articles("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, first + size - 1])
+                rows = self._articles(
+                    "WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, first + size - 1]
+                )
                 recorded = [self.proportions_of(model, first, size) for model in models]
             if len(rows) != size:
                 raise Damaged("blocks and articles do not match")
@@ -376,9 +426,13 @@ class ArticleReader(OpenedSession):
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
     def leading_topics(
-        self, model: str, seqs: Collection[int], most: int
+        self,
+        model: str,
+        seqs: Collection[int],
+        most: int,
     ) -> dict[int, list[tuple[int, float]]]:
-        """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
+        """The ``most`` largest (topic, proportion) of these articles, as far as they are
+        recorded."""
         leading: dict[int, list[tuple[int, float]]] = {}
         first, articles, block = 0, 0, None
         for seq in sorted(seqs):
@@ -405,7 +459,14 @@ class ArticleReader(OpenedSession):
 
     def _columns(self, clause: str, parameters: Sequence[object]) -> Columns:
         with self.one_moment():
-            rows = self.select("articles", _ROW, clause, parameters, largest=_LARGEST_ROW, most=MOST_ARTICLES)
+            rows = self.select(
+                "articles",
+                _ROW,
+                clause,
+                parameters,
+                largest=_LARGEST_ROW,
+                most=MOST_ARTICLES,
+            )
             dtype = LARGEST_RELEASED if self._is_of_1_0() else LARGEST
         if not rows:
             return ()
@@ -427,7 +488,8 @@ def _decode_largest(
     size = 2 * dtype.itemsize * len(models)
     if not all(isinstance(one, bytes) and len(one) == size for one in trained):
         raise Damaged("articles.topics has the wrong length")
-    pairs = np.frombuffer(b"".join(trained), dtype).reshape(len(trained), len(models), 2)  # type: ignore[arg-type]
+    stored = b"".join(trained)  # type: ignore[arg-type]
+    pairs = np.frombuffer(stored, dtype).reshape(len(trained), len(models), 2)
     topics, shares = pairs[:, :, 0], pairs[:, :, 1]
     if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
         raise Damaged("articles.topics is out of range")

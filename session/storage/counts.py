@@ -22,7 +22,13 @@ from wikitopics.session.options import HELD_OUT
 from wikitopics.session.records import JSON, ArticleRow, Count, PositiveCount, Rate, Text
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.database import SMALL, closed_on_error
-from wikitopics.session.storage.decoding import MOST_WORD_BYTES, from_json, pack_arrays, unpack_arrays, whole
+from wikitopics.session.storage.decoding import (
+    MOST_WORD_BYTES,
+    from_json,
+    pack_arrays,
+    unpack_arrays,
+    whole,
+)
 from wikitopics.session.storage.opened import OpenedSession
 
 # A block: articles of the stream as word counts, with just enough to identify each article again.
@@ -35,8 +41,10 @@ Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
 class Block:
     """``n`` consecutive articles of the stream, as compressed sparse rows beside columns.
 
-    Articles travel in blocks from counting to the models and into the session. Only a block that comes from a
-    source, not a part of one, has a place in the stream: ``skips``, ``position``, ``lap`` and ``warnings``.
+    Articles travel in blocks from counting to the models and into the session. Only a block that
+    comes from a
+    source, not a part of one, has a place in the stream: ``skips``, ``position``, ``lap`` and
+    ``warnings``.
     """
 
     page_ids: NDArray[np.int64]
@@ -49,12 +57,14 @@ class Block:
     word_ids: NDArray[np.int32]
     counts: NDArray[np.int32]
     ids: tuple[str, ...] | None = None
-    """Their ids in their own collection, "" for a document without one; None: the source has no ids."""
+    """Their ids in their own collection, "" for a document without one; None: the source has no
+    ids."""
     lexicon: tuple[str, ...] | None = None
-    """If there is no vocabulary yet: the words that ``word_ids`` refer to, and maybe others. None: the ids
-    refer to the session's vocabulary."""
+    """If there is no vocabulary yet: the words that ``word_ids`` refer to, and maybe others. None:
+    the ids refer to the session's vocabulary."""
     unread: frozenset[int] = frozenset()
-    """Page ids of articles without words, since they could not be counted; maybe also ids in other blocks."""
+    """Page ids of articles without words, since they could not be counted; maybe also ids in other
+    blocks."""
     skips: Skips = field(default_factory=dict)
     """How many pages of this stretch gave no article, by reason."""
     position: dict[str, Any] | None = None
@@ -118,7 +128,8 @@ class Block:
     def of_pages(
         pages: Sequence[Page], counted: Sequence[Counted], lexicon: tuple[str, ...] | None = None
     ) -> "Block":
-        """A block of these pages; ``counted``: for each page the ids of its words, and their counts."""
+        """A block of these pages; ``counted``: for each page the ids of its words, and their
+        counts."""
         empty = [np.empty(0, np.int32)]
         has_ids = bool(pages) and pages[0].id is not None
         return Block(
@@ -154,7 +165,12 @@ class Block:
         )
 
     @staticmethod
-    def from_bytes(data: object, place: str, n_words: int, lexicon: tuple[str, ...] | None = None) -> "Block":
+    def from_bytes(
+        data: object,
+        place: str,
+        n_words: int,
+        lexicon: tuple[str, ...] | None = None,
+    ) -> "Block":
         """The inverse of `to_bytes`, for a vocabulary, or this lexicon, of ``n_words``.
 
         Raises `Damaged`.
@@ -180,8 +196,8 @@ class Block:
         )
 
     def over(self, numbers: Mapping[str, int]) -> "Block":
-        """The same articles over a vocabulary, given as the number of each of its words. All other words are
-        left out."""
+        """The same articles over a vocabulary, given as the number of each of its words. All other
+        words are left out."""
         assert self.lexicon is not None
         known = np.array([numbers.get(word, -1) for word in self.lexicon], np.int32)
         article = np.repeat(np.arange(len(self)), np.diff(self.indptr))
@@ -189,10 +205,17 @@ class Block:
         kept = np.flatnonzero(word_ids >= 0)
         order = kept[np.lexsort((word_ids[kept], article[kept]))]
         indptr = from_zero(np.bincount(article[kept], minlength=len(self)))
-        return replace(self, indptr=indptr, word_ids=word_ids[order], counts=self.counts[order], lexicon=None)
+        return replace(
+            self,
+            indptr=indptr,
+            word_ids=word_ids[order],
+            counts=self.counts[order],
+            lexicon=None,
+        )
 
     def with_own_words(self) -> "Block":
-        """These documents with a lexicon of only the words in them; unchanged if they have no lexicon."""
+        """These documents with a lexicon of only the words in them; unchanged if they have no
+        lexicon."""
         if self.lexicon is None:
             return self
         used, word_ids = np.unique(self.word_ids, return_inverse=True)
@@ -222,7 +245,9 @@ class Block:
             from_zero(np.concatenate([np.diff(part.indptr) for part in parts])),
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
-            None if no_ids else tuple(one for part in parts for one in part.ids or ("",) * len(part)),
+            None
+            if no_ids
+            else tuple(one for part in parts for one in part.ids or ("",) * len(part)),
             unread=frozenset().union(*(part.unread for part in parts)),
         )
 
@@ -258,12 +283,22 @@ def _texts(arrays: Mapping[str, NDArray[Any]], name: str, place: str) -> tuple[s
     if stored is None or stored.dtype != np.uint8:
         raise Damaged(f"{place} is missing")
     return tuple(
-        from_json(stored.tobytes().decode("ascii", "replace"), tuple[Text, ...], place, longest=2**30)
+        from_json(
+            stored.tobytes().decode("ascii", "replace"),
+            tuple[Text, ...],
+            place,
+            longest=2**30,
+        )
     )
 
 
 def whole_numbers(
-    arrays: Mapping[str, NDArray[Any]], name: str, place: str, size: int, low: int, high: int
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    place: str,
+    size: int,
+    low: int,
+    high: int,
 ) -> NDArray[np.int64]:
     """The array of this name: a row of ``size`` whole numbers from ``low`` to ``high``."""
     array = arrays.get(name)
@@ -278,7 +313,9 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
     """The same numbers in the narrowest type that holds them."""
     if not values.size:
         return values
-    return values.astype(np.promote_types(np.min_scalar_type(values.min()), np.min_scalar_type(values.max())))
+    return values.astype(
+        np.promote_types(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
+    )
 
 
 # Word counts: the tables `pending`, `held_out`, `first_articles`, `kept_counts` and `word_counts`.
@@ -286,9 +323,11 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
 MOST_BLOCKS = 10_000_000
 """Rows of `kept_counts` and of `blocks`, one per minibatch."""
 MOST_ROW_BYTES = 16 * 2**20
-"""A row's words and counts take at most this and one more article: far below what may be read of a row."""
+"""A row's words and counts take at most this and one more article: far below what may be read of a
+row."""
 _ENTRY = 9
-"""Bytes per word of an article besides its letters: its number, its count, and the end of its line."""
+"""Bytes per word of an article besides its letters: its number, its count, and the end of its
+line."""
 
 
 def documents_room(settings: Settings) -> int:
@@ -302,8 +341,8 @@ def documents_room(settings: Settings) -> int:
 def encode_block(block: Block) -> Iterator[dict[str, object]]:
     """The columns of the block's rows; `decode_block` is the inverse.
 
-    A block of long articles may give several rows, each with the position after all of them. The rows are
-    committed together.
+    A block of long articles may give several rows, each with the position after all of them. The
+    rows are committed together.
     """
     skips = block.skips
     for whole_articles in _cut(block.with_own_words()):
@@ -340,7 +379,8 @@ FIRST_ARTICLES: Mapping[str, Any] = {
 
 
 def decode_block(row: tuple[Any, ...]) -> Block:
-    """The block in a row of `first_articles`, with the columns `FIRST_ARTICLES`. Raises `Damaged`."""
+    """The block in a row of `first_articles`, with the columns `FIRST_ARTICLES`. Raises
+    `Damaged`."""
     documents, words, skips, n_unread, position, lap = row
     lexicon = tuple(words.split("\n")) if words else ()
     if len(set(lexicon)) < len(lexicon):
@@ -379,7 +419,12 @@ class WordCounts:
 
     @staticmethod
     def from_bytes(
-        data: object, n_words: int, articles: int, tokens: int, *, again: bool = False
+        data: object,
+        n_words: int,
+        articles: int,
+        tokens: int,
+        *,
+        again: bool = False,
     ) -> "WordCounts":
         """The inverse of `to_bytes`, after this many articles and words. Raises `Damaged`.
 
@@ -391,13 +436,18 @@ class WordCounts:
             whole_numbers(arrays, "articles", place, n_words, 0, articles),
         )
         total = int(result.counts.sum())
-        if total > tokens or (total < tokens and not again) or (result.articles > result.counts).any():
+        if (
+            total > tokens
+            or (total < tokens and not again)
+            or (result.articles > result.counts).any()
+        ):
             raise Damaged(f"{place} and progress do not match")
         return result
 
 
 def _once_an_article(block: Block, n_words: int) -> NDArray[np.integer[Any]]:
-    """The words of each article, once each. A file of word counts may list a word of an article twice."""
+    """The words of each article, once each. A file of word counts may list a word of an article
+    twice."""
     if ascends(block.word_ids, block.indptr):
         return block.word_ids
     article = np.repeat(np.arange(len(block), dtype=np.int64), np.diff(block.indptr))
@@ -408,7 +458,8 @@ class CountsReader(OpenedSession):
     """Questions about word counts."""
 
     def pending(self) -> list[tuple[int, Block]]:
-        """(number, block) of each stretch that is crawled but not completely trained, oldest first."""
+        """(number, block) of each stretch that is crawled but not completely trained, oldest
+        first."""
         return self._counts("pending")
 
     def held_out(self) -> Block:
@@ -420,13 +471,22 @@ class CountsReader(OpenedSession):
         articles."""
         if article.role == "held_out":
             block = self.held_out()
-            return next(map(block.entries, np.flatnonzero(block.page_ids == article.page_id).tolist()), None)
+            return next(
+                map(block.entries, np.flatnonzero(block.page_ids == article.page_id).tolist()), None
+            )
         for table, key in (("recent", "first_seq"), ("kept_counts", "id")):
             last_before = f"WHERE {key} <= ? ORDER BY {key} DESC LIMIT 1"
-            rows = self.select(table, {key: Count, "articles": PositiveCount}, last_before, [article.seq])
+            rows = self.select(
+                table,
+                {key: Count, "articles": PositiveCount},
+                last_before,
+                [article.seq],
+            )
             for first, articles in rows:
                 if article.seq < first + articles:
-                    return stored_block(self, table, key, first, articles).entries(article.seq - first)
+                    return stored_block(self, table, key, first, articles).entries(
+                        article.seq - first
+                    )
         return None
 
     def _counts(self, table: str) -> list[tuple[int, Block]]:
@@ -435,13 +495,22 @@ class CountsReader(OpenedSession):
         if size > room:
             raise Damaged(f"{table} takes over {room >> 20:,} MB")
         rows = self.select(table, {"id": Count, "documents": Any}, "ORDER BY id", largest=room)
-        return [(row_id, Block.from_bytes(data, f"{table}.documents", n_words)) for row_id, data in rows]
+        return [
+            (row_id, Block.from_bytes(data, f"{table}.documents", n_words)) for row_id, data in rows
+        ]
 
     def first_articles(self) -> Iterator[Block]:
-        """The blocks from which the vocabulary is built and with which the stream begins, one at a time."""
+        """The blocks from which the vocabulary is built and with which the stream begins, one at a
+        time."""
         room = documents_room(self.settings())
         for row_id in self.select("first_articles", {"id": Count}, "ORDER BY id"):
-            (row,) = self.select("first_articles", FIRST_ARTICLES, "WHERE id = ?", row_id, largest=room)
+            (row,) = self.select(
+                "first_articles",
+                FIRST_ARTICLES,
+                "WHERE id = ?",
+                row_id,
+                largest=room,
+            )
             yield decode_block(row)
 
     def word_counts(self) -> WordCounts:
@@ -449,12 +518,20 @@ class CountsReader(OpenedSession):
         self._check_built()
         n_words = len(self.vocabulary())
         with self.one_moment():
-            rows = self._rows("SELECT arrays FROM word_counts", largest=SMALL + 16 * n_words, most=1)
+            rows = self._rows(
+                "SELECT arrays FROM word_counts", largest=SMALL + 16 * n_words, most=1
+            )
             progress = self.progress()
         if not rows:
             raise Damaged("word_counts has no row")
         again = progress.again > 0
-        return WordCounts.from_bytes(rows[0][0], n_words, progress.documents, progress.tokens, again=again)
+        return WordCounts.from_bytes(
+            rows[0][0],
+            n_words,
+            progress.documents,
+            progress.tokens,
+            again=again,
+        )
 
     def kept_rows(self) -> list[tuple[int, int]]:
         """(number, number of articles) of each row of kept word counts, in the order of the
@@ -467,7 +544,13 @@ class CountsReader(OpenedSession):
         return stored_block(self, "kept_counts", "id", row_id, articles)
 
 
-def stored_block(session: OpenedSession, table: str, key: str, number: int, articles: object) -> Block:
+def stored_block(
+    session: OpenedSession,
+    table: str,
+    key: str,
+    number: int,
+    articles: object,
+) -> Block:
     """The word counts of this many articles in the row of this number. Raises `Damaged`."""
     room = documents_room(session.settings())
     rows = session.select(table, {"documents": Any}, f"WHERE {key} = ?", [number], largest=room)
@@ -481,8 +564,8 @@ def stored_block(session: OpenedSession, table: str, key: str, number: int, arti
 class KeptCounts(CountsReader):
     """The documents of the session at ``path`` in the order of its stream, held-out articles first.
 
-    Read block by block, so that memory does not grow with their number. Raises `BadUsage` if that session
-    kept none, or counted words other than those of these vocabulary lines.
+    Read block by block, so that memory does not grow with their number. Raises `BadUsage` if that
+    session kept none, or counted words other than those of these vocabulary lines.
     """
 
     def __init__(self, path: Path, words: Sequence[str] | None = None) -> None:
@@ -491,7 +574,8 @@ class KeptCounts(CountsReader):
         with closed_on_error(self):
             if words is not None and self.counter().lines != tuple(words):
                 raise BadUsage(
-                    f"--counts {path}: that session has another vocabulary; leave --vocab out to use its own"
+                    f"--counts {path}: that session has another vocabulary; leave --vocab out to "
+                    "use its own"
                 )
             if not self.settings().keeps_counts:
                 raise BadUsage(

@@ -1,9 +1,12 @@
-"""The session's SQLite file: its tables, opening it, and turning its errors into one line for people.
+"""The session's SQLite file: its tables, opening it, and turning its errors into one line for
+people.
 
-One SQLite file is one session. A file is a session if its tables, as SQLite itself reports them, are these
-and hold nothing that SQLite would compute: no view, trigger, virtual table, generated column, default or
-condition. Only the indexes of `order_by_topic` are computed, by SQL that is known word by word. Whoever
-changes a table raises `VERSION`, and adds the schema and the upgrade from the previous one to `sql/`.
+One SQLite file is one session. A file is a session if its tables, as SQLite itself reports them,
+are these
+and hold nothing that SQLite would compute: no view, trigger, virtual table, generated column,
+default or condition. Only the indexes of `order_by_topic` are computed, by SQL that is known word
+by word. Whoever changes a table raises `VERSION`, and adds the schema and the upgrade from the
+previous one to `sql/`.
 """
 
 import contextlib
@@ -36,19 +39,22 @@ ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 """A role is stored as its index here."""
 
 VERSION = 10
-"""The number of this format, in `PRAGMA user_version`, so that other versions can refuse the file."""
+"""The number of this format, in `PRAGMA user_version`, so that other versions can refuse the
+file."""
 FIRST_RELEASED, RELEASED = 8, {8: "1.0.0", 9: "1.1.0"}
-"""Earlier formats, with the version that wrote each. A file is read as it is, and converted to this format
-when training continues."""
+"""Earlier formats, with the version that wrote each. A file is read as it is, and converted to this
+format when training continues."""
 
 _ORDER = "by_topic_of_model_"
 
 _OTHERS = frozenset({"_sqlite_migrations", "sqlite_stat1", "sqlite_stat3", "sqlite_stat4"})
-"""Tables that nothing here reads: those of sqlite-utils, which made sessions in 1.0.0, and of ANALYZE."""
+"""Tables that nothing here reads: those of sqlite-utils, which made sessions in 1.0.0, and of
+ANALYZE."""
 
 
 def largest_topic(model: int) -> str:
-    """SQL for the largest topic of an article in a model, and its proportion: four bytes of `articles`."""
+    """SQL for the largest topic of an article in a model, and its proportion: four bytes of
+    `articles`."""
     return f"substr(topics, {4 * model + 1}, 4)"
 
 
@@ -59,29 +65,31 @@ def order_by_topic(model: int) -> str:
 
 @cache
 def script(name: str) -> str:
-    """One of the files in `sql/`: the schema of a format, the upgrade to the next one, or a query about the
-    tables of a file."""
+    """One of the files in `sql/`: the schema of a format, the upgrade to the next one, or a query
+    about the tables of a file."""
     return Path(__file__).with_name("sql").joinpath(f"{name}.sql").read_text("utf-8")
 
 
 @cache
 def schema(version: int = VERSION) -> frozenset[tuple[Any, ...]]:
-    """(table, place, name, type, not null, place in the key) of each column of a session of this format."""
+    """(table, place, name, type, not null, place in the key) of each column of a session of this
+    format."""
     with closing(sqlite3.connect(":memory:")) as fresh:
         fresh.executescript(script(f"schema-{version}"))
         return frozenset(fresh.execute(script("columns")))
 
 
 def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int) -> None:
-    """Check that a file has the tables of a session, and besides at most plain indexes that a user added.
+    """Check that a file has the tables of a session, and besides at most plain indexes that a user
+    added.
 
     ``read``: returns the rows of a query. Raises `Damaged`.
     """
     wanted, orders = schema(version), set()
     known = {table for table, *_ in wanted} | _OTHERS
     for kind, name, sql in read("SELECT type, name, sql FROM sqlite_master"):
-        # This comes first: a virtual table would run its module's code as soon as its columns are queried.
-        # SQLite itself writes the first words of the SQL. No pragma reports a CHECK.
+        # This comes first: a virtual table would run its module's code as soon as its columns are
+        # queried. SQLite itself writes the first words of the SQL. No pragma reports a CHECK.
         plain = isinstance(sql, str) and "check" not in sql.lower()
         table = kind == "table" and name in known and plain and sql.startswith("CREATE TABLE ")
         index = kind == "index" and (
@@ -92,7 +100,9 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
         model = str(name).removeprefix(_ORDER)
         if model.isdecimal() and len(model) < 4 and sql == order_by_topic(int(model)):
             orders.add(name)
-    for name in {table for table, *_ in wanted.symmetric_difference(read(script("columns")))} - _OTHERS:
+    for name in {
+        table for table, *_ in wanted.symmetric_difference(read(script("columns")))
+    } - _OTHERS:
         raise _strange(name)
     for (name,) in read(script("more-than-columns")):
         if name not in orders:
@@ -100,12 +110,15 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
 
 
 def _strange(name: object) -> Damaged:
-    return Damaged(f"{name!r:.80} does not belong in a session, which has only its own plain tables")
+    return Damaged(
+        f"{name!r:.80} does not belong in a session, which has only its own plain tables"
+    )
 
 
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
-"""Seconds that a write waits for another program's, short enough for a trainer to stop within seconds."""
+"""Seconds that a write waits for another program's, short enough for a trainer to stop within
+seconds."""
 SMALL = 2**20
 """The most bytes of a value, unless a reader expects more."""
 MOST_ROWS = 100_000
@@ -114,8 +127,8 @@ MOST_ROWS = 100_000
 _MOST_BYTES = 2**31 - 1
 """For SQLite this means its compiled-in maximum."""
 _DAMAGE = re.compile(
-    "malformed|no such (table|column|collation)|values were supplied|already exists|constraint failed"
-    "|datatype mismatch|integer overflow|too big|UTF-8"
+    "malformed|no such (table|column|collation)|values were supplied|already exists|constraint "
+    "failed|datatype mismatch|integer overflow|too big|UTF-8"
 )
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
@@ -125,8 +138,9 @@ def connect(path: Path, *, timeout: float | None = None) -> Connection:
     check_file(path)
     connection = open_session(path, "mode=rw", timeout or BUSY_SECONDS)
     with closed_on_error(connection), session_errors(path):
-        # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but the file is
-        # a complete earlier state, from which the same stream is trained again identically.
+        # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but
+        # the file is a complete earlier state, from which the same stream is trained again
+        # identically.
         connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
             connection.execute("PRAGMA journal_mode = WAL")
@@ -136,8 +150,8 @@ def connect(path: Path, *, timeout: float | None = None) -> Connection:
 def database(connection: Connection) -> "Database":
     """The connection wrapped by sqlite-utils, for writing rows; only a trainer needs this.
 
-    If pandas is installed, sqlite-utils imports it to support one more type of column, which no session has.
-    That would add a third of a second to the start of every trainer.
+    If pandas is installed, sqlite-utils imports it to support one more type of column, which no
+    session has. That would add a third of a second to the start of every trainer.
     """
     if hidden := "pandas" not in sys.modules:
         sys.modules["pandas"] = None  # type: ignore[assignment]  # as if it were not installed
@@ -149,8 +163,8 @@ def database(connection: Connection) -> "Database":
 
 
 ALONE = "mode=ro&vfs=unix-none"
-"""Parameters by which SQLite reads a write-ahead log without locks and without a -shm file, which is only for
-a session that nobody can be writing to."""
+"""Parameters by which SQLite reads a write-ahead log without locks and without a -shm file, which
+is only for a session that nobody can be writing to."""
 
 
 def open_session(path: Path, how: str, timeout: float) -> Connection:
@@ -159,7 +173,11 @@ def open_session(path: Path, how: str, timeout: float) -> Connection:
     with session_errors(path):
         uri = f"{path.absolute().as_uri()}?{how}"
         connection = sqlite3.connect(
-            uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
+            uri,
+            uri=True,
+            timeout=timeout,
+            isolation_level=None,
+            check_same_thread=False,
         )
         with closed_on_error(connection):
             if how == ALONE:
@@ -180,10 +198,11 @@ def closed_on_error(opened: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def writing(connection: Connection, path: Path) -> Iterator[None]:
-    """A transaction that may write from its first statement on. Raises `SessionError` about ``path``.
+    """A transaction that may write from its first statement on. Raises `SessionError` about
+    ``path``.
 
-    A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another
-    program writes in between, whatever its timeout, because what it has read is outdated.
+    A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if
+    another program writes in between, whatever its timeout, because what it has read is outdated.
     """
     with session_errors(path):
         connection.execute("BEGIN IMMEDIATE")
@@ -236,10 +255,11 @@ def session_errors(path: Path) -> Iterator[None]:
 
 
 def check_session(connection: Connection, path: Path) -> None:
-    """Check that this is a session that can be read, with plain tables only, so that nothing in it runs.
+    """Check that this is a session that can be read, with plain tables only, so that nothing in it
+    runs.
 
-    Raises `NotASession` for another program's file and another format, `Damaged` for anything in it that
-    could run for ever or take all memory.
+    Raises `NotASession` for another program's file and another format, `Damaged` for anything in it
+    that could run for ever or take all memory.
     """
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cache_size = -2000")  # in kB; the file could ask for any size
@@ -248,22 +268,29 @@ def check_session(connection: Connection, path: Path) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise NotASession(
-            f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
+            f"{path} was written by a newer wikitopics (format {version}; this one knows "
+            f"{VERSION}): upgrade"
         )
     if version not in (*RELEASED, VERSION):
         raise NotASession(
-            f"{path} was made by a version before 1.0.0, which this one cannot read: start another --session"
+            f"{path} was made by a version before 1.0.0, which this one cannot read: start another "
+            "--session"
         )
     check_tables(partial(read_rows, connection), version)
 
 
 def read_rows(
-    db: Connection, sql: str, values: Sequence[object] = (), *, largest: int = SMALL, most: int = MOST_ROWS
+    db: Connection,
+    sql: str,
+    values: Sequence[object] = (),
+    *,
+    largest: int = SMALL,
+    most: int = MOST_ROWS,
 ) -> Rows:
     """All rows of an answer. Values leave a session file only through this function.
 
-    Raises `Damaged` if there are over ``most``, and sqlite3.DataError if a value takes over ``largest``
-    bytes, before it is loaded.
+    Raises `Damaged` if there are over ``most``, and sqlite3.DataError if a value takes over
+    ``largest`` bytes, before it is loaded.
     """
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, _MOST_BYTES))
     try:
@@ -277,9 +304,16 @@ def read_rows(
     return rows
 
 
-def select(db: Connection, table: str, columns: Types, clause: str = "", *rest: Any, **limits: Any) -> Rows:
-    """These columns of a table, each value checked by the type of its column; ``rest``: parameters. Raises as
-    `read_rows` does."""
+def select(
+    db: Connection,
+    table: str,
+    columns: Types,
+    clause: str = "",
+    *rest: Any,
+    **limits: Any,
+) -> Rows:
+    """These columns of a table, each value checked by the type of its column; ``rest``: parameters.
+    Raises as `read_rows` does."""
     rows = read_rows(db, f"SELECT {', '.join(columns)} FROM {table} {clause}", *rest, **limits)
     return convert_rows(rows, table.split()[-1], columns)
 
@@ -292,11 +326,11 @@ def only_row(db: Connection, table: str, columns: Types) -> dict[str, Any]:
 
 
 def check_file(path: Path) -> os.stat_result:
-    """Identify the file. Raises `NotASession` for anything but a regular file, and `SessionError` if it is
-    not readable.
+    """Identify the file. Raises `NotASession` for anything but a regular file, and `SessionError`
+    if it is not readable.
 
-    Never opens it: closing a descriptor of a database drops every lock that this process holds on it. SQLite
-    in another process would then take the write-ahead log for abandoned and delete it.
+    Never opens it: closing a descriptor of a database drops every lock that this process holds on
+    it. SQLite in another process would then take the write-ahead log for abandoned and delete it.
     """
     if os.path.isdir(path):  # Path.is_dir raises for a folder that is not readable
         raise NotASession(f"{path} is a folder, not a session")
@@ -316,21 +350,23 @@ def check_file(path: Path) -> os.stat_result:
 def fold_log(path: Path) -> None:
     """Checkpoint the write-ahead log, if possible.
 
-    The last reader of a session whose trainer was killed calls this, so that the session is one file.
+    The last reader of a session whose trainer was killed calls this, so that the session is one
+    file.
     """
     _pragma(path, "wal_checkpoint(TRUNCATE)", "mode=rw")
 
 
 def remove_database(path: Path) -> None:
-    """Delete an SQLite file that is not open anywhere, and the files that SQLite may have left beside it."""
+    """Delete an SQLite file that is not open anywhere, and the files that SQLite may have left
+    beside it."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         path.unlink()
     remove_log(path)
 
 
 def remove_log(path: Path) -> None:
-    """Delete the files that SQLite left beside a file which is gone: it would read what they hold into the
-    next file of that name."""
+    """Delete the files that SQLite left beside a file which is gone: it would read what they hold
+    into the next file of that name."""
     for ending in BESIDE:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.with_name(path.name + ending).unlink()
@@ -350,7 +386,9 @@ def sync(path: Path) -> None:
 
 def is_sqlite(path: Path) -> bool:
     """Whether the file begins like an SQLite file; False if it cannot be read."""
-    if not os.path.isfile(path) or not os.path.getsize(path):  # opening a pipe would wait for its other end
+    if not os.path.isfile(path) or not os.path.getsize(
+        path
+    ):  # opening a pipe would wait for its other end
         return False
     # SQLite itself reads the file (see `check_file`), since this process may have it open.
     if _pragma(path, "schema_version", "mode=ro&immutable=1") is not None:
@@ -376,7 +414,8 @@ def is_ours(path: Path) -> bool:
     # As in `is_sqlite`, SQLite reads the file and changes nothing. The log is left out if possible:
     # with it SQLite writes a -shm, which would stay behind if another process deletes the session.
     return os.path.isfile(path) and any(
-        _pragma(path, "application_id", how) == APPLICATION_ID for how in ("mode=ro&immutable=1", "mode=ro")
+        _pragma(path, "application_id", how) == APPLICATION_ID
+        for how in ("mode=ro&immutable=1", "mode=ro")
     )
 
 

@@ -1,7 +1,7 @@
 """Values from a session file, checked by their types, and arrays from bytes.
 
-Everything here raises `Damaged`, naming the place, such as "progress.articles", for a value that no session
-of ours can have.
+Everything here raises `Damaged`, naming the place, such as "progress.articles", for a value that no
+session of ours can have.
 """
 
 import io
@@ -38,7 +38,8 @@ _CELL = re.compile(r"^\[\d+\]\[(\d+)\]")
 
 
 def convert(value: object, kind: Any, place: str, columns: Sequence[str] = ()) -> Any:
-    """A plain value as this type; ``columns``: the columns' names, if the value is rows of a table."""
+    """A plain value as this type; ``columns``: the columns' names, if the value is rows of a
+    table."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError) as error:
@@ -48,7 +49,9 @@ def convert(value: object, kind: Any, place: str, columns: Sequence[str] = ()) -
 def from_json(value: object, kind: Any, place: str, longest: int = 2**20) -> Any:
     """The value of JSON text of at most ``longest`` characters, as this type."""
     try:
-        return msgspec.json.decode(convert(value, Annotated[str, Meta(max_length=longest)], place), type=kind)
+        return msgspec.json.decode(
+            convert(value, Annotated[str, Meta(max_length=longest)], place), type=kind
+        )
     except msgspec.ValidationError as error:
         raise _damaged(error, place) from None
     except (msgspec.DecodeError, RecursionError):
@@ -92,9 +95,15 @@ def whole(value: object, place: str, low: int = 0, high: int = 10**15) -> int:
 
 
 def numbers(
-    value: object, place: str, dtype: type[np.generic], shape: tuple[int, ...], low: float, high: float
+    value: object,
+    place: str,
+    dtype: type[np.generic],
+    shape: tuple[int, ...],
+    low: float,
+    high: float,
 ) -> NDArray[Any]:
-    """An array from its bytes, with numbers from ``low`` to ``high``. -1 in a shape stands for the rest."""
+    """An array from its bytes, with numbers from ``low`` to ``high``. -1 in a shape stands for the
+    rest."""
     try:
         array: NDArray[Any] = np.frombuffer(value, dtype).reshape(shape)  # type: ignore[call-overload]
     except (TypeError, ValueError):
@@ -113,16 +122,19 @@ def _damaged(error: Exception, place: str, columns: Sequence[str] = ()) -> Damag
 
 # Arrays as bytes for the session file, .npz without pickle, and .npz files that somebody else made.
 #
-# Nothing is unpacked before its size is known. Large arrays are read from the file as they are needed: half a
-# gigabyte opens at once.
+# Nothing is unpacked before its size is known. Large arrays are read from the file as they are
+# needed: half a gigabyte opens at once.
 
-_LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip member: ends with the lengths of its name and extra field
+_LOCAL_HEADER = struct.Struct(
+    "<26xHH"
+)  # of a zip member: ends with the lengths of its name and extra field
 _END = struct.Struct("<4s8xL6x")
 """A zip's last record; of its fields, the size of the directory in bytes."""
 _WIDE_END = struct.Struct("<4s36xQ8x20x")
 """The same for a zip over 4 GB; it comes before that record, together with a pointer to it."""
 LARGEST_DIRECTORY = 2**16
-"""The most bytes of a zip's directory: hundreds of arrays. `zipfile` makes an object of each entry."""
+"""The most bytes of a zip's directory: hundreds of arrays. `zipfile` makes an object of each
+entry."""
 MOST_UNPACKED = 2**29
 """The most bytes of compressed arrays; uncompressed ones stay on disk, however large."""
 _MOST_ARRAYS = 100
@@ -161,13 +173,14 @@ Column = OnDisk | NDArray[Any]
 
 
 def open_npz(file: BinaryIO, names: Sequence[str]) -> tuple[dict[str, Column], str]:
-    """(the arrays ``names`` of an .npz, a text that changes when an array does: their sizes and CRC-32 from
-    the file's directory). Nothing is unpickled, and a single number becomes an array of one.
+    """(the arrays ``names`` of an .npz, a text that changes when an array does: their sizes and
+    CRC-32 from the file's directory). Nothing is unpickled, and a single number becomes an array of
+    one.
 
     ``file`` has to stay open; compressed arrays are loaded into memory.
 
-    Nothing is unpacked before its size is known. Raises KeyError with the missing name, `TooLarge`, OSError,
-    and whatever zipfile, zlib and numpy raise on hostile bytes.
+    Nothing is unpacked before its size is known. Raises KeyError with the missing name, `TooLarge`,
+    OSError, and whatever zipfile, zlib and numpy raise on hostile bytes.
     """
     check_directory(file)
     with zipfile.ZipFile(file) as archive:
@@ -176,14 +189,19 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> tuple[dict[str, Column], s
             if f"{name}.npy" not in stored:
                 raise KeyError(name)
         members = [archive.getinfo(f"{name}.npy") for name in names]
-        compressed = [member for member in archive.infolist() if member.compress_type != zipfile.ZIP_STORED]
+        compressed = [
+            member for member in archive.infolist() if member.compress_type != zipfile.ZIP_STORED
+        ]
         if any(member.compress_type != zipfile.ZIP_DEFLATED for member in compressed):
             raise ValueError("its compression is not that of an .npz")
         if sum(member.file_size for member in compressed) > MOST_UNPACKED:
             raise TooLarge(
-                f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, uncompressed"
+                f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, "
+                "uncompressed"
             )
-        arrays = {name: _open(file, archive, member) for name, member in zip(names, members, strict=True)}
+        arrays = {
+            name: _open(file, archive, member) for name, member in zip(names, members, strict=True)
+        }
     return arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members)
 
 
@@ -204,12 +222,16 @@ def check_directory(file: BinaryIO) -> None:
 
 
 def array_header(content: IO[bytes], size: int) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
-    """The type and shape of the array in a .npy of ``size`` bytes, and whether it is in column-major order.
+    """The type and shape of the array in a .npy of ``size`` bytes, and whether it is in
+    column-major order.
 
-    Leaves ``content`` at the first value. Raises ValueError, also if the size does not fit the array, and
-    whatever else numpy raises on hostile bytes.
+    Leaves ``content`` at the first value. Raises ValueError, also if the size does not fit the
+    array, and whatever else numpy raises on hostile bytes.
     """
-    if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may have any length
+    if np.lib.format.read_magic(content) != (
+        1,
+        0,
+    ):  # a header of another version may have any length
         raise ValueError("not a plain array")
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(content)
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != size - content.tell():
@@ -262,7 +284,10 @@ def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
             stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
             if not stored or sum(member.file_size for member in members) > len(data):
                 raise ValueError("it unpacks to more than its own size")
-            return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
+            return {
+                member.filename.removesuffix(".npy"): _array(archive.read(member))
+                for member in members
+            }
     except Exception as error:  # noqa: BLE001 (zipfile and numpy raise anything on damaged bytes)
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise Damaged(f"{place} cannot be read: {reason[:80]}") from None
@@ -271,32 +296,42 @@ def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
 def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
     """A model's ``state()`` as (JSON of the plain numbers, flags and strings, .npz of the arrays).
 
-    Raises `SessionError` for values that `unpack_state` would not accept, which a model of another package
-    may have.
+    Raises `SessionError` for values that `unpack_state` would not accept, which a model of another
+    package may have.
     """
     arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
     plain = {key: value for key, value in state.items() if key not in arrays}
-    unfit = [key for key, value in arrays.items() if not is_number(value.dtype) or value.ndim > _MOST_AXES]
+    unfit = [
+        key
+        for key, value in arrays.items()
+        if not is_number(value.dtype) or value.ndim > _MOST_AXES
+    ]
     unfit += [key for key, value in plain.items() if not _is_plain(value)]
     if len(arrays) > _MOST_ARRAYS:
         raise SessionError(
-            f"a session stores at most {_MOST_ARRAYS} arrays of a model, and this one has {len(arrays)}"
+            f"a session stores at most {_MOST_ARRAYS} arrays of a model, and this one has "
+            f"{len(arrays)}"
         )
     if unfit:
         raise SessionError(
-            f"a session stores finite numbers, flags, texts and arrays of numbers: {unfit[0]} of the model's "
-            "state is something else"
+            f"a session stores finite numbers, flags, texts and arrays of numbers: {unfit[0]} of "
+            "the model's state is something else"
         )
     return json.dumps(plain), pack_arrays(arrays)
 
 
 def unpack_state(scalars: object, arrays: object) -> dict[str, Any]:
     """The inverse of `pack_state`. Raises `Damaged` for anything that it did not make."""
-    return {**from_json(scalars, dict[str, Any], "models.scalars"), **unpack_arrays(arrays, "models.arrays")}
+    return {
+        **from_json(scalars, dict[str, Any], "models.scalars"),
+        **unpack_arrays(arrays, "models.arrays"),
+    }
 
 
 def _is_plain(value: object) -> bool:
-    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+    return isinstance(value, bool | int | str) or (
+        isinstance(value, float) and math.isfinite(value)
+    )
 
 
 def _array(content: bytes) -> NDArray[Any]:

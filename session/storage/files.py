@@ -16,10 +16,16 @@ from typing import BinaryIO
 from wikitopics.crawler.system import open_own
 from wikitopics.session.errors import os_error_as
 from wikitopics.session.paths import is_at
-from wikitopics.session.storage.database import closed_on_error, keep_sessions, remove_database, sync
+from wikitopics.session.storage.database import (
+    closed_on_error,
+    keep_sessions,
+    remove_database,
+    sync,
+)
 
 _DRAFT = ".wikitopics-"
-"""The beginning of a draft's name: a file or folder that replaces another one once it is complete."""
+"""The beginning of a draft's name: a file or folder that replaces another one once it is
+complete."""
 _NAMES = (f"{_DRAFT}*.new", ".*.db.new")
 _OLD = ".old"
 """The ending of the name of a folder that is being replaced."""
@@ -28,8 +34,8 @@ _OLD = ".old"
 def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
     """Open a regular file for reading, or with ``pipes`` also a pipe.
 
-    Raises OSError for anything else, without opening it: a device may never end, and opening a pipe waits for
-    its other end.
+    Raises OSError for anything else, without opening it: a device may never end, and opening a pipe
+    waits for its other end.
     """
     mode = os.stat(path).st_mode
     _check_kind(path, mode, pipes=pipes)
@@ -72,8 +78,8 @@ def make_folder(folder: Path) -> None:
 def check_target(target: Path) -> None:
     """Raise now the errors that `replacing` would raise at the end.
 
-    Raises `BadUsage` if a session or a part of one would be replaced, and `SessionError` for a folder, a pipe
-    or a device.
+    Raises `BadUsage` if a session or a part of one would be replaced, and `SessionError` for a
+    folder, a pipe or a device.
     """
     keep_sessions(target)
     with os_error_as(f"cannot write {target}"):
@@ -84,8 +90,8 @@ def check_target(target: Path) -> None:
 def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """An empty new file that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
-    A symbolic link is replaced, never followed. Raises the errors of `check_target`, and `SessionError` for
-    an OSError in the block.
+    A symbolic link is replaced, never followed. Raises the errors of `check_target`, and
+    `SessionError` for an OSError in the block.
     """
     check_target(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -100,7 +106,8 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """The file of `draft_of`, open for writing; if the target is the null device, the device itself."""
+    """The file of `draft_of`, open for writing; if the target is the null device, the device
+    itself."""
     if is_at(target, os.stat(os.devnull)):
         with target.open("wb") as file:
             yield file
@@ -113,9 +120,11 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
 def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
     """An empty new folder that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
-    All files written into it must be named ``stem``, with or without an ending: only a folder without other
-    files is replaced. The old folder is deleted last: a process killed before that leaves it, perhaps under
-    another name, which the next call for ``target`` puts right. Raises the errors of `replacing`.
+    All files written into it must be named ``stem``, with or without an ending: only a folder
+    without other
+    files is replaced. The old folder is deleted last: a process killed before that leaves it,
+    perhaps under another name, which the next call for ``target`` puts right. Raises the errors of
+    `replacing`.
     """
     keep_sessions(target)
     with os_error_as(f"cannot write {target}"):
@@ -138,7 +147,8 @@ def _aside(target: Path) -> Path:
 
 
 def _swap(draft: Path, target: Path, old: Path) -> None:
-    """Give a new folder the name ``target``; one that has it is called ``old`` first, and then deleted."""
+    """Give a new folder the name ``target``; one that has it is called ``old`` first, and then
+    deleted."""
     if not os.path.lexists(target):
         draft.rename(target)
         return
@@ -153,7 +163,8 @@ def _swap(draft: Path, target: Path, old: Path) -> None:
 
 
 def set_aside(folder: Path) -> Iterator[Path]:
-    """The folders that processes killed in `replacing_folder` have left in a folder under another name."""
+    """The folders that processes killed in `replacing_folder` have left in a folder under another
+    name."""
     yield from sorted(folder.glob(f"{_DRAFT}*{_OLD}"))
 
 
@@ -161,9 +172,9 @@ def set_aside(folder: Path) -> Iterator[Path]:
 def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
     """A new file or folder that is deleted at the end, unless it has another name by then.
 
-    ``make`` creates and opens it. It has a unique name, so that two writers never mix, and is locked. The
-    kernel frees the lock if this process dies, however it dies, and the next one that writes to the folder
-    deletes the draft. Raises OSError.
+    ``make`` creates and opens it. It has a unique name, so that two writers never mix, and is
+    locked. The kernel frees the lock if this process dies, however it dies, and the next one that
+    writes to the folder deletes the draft. Raises OSError.
     """
     for old in left_behind(folder):
         if old.name.startswith(f"{_DRAFT}{_machine()}-"):
@@ -173,11 +184,15 @@ def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
         # absolute, since SQLite would take a relative path that begins with "file:" for an address
         draft = folder.absolute() / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
         descriptor = make(draft)
-        with contextlib.suppress(OSError):  # a file system without locks: nobody will delete the draft
+        with contextlib.suppress(
+            OSError
+        ):  # a file system without locks: nobody will delete the draft
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if is_at(draft, os.fstat(descriptor)):
             break
-        os.close(descriptor)  # before it was locked, another process took it for abandoned and deleted it
+        os.close(
+            descriptor
+        )  # before it was locked, another process took it for abandoned and deleted it
     try:
         yield draft
     finally:
@@ -191,7 +206,8 @@ def _new_folder(path: Path) -> int:
 
 
 def _machine() -> str:
-    """Identifies this machine: on a shared file system, locks of other machines may not be visible."""
+    """Identifies this machine: on a shared file system, locks of other machines may not be
+    visible."""
     return _digest(os.uname().nodename.encode(), 4)
 
 
@@ -211,7 +227,8 @@ def left_behind(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _locked(draft: Path) -> Iterator[None]:
-    """Hold the lock of a draft. Raises OSError if a live process holds it, and for another user's draft."""
+    """Hold the lock of a draft. Raises OSError if a live process holds it, and for another user's
+    draft."""
     descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if os.fstat(descriptor).st_uid != os.geteuid():
@@ -223,7 +240,8 @@ def _locked(draft: Path) -> Iterator[None]:
 
 
 def _check_folder(path: Path, stem: str) -> None:
-    """Raise OSError unless ``path`` is free, a link, or a folder such as `replacing_folder` leaves."""
+    """Raise OSError unless ``path`` is free, a link, or a folder such as `replacing_folder`
+    leaves."""
     if path.is_symlink() or not path.exists():
         return
     if not path.is_dir():
@@ -247,7 +265,8 @@ def open_to_append(path: Path) -> BinaryIO:
 
 
 def _check_place(path: Path) -> None:
-    """Raise OSError unless ``path`` is free, a regular file, or a link to one, to a folder or to nothing."""
+    """Raise OSError unless ``path`` is free, a regular file, or a link to one, to a folder or to
+    nothing."""
     try:
         is_link, mode = path.is_symlink(), path.stat().st_mode
     except FileNotFoundError:
@@ -261,4 +280,6 @@ def _check_kind(path: str | Path, mode: int, *, pipes: bool = False) -> None:
     if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):
         return
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
-    raise OSError(errno.EINVAL, f"{kinds.get(stat.S_IFMT(mode), 'a device')}, not a regular file", str(path))
+    raise OSError(
+        errno.EINVAL, f"{kinds.get(stat.S_IFMT(mode), 'a device')}, not a regular file", str(path)
+    )

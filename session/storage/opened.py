@@ -1,5 +1,5 @@
-"""A session file open for reading, with what every question needs: the settings, the vocabulary, and the
-progress of the stream.
+"""A session file open for reading, with what every question needs: the settings, the vocabulary,
+and the progress of the stream.
 """
 
 import contextlib
@@ -23,15 +23,22 @@ from wikitopics.session.paths import SHM, WAL, beside, command, no_session, sess
 from wikitopics.session.records import JSON, PositiveCount, Progress, Scored, Text
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
 from wikitopics.session.storage import database
-from wikitopics.session.storage.decoding import MOST_WORD_BYTES, Rows, columns_of, convert, from_json, whole
+from wikitopics.session.storage.decoding import (
+    MOST_WORD_BYTES,
+    Rows,
+    columns_of,
+    convert,
+    from_json,
+    whole,
+)
 from wikitopics.session.system import owner
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import FORM, is_printable
 
 # The settings and the vocabulary with which a session was made.
 #
-# Settings are checked only by their shapes, and nothing is loaded for that: a session can be read even if the
-# package of its model or source is no longer installed.
+# Settings are checked only by their shapes, and nothing is loaded for that: a session can be read
+# even if the package of its model or source is no longer installed.
 
 _Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Word = Annotated[str, Meta(max_length=64)]
@@ -81,12 +88,17 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
 def _spec(value: Mapping[str, Any]) -> ModelSpec:
     """One of the models; only its kind knows the meaning of its options."""
     own = convert(value, _StoredModel, "settings.models")
-    options = {key: option for key, option in value.items() if key not in _StoredModel.__annotations__}
-    return ModelSpec(**own, options=convert(options, dict[Text, _Whole | float | _Word], "settings.models"))
+    options = {
+        key: option for key, option in value.items() if key not in _StoredModel.__annotations__
+    }
+    return ModelSpec(
+        **own, options=convert(options, dict[Text, _Whole | float | _Word], "settings.models")
+    )
 
 
 def keep_index(path: Path, index: Mapping[str, object]) -> None:
-    """Store the pandas type of the ids that a program gave its texts: the index's `dtype` and `name`.
+    """Store the pandas type of the ids that a program gave its texts: the index's `dtype` and
+    `name`.
 
     Raises `SessionError`.
     """
@@ -168,7 +180,8 @@ class OpenedSession:
         return int(self._rows("PRAGMA data_version")[0][0])
 
     def _format(self) -> int:
-        """The version of the file's format, read each time: a trainer may upgrade the file meanwhile."""
+        """The version of the file's format, read each time: a trainer may upgrade the file
+        meanwhile."""
         return int(self._rows("PRAGMA user_version")[0][0])
 
     def _is_of_1_0(self) -> bool:
@@ -176,13 +189,15 @@ class OpenedSession:
         return self._format() == database.FIRST_RELEASED
 
     def settings(self) -> Settings:
-        """The settings with which the session was created. The fingerprint comes with the vocabulary."""
+        """The settings with which the session was created. The fingerprint comes with the
+        vocabulary."""
         if self._settings is None or self._settings.building:
             self._settings = decode_settings(self.select("settings", {"key": Text, "value": Any}))
         return self._settings
 
     def index(self) -> tuple[str | int | None, str] | None:
-        """(the name, the dtype) of the ids that a Python program gave its texts; None if they are texts."""
+        """(the name, the dtype) of the ids that a Python program gave its texts; None if they are
+        texts."""
         rows = self._rows("SELECT value FROM settings WHERE key = 'index'")
         if not rows:
             return None
@@ -221,7 +236,8 @@ class OpenedSession:
         return self.models().index(self.model_named(name))
 
     def _spec_in(self, table: str, model: object, **topics: int | None) -> ModelSpec:
-        """The model of this number, named in a row of this table; ``topics``: the row's topics, by column.
+        """The model of this number, named in a row of this table; ``topics``: the row's topics, by
+        column.
 
         Raises `Damaged` if the session has no such model, or the model no such topic.
         """
@@ -235,7 +251,9 @@ class OpenedSession:
     def vocabulary(self) -> tuple[str, ...]:
         """The words, by id; none while the session is building its vocabulary."""
         if not self._words:
-            rows = self._rows("SELECT fingerprint, words FROM vocabulary", largest=MOST_WORD_BYTES, most=1)
+            rows = self._rows(
+                "SELECT fingerprint, words FROM vocabulary", largest=MOST_WORD_BYTES, most=1
+            )
             if rows:
                 self._words = decode_words(*rows[0])
             elif not self.settings().building:
@@ -250,13 +268,16 @@ class OpenedSession:
     def _check_built(self) -> None:
         if self.settings().building:
             raise SessionError(
-                f"{session_name(self.path)} is still building its vocabulary, and has no topics yet; "
-                f"`{command('status', self.path)}` shows its progress"
+                f"{session_name(self.path)} is still building its vocabulary, and has no topics "
+                f"yet; `{command('status', self.path)}` shows its progress"
             )
 
     def progress(self) -> Progress:
         """The progress at the last commit."""
-        columns = {**columns_of(Progress), "prequential": Annotated[tuple[Scored, ...] | None, JSON]}
+        columns = {
+            **columns_of(Progress),
+            "prequential": Annotated[tuple[Scored, ...] | None, JSON],
+        }
         if self._is_of_1_0():
             del columns["again"]
         with database.session_errors(self.path):
@@ -273,7 +294,8 @@ class OpenedSession:
         self._connection.close()
 
     def leave(self) -> None:
-        """Close, and if no trainer is left, fold in the write-ahead log, so that the session is one file."""
+        """Close, and if no trainer is left, fold in the write-ahead log, so that the session is one
+        file."""
         self._connection.close()
         if owner(self.path) is None:
             database.fold_log(self.path)
@@ -301,9 +323,9 @@ def _connect(path: Path) -> sqlite3.Connection:
         is_new = time.time() - written < QUIET_SECONDS  # perhaps by a trainer on another machine
         if is_busy or (size and is_shared and is_new):
             raise
-    # A reader without write permission needs the -shm file that only a writer makes; a full disk has no room
-    # for one, and on some file systems nobody can use one. Nobody writes now, so the log can be read without
-    # it, or, if that is empty, the file as it is.
+    # A reader without write permission needs the -shm file that only a writer makes; a full disk
+    # has no room for one, and on some file systems nobody can use one. Nobody writes now, so the
+    # log can be read without it, or, if that is empty, the file as it is.
     return database.open_session(path, database.ALONE if size else "mode=ro&immutable=1", 5.0)
 
 

@@ -1,7 +1,8 @@
 """The proportions of articles, in a few large rows: the tables `blocks` and `proportions`.
 
-There is one row per minibatch; a finished session over the user's own documents also has rows for those held
-out. SQLite returns a million rows of `articles` in half a second, a thousand blocks in a twentieth of that.
+There is one row per minibatch; a finished session over the user's own documents also has rows for
+those held out. SQLite returns a million rows of `articles` in half a second, a thousand blocks in a
+twentieth of that.
 """
 
 import zlib
@@ -22,12 +23,13 @@ from wikitopics.session.storage.database import SMALL, select
 MOST_KEPT = 16
 """The most topics stored for an article: its largest."""
 LEAST = 0.005
-"""Smaller proportions are not stored; in a model of over 100 topics, those under half an equal share."""
+"""Smaller proportions are not stored; in a model of over 100 topics, those under half an equal
+share."""
 LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
 """The most bytes that an article takes."""
 _FULL = 255
-"""Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
-so that large and small proportions are equally exact for it."""
+"""Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square
+roots, so that large and small proportions are equally exact for it."""
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"
 BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
 IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
@@ -36,8 +38,8 @@ IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.
 
 @dataclass(frozen=True, slots=True)
 class Proportions:
-    """The largest proportions of ``n`` articles in one model, as compressed sparse rows: the part that a
-    session stores.
+    """The largest proportions of ``n`` articles in one model, as compressed sparse rows: the part
+    that a session stores.
 
     An article takes one byte, and two for each of its topics (three if the model has over 256).
     """
@@ -60,7 +62,8 @@ class Proportions:
         return from_zero(self.lengths)
 
     def values(self) -> NDArray[np.float32]:
-        """The proportions, parallel to ``topics``. An article's sum is at most 1: some may not be stored."""
+        """The proportions, parallel to ``topics``. An article's sum is at most 1: some may not be
+        stored."""
         values = self.roots.astype(np.float32)
         values /= _FULL
         values *= values
@@ -91,7 +94,9 @@ class Proportions:
             np.rint(exact).astype(np.uint8),
         )
         squares = np.add.reduceat(result.roots.astype(np.int64) ** 2, result.indptr()[:-1])
-        over = np.repeat(squares > _FULL**2, lengths)  # these sum to more than 1, so round their roots down
+        over = np.repeat(
+            squares > _FULL**2, lengths
+        )  # these sum to more than 1, so round their roots down
         result.roots[over] = exact[over]
         return result
 
@@ -138,15 +143,22 @@ class Proportions:
             np.frombuffer(b"".join(roots), np.uint8),
         )
         if blocks:
-            result._check(np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics)
+            result._check(
+                np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics
+            )
         return result
 
     def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
-        """Check that each block's lengths match its topics, and that `of` can have produced every number."""
+        """Check that each block's lengths match its topics, and that `of` can have produced every
+        number."""
         starts = self.indptr()
         if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
             raise Damaged("proportions.data has articles of another length")
-        if self.topics.max() >= n_topics or not ascends(self.topics, starts) or not self.roots.all():
+        if (
+            self.topics.max() >= n_topics
+            or not ascends(self.topics, starts)
+            or not self.roots.all()
+        ):
             raise Damaged("proportions.data holds numbers that are out of range")
 
 
@@ -155,15 +167,24 @@ def _type_of_topics(n_topics: int) -> np.dtype[np.unsignedinteger[Any]]:
 
 
 def title_key(title: str) -> int:
-    """A 16-bit hash of a title, ignoring case, which rules out most titles other than the one sought."""
+    """A 16-bit hash of a title, ignoring case, which rules out most titles other than the one
+    sought."""
     return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
 
 
-def insert_block(db: Connection, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
+def insert_block(
+    db: Connection,
+    block: Block,
+    proportions: Sequence[Proportions],
+    first_seq: int,
+) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
     ids, narrow = block.page_ids, block.page_ids.astype("<i4")
     # Documents of a file of word counts have only numbers.
-    titles = (title or f"document {number}" for title, number in zip(block.titles, ids.tolist(), strict=True))
+    titles = (
+        title or f"document {number}"
+        for title, number in zip(block.titles, ids.tolist(), strict=True)
+    )
     packed = (narrow if (narrow == ids).all() else ids.astype("<i8")).tobytes()
     keys = np.array(list(map(title_key, titles)), "<u2").tobytes()
     db.execute("INSERT INTO blocks VALUES (?, ?, ?, ?)", [first_seq, len(block), packed, keys])
@@ -172,7 +193,10 @@ def insert_block(db: Connection, block: Block, proportions: Sequence[Proportions
 
 
 def renew_proportions(
-    db: Connection, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+    db: Connection,
+    seqs: Sequence[int],
+    proportions: Sequence[Proportions],
+    topics: Sequence[int],
 ) -> None:
     """Replace the proportions of the articles ``seqs`` with the models' current ones.
 
@@ -180,7 +204,10 @@ def renew_proportions(
     """
     if not proportions:
         return
-    between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
+    between = (
+        "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq "
+        "<= ?)"
+    )
     for first, size in select(db, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
         start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
         if start == stop:
@@ -189,7 +216,14 @@ def renew_proportions(
         rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
         for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
             room = LARGEST_ARTICLE * size + SMALL
-            stored = select(db, "proportions", {"data": Any}, OF_BLOCK, [model, first], largest=room)
+            stored = select(
+                db,
+                "proportions",
+                {"data": Any},
+                OF_BLOCK,
+                [model, first],
+                largest=room,
+            )
             old = Proportions.from_blocks([(data, size) for (data,) in stored or [(None,)]], K)
             both = Proportions.concatenate([old, new[start:stop]])
             data = both.take(rows).to_bytes()
@@ -198,8 +232,8 @@ def renew_proportions(
 
 @dataclass(frozen=True, slots=True)
 class RecordedArticles:
-    """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in some
-    blocks."""
+    """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in
+    some blocks."""
 
     first_seqs: NDArray[np.int64]
     """(blocks,) the number of each block's first article; its others have the next numbers."""

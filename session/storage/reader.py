@@ -55,25 +55,33 @@ class Heartbeat:
 
 
 _PROCESS = "json_extract(activity, '$.process')"
-HEARTBEAT = {"at": Moment, _PROCESS: Text, "state": State, "activity": Annotated[TrainerActivity, JSON]}
+HEARTBEAT = {
+    "at": Moment,
+    _PROCESS: Text,
+    "state": State,
+    "activity": Annotated[TrainerActivity, JSON],
+}
 """The columns from which a `Heartbeat` is read."""
 
 
 class SessionReader(TopicReader, ArticleReader, CountsReader):
-    """Everything that can be asked of a session. Articles, topics and word counts have their own modules."""
+    """Everything that can be asked of a session. Articles, topics and word counts have their own
+    modules."""
 
     def heartbeat(self) -> Heartbeat:
         """The last heartbeat of a trainer; in the state "new" if there never was one."""
         rows = self.select("heartbeat", HEARTBEAT, "WHERE id = 1")
-        return next((Heartbeat(at, Process.from_text(by), *rest) for at, by, *rest in rows), Heartbeat())
+        return next(
+            (Heartbeat(at, Process.from_text(by), *rest) for at, by, *rest in rows), Heartbeat()
+        )
 
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""
         return [Flow(*row) for row in self.select("flow", columns_of(Flow), "ORDER BY id")]
 
     def events(self, limit: int = 200, until: float | None = None) -> list[Event]:
-        """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds since
-        the epoch."""
+        """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds
+        since the epoch."""
         newest_first = "WHERE at <= ifnull(?, at) ORDER BY id DESC LIMIT ?"
         rows = self.select("events", columns_of(Event), newest_first, [until, limit])
         return [Event(*row) for row in reversed(rows)]
@@ -89,7 +97,8 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         return f"{status.documents:,} {noun(source)} ({name})"
 
     def check_there(self) -> None:
-        """Raise `NoSession` if the file was removed or replaced: the open one is then no session any more."""
+        """Raise `NoSession` if the file was removed or replaced: the open one is then no session
+        any more."""
         if not is_at(self.path, self.file):
             raise NoSession(f"{self.path} was removed or replaced")
 
@@ -109,7 +118,9 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         now = time.time()
         pid = owner_pid(self.path)
         state, activity = _state(progress.finished, beat, pid, now), beat.activity
-        live = pid is not None and beat.process.pid == pid  # and the heartbeat is not of another run
+        live = (
+            pid is not None and beat.process.pid == pid
+        )  # and the heartbeat is not of another run
         at_work = live and beat.state != "stopped"
         late = state in ("running", "paused", "stalled") and now - beat.at > BEATS_SECONDS
         suspended = late and beat.process.is_suspended()
@@ -134,7 +145,9 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             passes=settings[PASSES],
             added=BEFORE in settings.source_options,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
-            checkpoint_age_seconds=max(0.0, now - progress.committed_at) if progress.crawled else None,
+            checkpoint_age_seconds=max(0.0, now - progress.committed_at)
+            if progress.crawled
+            else None,
             heartbeat_age_seconds=None if beat.state == "new" else max(0.0, now - beat.at),
             activity=activity if at_work else activity.ended(),
             models=models,
@@ -159,7 +172,11 @@ def backup(path: Path, target: Path) -> None:
         if os.path.lexists(target.with_name(target.name + ending)):
             raise SessionError(f"{target}{ending} already exists: name a new file")
     check_length(target)
-    with session_errors(target), SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
+    with (
+        session_errors(target),
+        SessionReader(path) as reader,
+        draft_of(target, mode=0o600) as draft,
+    ):
         name = os.fsencode(draft)  # which need not be text
         reader._connection.execute("VACUUM INTO CAST(? AS TEXT)", [name])
         # On the copy, no trainer must seem to have died.

@@ -1,7 +1,7 @@
 """The models and their topics.
 
-The tables are `models`, `metrics`, `snapshots`, `topic_names`, `areas`, `given_names` and `topic_events`, and
-of `settings` the row `hidden`.
+The tables are `models`, `metrics`, `snapshots`, `topic_names`, `areas`, `given_names` and
+`topic_events`, and of `settings` the row `hidden`.
 """
 
 import json
@@ -83,7 +83,13 @@ _MEASUREMENT = {
 }
 _STORED = "metric <> 'perplexity'"
 """Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
-_SNAPSHOT = {"model": Count, "articles": Count, "word_ids": Any, "probabilities": Any, "shares": Any}
+_SNAPSHOT = {
+    "model": Count,
+    "articles": Count,
+    "word_ids": Any,
+    "probabilities": Any,
+    "shares": Any,
+}
 _Number = Annotated[int, Meta(ge=0, lt=MOST_AREAS)]
 _AREAS = {
     "of_topic": Any,
@@ -92,8 +98,13 @@ _AREAS = {
     "names": Annotated[tuple[tuple[_Number, tuple[TopicName, ...]], ...], JSON],
 }
 MOST_MEETING_TOPICS = 1000
-"""The most topics for which a model's meetings are counted: every commit stores those of all pairs."""
-_GIVEN_NAME = {"model": Count, "topic": Count, "name": Annotated[str, Meta(max_length=LONGEST_NAME)]}
+"""The most topics for which a model's meetings are counted: every commit stores those of all
+pairs."""
+_GIVEN_NAME = {
+    "model": Count,
+    "topic": Count,
+    "name": Annotated[str, Meta(max_length=LONGEST_NAME)],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +116,16 @@ class TopicNames:
     alive: frozenset[int]
     """The topics born and not dead."""
     lasting: tuple[str, ...]
-    """The names used in events, by topic. Another name is shown while this one does not suit the topic."""
+    """The names used in events, by topic. Another name is shown while this one does not suit the
+    topic."""
 
 
 def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
-    """A name for each topic or group of topics, in one line: "river, lake, dam" or "World War II · Berlin".
+    """A name for each topic or group of topics, in one line: "river, lake, dam" or "World War II ·
+    Berlin".
 
-    ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by id.
+    ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by
+    id.
     """
     return [joined(name_of([words[i] for i in ids.tolist()])) for ids in relevant]
 
@@ -138,8 +152,8 @@ class TopicReader(OpenedSession):
     def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         super().__init__(path, connection)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
-        """(2, K) the shares, and the topics' own parts of them, by model number and article count, as far
-        as they have been read."""
+        """(2, K) the shares, and the topics' own parts of them, by model number and article count,
+        as far as they have been read."""
 
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order.
@@ -155,10 +169,13 @@ class TopicReader(OpenedSession):
             "topics_in_use": Count,
             "updates": Count,
             "rho": Annotated[float, Meta(ge=0, le=1)],
-            f"({score}) AS log_likelihood": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
+            f"({score}) AS log_likelihood": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)]
+            | None,
             f"({score.replace('value', 'articles', 1)}) AS measured_at": Count | None,
         }
-        settings = self.settings()  # first, since a trainer that has built the vocabulary writes both at once
+        settings = (
+            self.settings()
+        )  # first, since a trainer that has built the vocabulary writes both at once
         rows, specs = self.select("models", columns, "m ORDER BY id"), settings.models
         if not rows and settings.building:  # they wait for the vocabulary
             rows = [(number, 0, 0, 0.0, None, None) for number in range(len(specs))]
@@ -166,7 +183,12 @@ class TopicReader(OpenedSession):
             raise Damaged("models and settings.models do not match")
         statuses = []
         for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True):
-            model = spec.name, spec.kind, spec.topics, whole(in_use, "models.topics_in_use", high=spec.topics)
+            model = (
+                spec.name,
+                spec.kind,
+                spec.topics,
+                whole(in_use, "models.topics_in_use", high=spec.topics),
+            )
             exponential = None if score is None else float(perplexity(score))
             statuses.append(ModelStatus(*model, updates, rho, exponential, score, at))
         return tuple(statuses)
@@ -190,29 +212,43 @@ class TopicReader(OpenedSession):
         K, number = self.spec(name).topics, self._number(name)
         if K > MOST_MEETING_TOPICS:
             return None
-        rows = self._rows("SELECT meetings FROM models WHERE id = ?", [number], largest=LARGEST_SNAPSHOT)
+        rows = self._rows(
+            "SELECT meetings FROM models WHERE id = ?", [number], largest=LARGEST_SNAPSHOT
+        )
         if not rows or rows[0][0] is None:  # a session that began before meetings were counted
             return Meetings.none(K)
-        return Meetings(numbers(rows[0][0], "models.meetings", np.float32, (K + 1, K), 0, 1e9).copy())
+        return Meetings(
+            numbers(rows[0][0], "models.meetings", np.float32, (K + 1, K), 0, 1e9).copy()
+        )
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
         columns = {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")}
         stored = "log_likelihood" if metric == "perplexity" else metric
-        ascending, key = "WHERE model = ? AND metric = ? ORDER BY articles", [self._number(model), stored]
+        ascending, key = (
+            "WHERE model = ? AND metric = ? ORDER BY articles",
+            [self._number(model), stored],
+        )
         rows = self.select("metrics", columns, ascending, key)
         articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
-        return Curve(articles, tokens, seconds, perplexity(values) if metric == "perplexity" else values)
+        return Curve(
+            articles,
+            tokens,
+            seconds,
+            perplexity(values) if metric == "perplexity" else values,
+        )
 
     def newest(self) -> tuple[int, int]:
-        """A number for the measurements and one for the snapshots; each changes when an item is added."""
+        """A number for the measurements and one for the snapshots; each changes when an item is
+        added."""
         ((measurement, snapshot),) = self._rows(
             "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
         )
         return measurement or 0, snapshot or 0
 
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
-        """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
+        """The measurements: (model, articles, tokens, seconds, metric, value), by model, then
+        articles."""
         rows = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
         rows += [
             (model, articles, "perplexity", tokens, seconds, float(perplexity(value)))
@@ -232,19 +268,24 @@ class TopicReader(OpenedSession):
         return sorted(metrics | ({"perplexity"} if "log_likelihood" in metrics else set()))
 
     def snapshots(self, model: str, as_of: int | None = None) -> list[int]:
-        """Article counts at which the model's topics were stored, ascending, up to ``as_of`` if given."""
+        """Article counts at which the model's topics were stored, ascending, up to ``as_of`` if
+        given."""
         ascending, number = "WHERE model = ? ORDER BY articles", self._number(model)
         rows = self.select("snapshots", {"articles": Count}, ascending, [number])
         return [articles for (articles,) in rows if as_of is None or articles <= as_of]
 
     def each_snapshot(self, model: str) -> Iterator[tuple[int, list[Words]]]:
-        """(articles, every topic's words) at every stored point, oldest first, with one point at a time in
-        memory."""
+        """(articles, every topic's words) at every stored point, oldest first, with one point at a
+        time in memory."""
         for snapshot in self.words_at(model, self.snapshots(model)):
-            yield snapshot.articles, [self._pairs(snapshot, topic) for topic in range(len(snapshot.shares))]
+            yield (
+                snapshot.articles,
+                [self._pairs(snapshot, topic) for topic in range(len(snapshot.shares))],
+            )
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
-        """The topics stored at these article counts, except snapshots that a trainer drops meanwhile."""
+        """The topics stored at these article counts, except snapshots that a trainer drops
+        meanwhile."""
         number = self._number(model)
         for articles in points:
             yield from self._snapshots("WHERE model = ? AND articles = ?", [number, articles])
@@ -259,14 +300,22 @@ class TopicReader(OpenedSession):
             own = one.shares * distinctness(one.leading, one.shares)
             shares[one.articles] = np.stack([one.shares, own.astype(np.float32)])
         self._shares[number] = shares
-        both = np.array([shares[articles] for articles in sorted(shares)], np.float32).reshape(-1, 2, topics)
+        both = np.array([shares[articles] for articles in sorted(shares)], np.float32).reshape(
+            -1, 2, topics
+        )
         return ShareHistory(np.array(sorted(shares), np.int64), both[:, 0], both[:, 1])
 
     def topic_history(
-        self, model: str, topic: int, top: int = 10, as_of: int | None = None, *, relevant: bool = False
+        self,
+        model: str,
+        topic: int,
+        top: int = 10,
+        as_of: int | None = None,
+        *,
+        relevant: bool = False,
     ) -> list[tuple[int, float, Words]]:
-        """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles if
-        given; ``relevant``: the most relevant words first, not the most probable."""
+        """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles
+        if given; ``relevant``: the most relevant words first, not the most probable."""
         each = self.words_at(model, self.snapshots(model, as_of))
         return [
             (snapshot.articles, float(snapshot.shares[topic]), self._pairs(snapshot, topic)[:top])
@@ -274,8 +323,8 @@ class TopicReader(OpenedSession):
         ]
 
     def topic_names(self, model: str) -> tuple[str, ...]:
-        """The name of each topic: the given one, otherwise that made of its words; empty before the first
-        snapshot."""
+        """The name of each topic: the given one, otherwise that made of its words; empty before the
+        first snapshot."""
         begun = bool(self.snapshots(model))  # first, since a trainer writes both at once
         known = self.known_names(self._number(model))
         if known is None and begun:
@@ -283,7 +332,8 @@ class TopicReader(OpenedSession):
         return () if known is None else self._called(model, known.names)
 
     def known_names(self, model: int) -> TopicNames | None:
-        """What is known about the topics of the model of this number; None before its first snapshot."""
+        """What is known about the topics of the model of this number; None before its first
+        snapshot."""
         with self.one_moment():
             lasting = "name AS lasting" if self._is_of_1_0() else "ifnull(lasting, name)"
             columns = {"topic": Count, "name": TopicName, "alive": bool, lasting: TopicName}
@@ -296,8 +346,8 @@ class TopicReader(OpenedSession):
         return TopicNames(shown, frozenset(compress(topics, alive)), lasting_names)
 
     def areas(self, model: str) -> Areas | None:
-        """The areas of a model's topics; None before its first snapshot, and in a session whose trainer did
-        not compute any."""
+        """The areas of a model's topics; None before its first snapshot, and in a session whose
+        trainer did not compute any."""
         if self._format() < WITH_AREAS:
             return None
         number, K = self._number(model), self.spec(model).topics
@@ -305,7 +355,14 @@ class TopicReader(OpenedSession):
         for of_topic, distances, places, words in rows:
             areas = numbers(of_topic, "areas.of_topic", np.int16, (K,), NONE, MOST_AREAS - 1)
             U = int(np.count_nonzero(areas != NONE))
-            far = numbers(distances, "areas.distances", np.float16, (U * (U - 1) // 2,), 0, FURTHEST)
+            far = numbers(
+                distances,
+                "areas.distances",
+                np.float16,
+                (U * (U - 1) // 2,),
+                0,
+                FURTHEST,
+            )
             place = numbers(places, "areas.places", np.float32, (U, 2), -FURTHEST, FURTHEST)
             if sorted(area for area, _ in words) != np.unique(areas[areas != NONE]).tolist():
                 raise Damaged("areas.names are not those of all areas")
@@ -332,7 +389,11 @@ class TopicReader(OpenedSession):
     def hidden_topics(self) -> frozenset[tuple[int, int]]:
         """(number of the model, topic) of every topic that lists leave out."""
         rows = self._rows("SELECT value FROM settings WHERE key = 'hidden'")
-        hidden = from_json(rows[0][0], tuple[tuple[Count, Count], ...], "settings.hidden") if rows else ()
+        hidden = (
+            from_json(rows[0][0], tuple[tuple[Count, Count], ...], "settings.hidden")
+            if rows
+            else ()
+        )
         for model, topic in hidden:
             self._spec_in("settings.hidden", model, topic=topic)
         return frozenset(hidden)
@@ -350,20 +411,28 @@ class TopicReader(OpenedSession):
         return events
 
     def topics(
-        self, model: str, top: int = 10, as_of: int | None = None, *, relevant: bool = False
+        self,
+        model: str,
+        top: int = 10,
+        as_of: int | None = None,
+        *,
+        relevant: bool = False,
     ) -> list[TopicRow]:
         """All topics by number, as of the newest snapshot; empty before the first.
 
-        ``as_of``: as the topics were after this many articles; ``relevant``: with their most relevant words
-        first, not the most probable.
+        ``as_of``: as the topics were after this many articles; ``relevant``: with their most
+        relevant words first, not the most probable.
         """
         points = self.snapshots(model, as_of)
-        # From half of the articles on: a trend covers the same part of the stream with few or many snapshots.
+        # From half of the articles on: a trend covers the same part of the stream with few or many
+        # snapshots.
         late = at_even_ratios(points, TREND_POINTS, points[-1] / 2 if points else 1)
         snapshots = list(self.words_at(model, late))
         if not snapshots:
             return []
-        newest, then = (relevant_first(one) if relevant else one for one in (snapshots[-1], snapshots[0]))
+        newest, then = (
+            relevant_first(one) if relevant else one for one in (snapshots[-1], snapshots[0])
+        )
         trend = np.stack([one.shares for one in snapshots], axis=1)
         rows, hidden = [], self.hidden_topics()
         if as_of is None:
@@ -396,7 +465,10 @@ class TopicReader(OpenedSession):
 
     def snapshots_at(self, articles: int) -> dict[int, TopWords]:
         """The snapshots at this article count, by the model's number."""
-        return {snapshot.model: snapshot for snapshot in self._snapshots("WHERE articles = ?", [articles])}
+        return {
+            snapshot.model: snapshot
+            for snapshot in self._snapshots("WHERE articles = ?", [articles])
+        }
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         rows = self.select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
@@ -406,20 +478,30 @@ class TopicReader(OpenedSession):
             ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, last)
             if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
                 raise Damaged("snapshots.word_ids has the wrong length")
-            of_words = numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001)
+            of_words = numbers(
+                probabilities,
+                "snapshots.probabilities",
+                np.float32,
+                ids.shape,
+                0,
+                1.001,
+            )
             of_topics = numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001)
             snapshots.append(TopWords(model, articles, ids, of_words, of_topics))
         return snapshots
 
     def _pairs(self, snapshot: TopWords, topic: int) -> Words:
         words = self.vocabulary()
-        ids, probabilities = snapshot.word_ids[topic].tolist(), snapshot.probabilities[topic].tolist()
+        ids, probabilities = (
+            snapshot.word_ids[topic].tolist(),
+            snapshot.probabilities[topic].tolist(),
+        )
         return tuple((words[i], p) for i, p in zip(ids, probabilities, strict=True))
 
 
 def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
-    """At most ``most`` of these ascending numbers: those nearest to a geometric sequence from ``first`` to
-    the last one."""
+    """At most ``most`` of these ascending numbers: those nearest to a geometric sequence from
+    ``first`` to the last one."""
     if not points:
         return []
     positive = np.maximum(points, 1)  # a damaged file may say 0
@@ -429,8 +511,8 @@ def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
 
 
 def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
-    """Set the name of a topic; topic and model are given by number. None restores the automatic name. Works
-    while a trainer runs. Raises `SessionError`."""
+    """Set the name of a topic; topic and model are given by number. None restores the automatic
+    name. Works while a trainer runs. Raises `SessionError`."""
     with closing(connect(path)) as db, session_errors(path):
         if name is None:
             db.execute("DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
@@ -439,8 +521,8 @@ def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
 
 
 def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
-    """Have lists leave out topics of a model, or list them again; all are given by number. Works while a
-    trainer runs. Raises `SessionError`."""
+    """Have lists leave out topics of a model, or list them again; all are given by number. Works
+    while a trainer runs. Raises `SessionError`."""
     with closing(connect(path)) as db, writing(db, path):
         before, these = TopicReader(path, db).hidden_topics(), {(model, topic) for topic in topics}
         after = json.dumps(sorted(before | these if hidden else before - these))
@@ -474,7 +556,8 @@ def replace_areas(db: sqlite3.Connection, areas: Mapping[int, Areas]) -> None:
 
 
 def state_room(topics: int, n_words: int) -> int:
-    """The most bytes of a model's state: four arrays as large as the topics in float64, and 128 MB."""
+    """The most bytes of a model's state: four arrays as large as the topics in float64, and 128
+    MB."""
     return 4 * 8 * topics * n_words + 2**27
 
 
@@ -489,7 +572,8 @@ def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
 
 
 def model_row(model: "OnlineModel", meetings: Meetings | None) -> dict[str, object]:
-    """The columns of a model's row as of now. Raises `SessionError` for a model that no session can store."""
+    """The columns of a model's row as of now. Raises `SessionError` for a model that no session can
+    store."""
     state = model.state()
     check_size(state, model.n_topics, model.n_words)
     scalars, arrays = pack_state(state)

@@ -1,4 +1,5 @@
-"""Writing the session file: everything from one stretch of training is committed together or not at all.
+"""Writing the session file: everything from one stretch of training is committed together or not at
+all.
 
 Only one trainer writes (see `wikitopics.session.system`): results from one thread, heartbeats from
 another.
@@ -78,13 +79,15 @@ class Changes:
     renewed: list[tuple[Sequence[int], ArticleTopics]] = field(default_factory=list)
     """(numbers, ascending, current topics) of articles that were trained on some time ago."""
     held_out: tuple[Block, ArticleTopics] | None = None
-    """All held-out articles with their topics, at the end of a session over the user's own documents."""
+    """All held-out articles with their topics, at the end of a session over the user's own
+    documents."""
     drops_held_out: bool = False
     """Whether training continues, which makes the stored held-out topics stale."""
     again: list[tuple[Sequence[int], Block, ArticleTopics]] = field(default_factory=list)
     """(numbers, ascending, articles, topics) of articles that were read again."""
     drops_articles: bool = False
-    """Whether `--keep-articles top` now drops articles that are not among those most about a topic."""
+    """Whether `--keep-articles top` now drops articles that are not among those most about a
+    topic."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
@@ -94,15 +97,19 @@ class Changes:
     topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
     """(number of the model, event)"""
     log: list[str] = field(default_factory=list)
-    """Log lines, saved with the results they are about, so that training these again does not repeat them."""
+    """Log lines, saved with the results they are about, so that training these again does not
+    repeat them."""
     models: dict[int, dict[str, object]] = field(default_factory=dict)
-    """The columns of the models' rows. They are packed one after another, before a commit begins."""
+    """The columns of the models' rows. They are packed one after another, before a commit
+    begins."""
     first_articles: list[Block] = field(default_factory=list)
     """For a session without a vocabulary yet."""
     reads_first_articles: bool = False
-    """Whether this commit completes feeding them to the models, so that the stored ones can be deleted."""
+    """Whether this commit completes feeding them to the models, so that the stored ones can be
+    deleted."""
     word_counts: WordCounts | None = None
-    """The counts of everything trained so far; None if nothing has been trained since the last commit."""
+    """The counts of everything trained so far; None if nothing has been trained since the last
+    commit."""
     thinned_snapshots: set[int] = field(default_factory=set)
     """The article counts whose snapshots are dropped."""
 
@@ -118,13 +125,16 @@ class Beginning(NamedTuple):
 
 
 def create(
-    path: Path, settings: Settings, beginning: Beginning | None = None, start: Position | None = None
+    path: Path,
+    settings: Settings,
+    beginning: Beginning | None = None,
+    start: Position | None = None,
 ) -> None:
-    """Create the session file, whole or not at all, readable only by its owner; an existing file is never
-    replaced.
+    """Create the session file, whole or not at all, readable only by its owner; an existing file is
+    never replaced.
 
-    Without ``beginning`` it has no words and no models; `build` adds them. ``start``: the position from which
-    its source is read. The caller holds the session's lock.
+    Without ``beginning`` it has no words and no models; `build` adds them. ``start``: the position
+    from which its source is read. The caller holds the session's lock.
     """
     with os_error_as(f"cannot create {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,24 +142,28 @@ def create(
         with session_errors(path), draft_of(path, mode=0o600) as draft:
             with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
                 db = database(connection)
-                # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
+                # A draft left by a power cut is discarded, so it is flushed only once, when it is
+                # complete.
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 orders = "; ".join(map(order_by_topic, range(len(settings.models))))
                 connection.executescript(f"BEGIN; {script(f'schema-{VERSION}')} {orders}; COMMIT;")
                 with writing(connection, path):
                     db.table("settings").insert_all(
-                        {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
+                        {"key": key, "value": json.dumps(value)}
+                        for key, value in settings.as_json().items()
                     )
                     if beginning is not None:
                         _insert_words(db, settings, beginning)
                     db.table("progress").insert(_progress_row(Progress(position=_stored(start)), 1))
-                    db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0})
+                    db.table("control").insert(
+                        {"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0}
+                    )
                     db.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("PRAGMA journal_mode = WAL")
                 only_row(connection, "progress", {"id": int})  # fails where a log cannot be used
-            # A hard link would check and take the name in one step, but some file systems have no hard
-            # links. While the lock is held, no other trainer takes the name in between.
+            # A hard link would check and take the name in one step, but some file systems have no
+            # hard links. While the lock is held, no other trainer takes the name in between.
             _check_free(path)
             remove_log(path)
 
@@ -162,7 +176,9 @@ def _check_free(path: Path) -> None:
 def _insert_words(db: "Database", settings: Settings, beginning: Beginning) -> None:
     """Insert the vocabulary, and the models over it before their first article."""
     words, models, names = beginning
-    db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
+    db.table("vocabulary").insert(
+        {"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)}
+    )
     for number, row in enumerate(models):
         db.table("models").insert({"id": number, **row})
         db.table("given_names").insert_all(
@@ -190,25 +206,32 @@ class SessionWriter(SessionReader):
             for read in (self.settings, self.vocabulary, self.model_statuses):
                 read()  # a damaged file is refused at once
             self.next_seq = self.progress().next_seq
-            """The number of the next article: none is used twice, even if --keep-articles drops rows."""
+            """The number of the next article: none is used twice, even if --keep-articles drops
+            rows."""
 
     def build(self, settings: Settings, beginning: Beginning) -> None:
-        """Give a session its vocabulary, whose fingerprint ``settings`` have. Its first articles stay."""
+        """Give a session its vocabulary, whose fingerprint ``settings`` have. Its first articles
+        stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
         with writing(self._db.conn, self.path):
             _insert_words(self._db, settings, beginning)
-            self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
+            self._db.table("settings").update(
+                "fingerprint", {"value": json.dumps(settings.fingerprint)}
+            )
             self._put("progress", 1, _progress_row(progress, self.next_seq))
 
     def add_source(self, identity: Identity, start: Position | None) -> None:
         """Have a finished session continue with another source, from the position ``start``.
 
-        Whoever resumes it must find out that a source is not this one even if nothing of it has been read.
+        Whoever resumes it must find out that a source is not this one even if nothing of it has
+        been read.
         """
         progress = replace(self.progress(), position=_stored(start), lap=None, finished=False)
         with writing(self._db.conn, self.path):
-            self._db.table("settings").update("source_options", {"value": json.dumps(dict(identity))})
+            self._db.table("settings").update(
+                "source_options", {"value": json.dumps(dict(identity))}
+            )
             articles.drop_held_out_topics(self._db.conn)
             self._put("progress", 1, _progress_row(progress, self.next_seq))
         self._settings = None
@@ -219,16 +242,19 @@ class SessionWriter(SessionReader):
         return [articles for (articles,) in rows]
 
     def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
-        """Write everything in one transaction; rows before number ``first_pending`` are no longer pending.
+        """Write everything in one transaction; rows before number ``first_pending`` are no longer
+        pending.
 
         Raises `SessionError`; then nothing is written.
         """
         if not is_at(self.path, self.file):  # SQLite would go on writing to a deleted file
-            raise SessionError(f"{self.path} was removed or replaced during training, which ends here")
+            raise SessionError(
+                f"{self.path} was removed or replaced during training, which ends here"
+            )
         settings = self.settings()
         n_topics = [spec.topics for spec in settings.models]
-        # Large values are packed before the transaction, since nothing else can write during it. Without
-        # heartbeats, for example, the trainer would seem to hang.
+        # Large values are packed before the transaction, since nothing else can write during it.
+        # Without heartbeats, for example, the trainer would seem to hang.
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         next_seq, db = self.next_seq, self._db.conn
@@ -259,7 +285,9 @@ class SessionWriter(SessionReader):
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
                 db.execute("DELETE FROM first_articles")
-            db.executemany("INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics)
+            db.executemany(
+                "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
+            )
             topics.insert_snapshots(db, changes.snapshots)
             thinned = [(articles,) for articles in changes.thinned_snapshots]
             db.executemany("DELETE FROM snapshots WHERE articles = ?", thinned)
@@ -287,7 +315,9 @@ class SessionWriter(SessionReader):
         keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings().keeps_counts
         rows = defaultdict[str, list[Row]](list)
         pending = [(number, block) for number, block in changes.pending if number >= first_pending]
-        rows["pending"] = [{"id": number, "documents": block.to_bytes()} for number, block in pending]
+        rows["pending"] = [
+            {"id": number, "documents": block.to_bytes()} for number, block in pending
+        ]
         for block in changes.first_articles:
             rows["first_articles"] += encode_block(block)
         next_seq = self.next_seq
@@ -304,15 +334,20 @@ class SessionWriter(SessionReader):
         return rows
 
     def _put(self, table: str, number: int, values: Mapping[str, Any]) -> None:
-        """Update an existing row. sqlite-utils would first read all of it, including a model's arrays."""
+        """Update an existing row. sqlite-utils would first read all of it, including a model's
+        arrays."""
         columns = ", ".join(f"{name} = ?" for name in values)
-        row = self._db.conn.execute(f"UPDATE {table} SET {columns} WHERE id = ?", [*values.values(), number])
+        row = self._db.conn.execute(
+            f"UPDATE {table} SET {columns} WHERE id = ?", [*values.values(), number]
+        )
         if row.rowcount != 1:
             raise Damaged(f"{table} lacks a row that it had")
 
     def _trim_log(self) -> None:
         """Truncate the write-ahead log, which can grow while a reader keeps an old state open."""
-        with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and reports the error
+        with contextlib.suppress(
+            sqlite3.Error
+        ):  # the next commit tries again, and reports the error
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
@@ -321,7 +356,8 @@ class SessionWriter(SessionReader):
         self._db.close()
 
 
-# What a trainer reports about itself, apart from its results: the tables `heartbeat`, `flow`, `events` and
+# What a trainer reports about itself, apart from its results: the tables `heartbeat`, `flow`,
+# `events` and
 # `runs`. What others ask of it: the table `control`, which they write and the trainer reads.
 
 FLOW_ROWS = 1800
@@ -336,14 +372,15 @@ class ControlRequest:
     save: bool
     stop: bool
     hurry: bool
-    """Whether a source that spreads its articles over time should deliver them as fast as it can."""
+    """Whether a source that spreads its articles over time should deliver them as fast as it
+    can."""
 
 
 class HeartbeatWriter:
     """The small writes about the running trainer, on a separate connection (and thread).
 
-    They describe the present, and losing the newest costs nothing, so they never share a transaction with
-    training results. Every method raises `SessionError`.
+    They describe the present, and losing the newest costs nothing, so they never share a
+    transaction with training results. Every method raises `SessionError`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -362,7 +399,13 @@ class HeartbeatWriter:
             self._db.table("runs").insert({"started_at": now, "first_article": first_article})
             return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
 
-    def beat(self, state: State, activity: TrainerActivity, *, keep_flow: bool = False) -> ControlRequest:
+    def beat(
+        self,
+        state: State,
+        activity: TrainerActivity,
+        *,
+        keep_flow: bool = False,
+    ) -> ControlRequest:
         """Report that the trainer is alive and what it does; returns what others ask of it.
 
         ``keep_flow``: store the rates too, for the screen's graphs.
@@ -375,8 +418,12 @@ class HeartbeatWriter:
             if keep_flow:
                 flow = Flow(now, activity.crawl_rate, activity.train_rate, activity.queue)
                 self._db.table("flow").insert(row_of(flow))
-                self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
-            request = ControlRequest(**only_row(self._db.conn, "control", columns_of(ControlRequest)))
+                self._db.execute(
+                    "DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS]
+                )
+            request = ControlRequest(
+                **only_row(self._db.conn, "control", columns_of(ControlRequest))
+            )
             if request.save or request.hurry:
                 self._db.execute("UPDATE control SET save = 0, hurry = 0")
         return request
@@ -385,11 +432,13 @@ class HeartbeatWriter:
         """Add a line to the session's log."""
         with writing(self._db.conn, self._path):
             self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
-            self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
+            self._db.execute(
+                "DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS]
+            )
 
     def end(self, run: int, reason: str, articles: int) -> None:
-        """Record the regular end of a run, at a total of ``articles``. A resumed run that has trained on none
-        is deleted, as when a finished session is opened again."""
+        """Record the regular end of a run, at a total of ``articles``. A resumed run that has
+        trained on none is deleted, as when a finished session is opened again."""
         with writing(self._db.conn, self._path):
             self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
             idle = "id = ? AND first_article = ? AND first_article > 0"
@@ -401,17 +450,21 @@ class HeartbeatWriter:
 
 
 def request_control(path: Path, **columns: bool) -> None:
-    """Set fields of `ControlRequest` for a session's trainer, to True or False. Raises `SessionError`."""
+    """Set fields of `ControlRequest` for a session's trainer, to True or False. Raises
+    `SessionError`."""
     with contextlib.closing(connect(path)) as db, session_errors(path):
-        db.execute(f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns)
+        db.execute(
+            f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns
+        )
 
 
-# Upgrading files of earlier formats. Code that reads such files unconverted is with the other readers.
+# Upgrading files of earlier formats. Code that reads such files unconverted is with the other
+# readers.
 
 
 def upgrade(path: Path) -> None:
-    """Upgrade a session of an earlier format to this one in one transaction. If it raises `SessionError`,
-    nothing has changed.
+    """Upgrade a session of an earlier format to this one in one transaction. If it raises
+    `SessionError`, nothing has changed.
 
     The caller holds the session's lock. From 1.0.0, a million articles take about ten seconds.
     """
@@ -422,7 +475,9 @@ def upgrade(path: Path) -> None:
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
         db.create_function("big_endian", 1, _swapped, deterministic=True)
         before = db.execute("PRAGMA user_version").fetchone()[0]
-        statements = [one for step in range(before, VERSION) for one in script(f"upgrade-{step}").split(";")]
+        statements = [
+            one for step in range(before, VERSION) for one in script(f"upgrade-{step}").split(";")
+        ]
         if before == FIRST_RELEASED:
             statements += map(order_by_topic, range(len(models)))
         with writing(db, path):
@@ -433,7 +488,8 @@ def upgrade(path: Path) -> None:
 
 
 def _swapped(topics: Any) -> Any:
-    """`articles.topics` as big-endian numbers. Any other value stays as it is, and is refused when read."""
+    """`articles.topics` as big-endian numbers. Any other value stays as it is, and is refused when
+    read."""
     if not isinstance(topics, bytes) or len(topics) % LARGEST_RELEASED.itemsize:
         return topics
     return np.frombuffer(topics, LARGEST_RELEASED).byteswap().tobytes()

@@ -1,1 +1,2 @@
-"""The trainer's process: crawl, count, learn, evaluate and commit, until finished or told to stop."""
+"""The trainer's process: crawl, count, learn, evaluate and commit, until finished or told to
+stop."""

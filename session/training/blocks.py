@@ -1,4 +1,5 @@
-"""The blocks of a run: a source read ahead, its jobs counted by workers, and handed out in order."""
+"""The blocks of a run: a source read ahead, its jobs counted by workers, and handed out in
+order."""
 
 import asyncio
 import contextlib
@@ -32,7 +33,8 @@ from wikitopics.vocab.vocabulary import Lexicon
 PAGES_TOGETHER = 50
 """Pages whose text is in memory at a time."""
 CALL_SECONDS = 60
-"""CPU seconds after which a worker that counts some pages is killed; a page usually takes milliseconds.
+"""CPU seconds after which a worker that counts some pages is killed; a page usually takes
+milliseconds.
 
 Wall-clock time would blame a page for a busy machine, or for a trainer that was suspended.
 """
@@ -119,14 +121,17 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: Sour
     With only a rule, every word is known, and the block has its own lexicon.
     """
     rule, counter = (
-        (vocabulary, Lexicon(vocabulary)) if isinstance(vocabulary, Rule) else (vocabulary.rule, vocabulary)
+        (vocabulary, Lexicon(vocabulary))
+        if isinstance(vocabulary, Rule)
+        else (vocabulary.rule, vocabulary)
     )
     counted = [counter.count(_text(page, info, rule)) for page in pages]
     return Block.of_pages(pages, counted, counter.words if isinstance(counter, Lexicon) else None)
 
 
 def _text(page: Page, info: SourceInfo, rule: Rule) -> str:
-    """The text in which ``rule`` finds the page's words: its prose, or one line for each title linked to."""
+    """The text in which ``rule`` finds the page's words: its prose, or one line for each title
+    linked to."""
     return "\n".join(page_links(page, info)) if rule.of_titles else prose(page, info)
 
 
@@ -142,12 +147,14 @@ FEW_WORDS = 3
 
 
 def short_texts(words: Sequence[int]) -> Iterator[str]:
-    """A warning if half of the first texts have few known words; ``words``: how many each text has."""
+    """A warning if half of the first texts have few known words; ``words``: how many each text
+    has."""
     first = words[:FIRST_TEXTS]
     if first and median(first) < FEW_WORDS:
         yield (
-            f"short texts: half of the first {len(first):,} have fewer than {FEW_WORDS} known words, too few "
-            f"to learn topics from; join texts that belong together, or give another {VOCAB.flag}"
+            f"short texts: half of the first {len(first):,} have fewer than {FEW_WORDS} known "
+            "words, too few to learn topics from; join texts that belong together, or give "
+            f"another {VOCAB.flag}"
         )
 
 
@@ -183,7 +190,8 @@ class RateMeter:
         return number / min(SECONDS, max(1.0, self._clock() - self._begun))
 
     def of_steps(self) -> float:
-        """The rate between the last steps, for large and rare steps; 0 if the next is long overdue."""
+        """The rate between the last steps, for large and rare steps; 0 if the next is long
+        overdue."""
         number = self._recent(keep=FEW)
         if not self._events:
             return 0.0
@@ -265,8 +273,9 @@ class _Reading:
 class Intake(Blocks):
     """A source whose jobs are counted by a pool of workers.
 
-    The jobs in progress are limited in number and in bytes, so that memory stays bounded when training is
-    slower than the crawl. Fetching continues while earlier pages are parsed and trained on.
+    The jobs in progress are limited in number and in bytes, so that memory stays bounded when
+    training is slower than the crawl. Fetching continues while earlier pages are parsed and trained
+    on.
     """
 
     def __init__(self, source: Source, pool: Pool) -> None:
@@ -299,10 +308,12 @@ class Intake(Blocks):
                     counts = self._count_renewing(job, freed=job.size if stretch.rereadable else 0)
                     reading.jobs.append(asyncio.create_task(counts))
                     self._moved.set()
-                # Start a second stretch, however many jobs the first one has: otherwise workers would be
-                # idle until that one has been handed out.
+                # Start a second stretch, however many jobs the first one has: otherwise workers
+                # would be idle until that one has been handed out.
                 await self._room(
-                    lambda: len(self._readings) > 1 and sum(len(each.jobs) for each in self._readings)
+                    lambda: (
+                        len(self._readings) > 1 and sum(len(each.jobs) for each in self._readings)
+                    )
                 )
         finally:
             try:
@@ -340,8 +351,8 @@ class Intake(Blocks):
         return block
 
     async def _take_first(self) -> None:
-        """Cut the oldest stretch into blocks. It remains in progress until it is counted, so that cancelling
-        the wait loses nothing."""
+        """Cut the oldest stretch into blocks. It remains in progress until it is counted, so that
+        cancelling the wait loses nothing."""
         reading = self._readings[0]
         counted = [await asyncio.shield(job) for job in reading.jobs]
         self._readings.popleft()
@@ -358,12 +369,14 @@ class Intake(Blocks):
             news: dict[str, Any] = {} if start else {"skips": skips, "warnings": warnings}
             with errors_of(f"the position of {type(self._source).__name__}"):
                 json.dumps(dict(position))
-            self._blocks.append(replace(block[start:stop], position=dict(position), lap=lap, **news))
+            self._blocks.append(
+                replace(block[start:stop], position=dict(position), lap=lap, **news)
+            )
             self.queued += stop - start
 
     async def _count_renewing(self, job: Job, freed: int) -> CountedJob:
-        """The counts of as much of a job as can be read; ``freed``: the bytes no longer needed once it is
-        counted."""
+        """The counts of as much of a job as can be read; ``freed``: the bytes no longer needed once
+        it is counted."""
         articles = job.articles
         try:
             counted = await self._count(job)
@@ -386,7 +399,8 @@ class Intake(Blocks):
         return counted
 
     async def _count(self, job: Job) -> CountedJob:
-        """The counts of a job. If its worker fails, count by page and leave out only the page at fault."""
+        """The counts of a job. If its worker fails, count by page and leave out only the page at
+        fault."""
         with contextlib.suppress(JobFailed, WorkerDied):
             return await asyncio.wrap_future(self._pool.submit(count_job, job))
         try:
@@ -396,7 +410,9 @@ class Intake(Blocks):
                 else await self._result_alone(pages_of_job, job)
             )
         except (JobFailed, WorkerDied) as error:
-            return CountedJob(replace(EMPTY, warnings=(f"{job} cannot be read: {str(error)[:200]}",)))
+            return CountedJob(
+                replace(EMPTY, warnings=(f"{job} cannot be read: {str(error)[:200]}",))
+            )
         blocks, warnings = [], list(rest.block.warnings)
         for page in rest.pages:
             try:
@@ -413,15 +429,16 @@ class Intake(Blocks):
         return replace(rest, block=block, pages=())
 
     async def _result_alone(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
-        """The result of a job that may kill its worker. Raises SessionError if several in a row do."""
+        """The result of a job that may kill its worker. Raises SessionError if several in a row
+        do."""
         try:
             return await asyncio.wrap_future(self._pool.submit(fn, job))
         except WorkerDied as death:
             self._deaths += 1
             if self._deaths > MOST_DEATHS:
                 raise SessionError(
-                    "the processes that parse articles keep dying, often of too little memory: the last "
-                    f"one {death}"
+                    "the processes that parse articles keep dying, often of too little memory: the "
+                    f"last one {death}"
                 ) from None
             raise
 

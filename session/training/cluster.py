@@ -1,7 +1,7 @@
 """Counting on the workers of a Dask cluster: an executor whose jobs are tasks of `distributed`.
 
-The scheduler gives each task to a worker, and to another one if that worker is lost. Answers are bytes, which
-Dask does not unpickle; they are checked like any untrusted input.
+The scheduler gives each task to a worker, and to another one if that worker is lost. Answers are
+bytes, which Dask does not unpickle; they are checked like any untrusted input.
 """
 
 import asyncio
@@ -52,7 +52,8 @@ REPLY_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 """Seconds without a job after which a worker ends the processes that counted for a trainer."""
 MOST_PROCESSES = 256
-"""The most processes of one worker. It has one for each concurrent job, so one for each of its threads."""
+"""The most processes of one worker. It has one for each concurrent job, so one for each of its
+threads."""
 LARGEST = 64 << 20
 """The most bytes of an answer: word counts take 0.1 MB, the texts of a part's pages some 5 MB."""
 NO_WORKER = "the cluster has no worker"
@@ -110,28 +111,40 @@ class Answer(msgspec.Struct):
             raise Damaged(f"{_PLACE} has a title that is too long")
         if isinstance(job, FetchedPages):
             ids = block.ids or ("",) * len(block)
-            rows = zip(block.page_ids.tolist(), block.revision_ids.tolist(), block.titles, ids, strict=True)
+            rows = zip(
+                block.page_ids.tolist(),
+                block.revision_ids.tolist(),
+                block.titles,
+                ids,
+                strict=True,
+            )
             if list(rows) != [(p.page_id, p.revision_id, p.title, p.id or "") for p in job.fetched]:
                 raise Damaged(f"{_PLACE} is about other pages")
         block = replace(block, skips=self.skips, warnings=tuple(map(visible, self.warnings)))
         pages = self.pages if fn is pages_of_job else ()
-        if any(utf8_size(page.text) > LARGEST_TEXT or len(page.id or "") > _LONGEST_ID for page in pages):
+        if any(
+            utf8_size(page.text) > LARGEST_TEXT or len(page.id or "") > _LONGEST_ID
+            for page in pages
+        ):
             raise Damaged(f"{_PLACE} has a page that is too large")
         if any(
-            not -(2**63) <= number < 2**63 for page in pages for number in (page.page_id, page.revision_id)
+            not -(2**63) <= number < 2**63
+            for page in pages
+            for number in (page.page_id, page.revision_id)
         ):
             raise Damaged(f"{_PLACE} has a page whose number is out of range")
         return CountedJob(block, visible(self.fault), self.lack, pages)
 
 
-# On a worker of the cluster --------------------------------------------------------------------------------
+# On a worker of the cluster
+# --------------------------------------------------------------------------------
 
 
 class _Counting:
     """The processes that count for one trainer on this worker.
 
-    A page that crashes its parser, or takes a minute, ends only such a process and not Dask's worker, which
-    may have other users' work in memory.
+    A page that crashes its parser, or takes a minute, ends only such a process and not Dask's
+    worker, which may have other users' work in memory.
     """
 
     def __init__(self, words: tuple[str, ...], info: SourceInfo) -> None:
@@ -156,7 +169,9 @@ def answer(initial: bytes, packed: Buffer) -> bytes:
         counting = _counting[initial]
         counting.used = float("inf")
     try:
-        reply = Answer.of(counting.workers.submit(*pickle.loads(packed.data)).result(), counting.versions)  # noqa: S301
+        job = pickle.loads(packed.data)  # noqa: S301 (from the trainer)
+        counted = counting.workers.submit(*job).result()
+        reply = Answer.of(counted, counting.versions)
     except JobFailed as error:
         reply = Answer(counting.versions, failed=str(error))
     except WorkerDied as error:
@@ -182,20 +197,28 @@ def _end_idle(initial: bytes) -> None:
 
 
 def versions_in_use(vocabulary: Vocabulary) -> dict[str, str]:
-    """The versions on which counts depend. The last number of Python's version does not matter: Unicode's
-    tables change only with the others."""
+    """The versions on which counts depend. The last number of Python's version does not matter:
+    Unicode's tables change only with the others."""
     python = ".".join(platform.python_version_tuple()[:2])
     ours = {"wikitopics": __version__, "python": python, "vocabulary": vocabulary.fingerprint}
     return ours | installed_versions(vocabulary.rule.language)
 
 
-# In the trainer --------------------------------------------------------------------------------------------
+# In the trainer
+# --------------------------------------------------------------------------------------------
 
 
 class Cluster(Pool):
-    """Counts the jobs of one source. All communication with Dask takes place in a separate thread."""
+    """Counts the jobs of one source. All communication with Dask takes place in a separate
+    thread."""
 
-    def __init__(self, address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity) -> None:
+    def __init__(
+        self,
+        address: str,
+        vocabulary: Vocabulary,
+        info: SourceInfo,
+        activity: Activity,
+    ) -> None:
         self.workers = 0
         """How many workers there are."""
         self._address, self._activity, self._n_words = address, activity, len(vocabulary)
@@ -205,7 +228,9 @@ class Cluster(Pool):
         self._end: asyncio.Future[SessionError]
         self._client: Any = None
         self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(lambda *_: None)  # complaints about tasks that Dask leaves behind
+        self._loop.set_exception_handler(
+            lambda *_: None
+        )  # complaints about tasks that Dask leaves behind
         self._receiving = asyncio.Semaphore(_AT_ONCE)
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
 
@@ -238,15 +263,17 @@ class Cluster(Pool):
 
     async def _connect(self) -> None:
         for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # we report its errors in our own words
+            logging.getLogger(name).setLevel(
+                logging.CRITICAL + 1
+            )  # we report its errors in our own words
         warnings.filterwarnings("ignore", module=r"distributed\.")
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
         security = distributed.Security()  # from Dask's configuration
         encrypted = self._address.split(":")[0] in ENCRYPTED
         if encrypted and security.get_connection_args("client").get("ssl_context") is None:
             raise BadUsage(
-                f"{CLUSTER.flag} {self._address} needs certificates: name them in Dask's configuration "
-                "(distributed.comm.tls; docs/scaling.md)"
+                f"{CLUSTER.flag} {self._address} needs certificates: name them in Dask's "
+                "configuration (distributed.comm.tls; docs/scaling.md)"
             )
         self._client = distributed.Client(
             self._address,
@@ -263,7 +290,9 @@ class Cluster(Pool):
                 for topic in ("print", "warn"):  # which workers use to print here
                     self._client.unsubscribe_topic(topic)
         except Exception as error:  # noqa: BLE001 (Dask may raise anything)
-            raise SessionError(f"no Dask scheduler answers at {self._address} ({_reason(error)})") from None
+            raise SessionError(
+                f"no Dask scheduler answers at {self._address} ({_reason(error)})"
+            ) from None
         self._end = self._loop.create_future()
         await self._look(FIRST_PATIENCE)
         self._watching = asyncio.create_task(self._watch())
@@ -277,13 +306,16 @@ class Cluster(Pool):
             self._end.set_result(error)
 
     async def _look(self, patience: float) -> None:
-        """Return once there are workers. Raises SessionError if there are none after ``patience`` seconds."""
+        """Return once there are workers. Raises SessionError if there are none after ``patience``
+        seconds."""
         begin = time.monotonic()
         while True:
             try:
                 async with asyncio.timeout(REPLY_SECONDS):
                     reply = (await self._client.scheduler.identity(n_workers=-1))["workers"]
-                threads = [int(each["nthreads"]) for each in reply.values() if each["status"] != "closed"]
+                threads = [
+                    int(each["nthreads"]) for each in reply.values() if each["status"] != "closed"
+                ]
             except Exception as error:  # noqa: BLE001 (as in _connect)
                 raise self._lost(error) from None
             self.workers, self.jobs = len(threads), sum(threads)
@@ -299,7 +331,9 @@ class Cluster(Pool):
 
     async def _job(self, fn: Callable[..., T], job: Job) -> T:
         """The result of a job. Raises JobFailed, WorkerDied, SessionError."""
-        packed = np.frombuffer(pickle.dumps((fn, job), protocol=5), np.uint8)  # Dask sends it as it is
+        packed = np.frombuffer(
+            pickle.dumps((fn, job), protocol=5), np.uint8
+        )  # Dask sends it as it is
         task = self._client.submit(answer, self._initial, packed, pure=False)
         answering = asyncio.ensure_future(self._bytes(task))
         try:
@@ -311,8 +345,8 @@ class Cluster(Pool):
             for name, value in self._versions.items():
                 if (other := reply.versions.get(name, "?")[:16]) != value[:16]:
                     raise SessionError(
-                        f"a worker of the cluster has {name} {visible(other)} (the trainer: {value[:16]}): "
-                        "install the same versions on all machines"
+                        f"a worker of the cluster has {name} {visible(other)} (the trainer: "
+                        f"{value[:16]}): install the same versions on all machines"
                     )
             if reply.failed:
                 raise JobFailed(reply.failed[:300])
@@ -320,7 +354,9 @@ class Cluster(Pool):
                 raise WorkerDied(reply.died[:300])
             result: T = reply.result(fn, job, self._n_words)
         except Damaged:
-            raise SessionError("a worker of the cluster sent something other than word counts") from None
+            raise SessionError(
+                "a worker of the cluster sent something other than word counts"
+            ) from None
         finally:
             answering.cancel()
             with contextlib.suppress(Exception):  # the client may be closed by now
@@ -363,12 +399,14 @@ class Cluster(Pool):
         if self._client is not None:
             with contextlib.suppress(Exception):
                 await self._client.close(timeout=CLOSE_SECONDS)
-            self._client.status = "closed"  # otherwise deleting it would close it again, without its loop
+            self._client.status = (
+                "closed"  # otherwise deleting it would close it again, without its loop
+            )
 
 
 def _reason(error: BaseException) -> str:
-    """An error in one line, without the addresses that Dask tends to include, since a session may store the
-    line."""
+    """An error in one line, without the addresses that Dask tends to include, since a session may
+    store the line."""
     if isinstance(error, TimeoutError):
         return "it does not answer in time"
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 COUNTS = Option(
     str,
     "counts",
-    "Word counts: an .npz with the arrays indptr, word_ids, counts and n_words (compressed sparse rows; see "
-    "docs/texts.md), or a session that kept them.",
+    "Word counts: an .npz with the arrays indptr, word_ids, counts and n_words (compressed sparse "
+    "rows; see docs/texts.md), or a session that kept them.",
     metavar="FILE",
     path=True,
     scope="run",  # the file may move, so its content is compared
@@ -29,7 +29,8 @@ COUNTS = Option(
 
 
 class Counts(SourceKind):
-    """The arrays of an .npz file, or the counts that another session kept, identified by their content."""
+    """The arrays of an .npz file, or the counts that another session kept, identified by their
+    content."""
 
     name = "counts"
     label = "Word counts from a file"
@@ -56,7 +57,12 @@ class Counts(SourceKind):
         with SessionReader(path) as reader:
             return reader.counter().lines
 
-    def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountsFile | KeptCounts:
+    def open(
+        self,
+        identity: Identity,
+        asked: Asked,
+        words: Sequence[str],
+    ) -> CountsFile | KeptCounts:
         """The documents, over the vocabulary with these lines.
 
         Raises `BadUsage`, also if the session was made with other counts.

@@ -61,20 +61,22 @@ class CountsFile:
             self.close()
             raise
         self.identity = {"checksum": checksum, "crc": crc}
-        """``checksum`` identifies the content, wherever the file is and however wide its numbers are."""
+        """``checksum`` identifies the content, wherever the file is and however wide its numbers
+        are."""
 
     def __len__(self) -> int:
         return len(self._indptr) - 1
 
     def documents(self, start: int, stop: int) -> Block:
-        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their positions in the file."""
+        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their positions in the
+        file."""
         stop = min(stop, len(self))
         low, high = int(self._indptr[start]), int(self._indptr[stop])
         if high - low > MOST_ENTRIES:
             raise BadUsage(
-                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, more than the "
-                f"{MOST_ENTRIES:,} that can be trained on together: start a new --session with a smaller "
-                "--batch-size or --held-out"
+                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, more than "
+                f"the {MOST_ENTRIES:,} that can be trained on together: start a new --session with "
+                "a smaller --batch-size or --held-out"
             )
         return Block(
             np.arange(start, stop, dtype=np.int64),
@@ -92,7 +94,9 @@ class CountsFile:
     def _check_words(self, n_words: Column) -> None:
         sizes = _whole_numbers(self.path, "n_words", n_words[:3], np.int64)
         if len(sizes) != 1:
-            raise BadUsage(f"{self.path}: n_words must be one number, that of the words in its vocabulary")
+            raise BadUsage(
+                f"{self.path}: n_words must be one number, that of the words in its vocabulary"
+            )
         if sizes[0] != self._n_words:
             raise BadUsage(
                 f"{self.path} counts {sizes[0]} words, but the vocabulary has {self._n_words}: "
@@ -104,13 +108,18 @@ class CountsFile:
         n_ids, n_counts = (len(column) for column in self._columns.values())
         if n_ids != n_counts:
             raise BadUsage(f"{path}: word_ids and counts differ in length")
-        if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != n_ids or (indptr[1:] < indptr[:-1]).any():
+        if (
+            len(indptr) < 1
+            or indptr[0] != 0
+            or indptr[-1] != n_ids
+            or (indptr[1:] < indptr[:-1]).any()
+        ):
             raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
         lengths = np.diff(indptr)
         if lengths.size and lengths.max() > self._n_words:
             raise BadUsage(
-                f"{path}: document {lengths.argmax()} has {lengths.max():,} entries, but there are only "
-                f"{self._n_words:,} words: give each word of a document once, with its count"
+                f"{path}: document {lengths.argmax()} has {lengths.max():,} entries, but there are "
+                f"only {self._n_words:,} words: give each word of a document once, with its count"
             )
 
     def _read_through(self) -> str:
@@ -150,7 +159,9 @@ def _hostile(path: Path) -> Iterator[None]:
         yield
     except KeyError as error:
         arrays = ", ".join(COUNTS_ARRAYS)
-        raise BadUsage(f"{path} lacks the array {error.args[0]!r}: a counts file has {arrays}") from None
+        raise BadUsage(
+            f"{path} lacks the array {error.args[0]!r}: a counts file has {arrays}"
+        ) from None
     except TooLarge as error:
         raise BadUsage(f"{path}: {error}") from None
     except Exception as error:  # noqa: BLE001 (of zipfile, zlib, numpy and Python's tokenizer)
@@ -159,13 +170,19 @@ def _hostile(path: Path) -> Iterator[None]:
         raise BadUsage(f"{path} is not an .npz file of word counts, or is damaged") from None
 
 
-def _whole_numbers(path: Path, name: str, column: Column, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+def _whole_numbers(
+    path: Path,
+    name: str,
+    column: Column,
+    dtype: type[np.signedinteger[Any]],
+) -> NDArray[Any]:
     """All of ``column`` as ``dtype``."""
     numbers = column[:]
     limits = np.iinfo(dtype)
     # Compare as Python integers: a narrow float would round the limits.
     if numbers.size and not (
-        np.isfinite(numbers).all() and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
+        np.isfinite(numbers).all()
+        and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
     ):
         raise BadUsage(f"{path}: {name} holds numbers that are out of range")
     whole = numbers.astype(dtype)
@@ -175,7 +192,8 @@ def _whole_numbers(path: Path, name: str, column: Column, dtype: type[np.signedi
 
 
 class CountedBlocks(Blocks):
-    """Hands out exactly as many documents as the trainer asks for, so that none are ever pending."""
+    """Hands out exactly as many documents as the trainer asks for, so that none are ever
+    pending."""
 
     def __init__(self, file: CountsFile | KeptCounts) -> None:
         super().__init__(Activity())

@@ -18,21 +18,29 @@ from wikitopics.session import sources
 from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicEvent, TopWords, perplexity
+from wikitopics.session.records import (
+    SNAPSHOT_WORDS,
+    Progress,
+    Scored,
+    TopicEvent,
+    TopWords,
+    perplexity,
+)
 from wikitopics.session.storage.articles import DROPPED_EVERY
 from wikitopics.session.storage.topics import TopicNames, joined, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
 
-# Measuring a model: on the held-out articles, by its topics, and on the newest articles before they are
-# trained on.
+# Measuring a model: on the held-out articles, by its topics, and on the newest articles before they
+# are trained on.
 #
-# Held-out articles are the oldest ones. In a changing stream they become less and less representative, while
-# a model should predict the next articles well.
+# Held-out articles are the oldest ones. In a changing stream they become less and less
+# representative, while a model should predict the next articles well.
 
 NEWEST_ARTICLES = 1000
 """The number of newest articles in the mean score, rounded up to whole minibatches."""
 SAMPLE = 256
-"""The most articles of a minibatch that are scored, from its start: scoring all would outlast training."""
+"""The most articles of a minibatch that are scored, from its start: scoring all would outlast
+training."""
 
 
 def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored:
@@ -56,15 +64,16 @@ def latest_of_each(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ..
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The last measurement: its number of articles, and the perplexity of each model that has one."""
+    """The last measurement: its number of articles, and the perplexity of each model that has
+    one."""
 
     articles: int
     perplexities: Mapping[str, float]
 
 
 def given(model: OnlineModel, method: str, *batch: Minibatch) -> Any:
-    """What this method of a model gives. Raises `SessionError` if a model of another package gives something
-    else than `check_model` expects."""
+    """What this method of a model gives. Raises `SessionError` if a model of another package gives
+    something else than `check_model` expects."""
     rows = getattr(model, method)(*batch)
     if model.kind not in kinds.built_in:
         shapes = {"topics": (model.n_topics, model.n_words), "topic_shares": (model.n_topics,)}
@@ -81,18 +90,23 @@ class HeldOut:
         self._completion = CompletionSet(batch, seed)
 
     def measure(self, model: OnlineModel, *more: Any) -> dict[str, float]:
-        """Every metric of the model, by name; the model does not change. ``more``: what else an `Evaluation`
-        has, in order."""
+        """Every metric of the model, by name; the model does not change. ``more``: what else an
+        `Evaluation` has, in order."""
         own = model.own_metrics(self._batch)  # first: this shortens compiling, as explained there
         evaluation = Evaluation(model, self._batch, self._completion.score(model), *more)
         values = {**own, **{one.name: one.measure(evaluation) for one in METRICS}}
-        return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}
+        return {
+            name: float(value)
+            for name, value in values.items()
+            if value is not None and isfinite(value)
+        }
 
 
-# The fixed rules of the stream: the size of minibatches, and when models are measured and topics stored.
+# The fixed rules of the stream: the size of minibatches, and when models are measured and topics
+# stored.
 #
-# They depend only on numbers of articles, never on the clock, so that an interrupted run does exactly what an
-# uninterrupted one does.
+# They depend only on numbers of articles, never on the clock, so that an interrupted run does
+# exactly what an uninterrupted one does.
 
 SHORTEST_INTERVAL = 2048
 """The fewest articles between two measurements once doublings are far apart."""
@@ -107,14 +121,15 @@ HALVES = 2
 NEWEST_POINTS = 60
 """The number of newest snapshots that are never thinned."""
 FIRST = 64
-"""Articles in the first minibatch: few, so that the first point of the curve appears within seconds."""
+"""Articles in the first minibatch: few, so that the first point of the curve appears within
+seconds."""
 
 
 def minibatch_size(articles: int, batch_size: int) -> int:
     """Articles in the minibatch that follows ``articles`` trained ones.
 
-    A quarter of what has been seen, in whole multiples of 64, at least 64 and at most ``batch_size``:
-    minibatches grow by a quarter each until they reach ``batch_size``.
+    A quarter of what has been seen, in whole multiples of 64, at least 64 and at most
+    ``batch_size``: minibatches grow by a quarter each until they reach ``batch_size``.
     """
     return min(batch_size, max(FIRST, articles // 4 // FIRST * FIRST))
 
@@ -123,10 +138,11 @@ def minibatch_size(articles: int, batch_size: int) -> int:
 class Evaluations:
     """When the models of a session are measured.
 
-    Measurements follow minibatches 1, 2, 4, 8 …, every doubling of the articles, and every further 50 times
-    the ``held_out`` number of articles. The last rule adds a few per cent to the training time, most for an
-    HDP. Models with a ``half_life`` are also measured once per half-life, since they may have changed
-    entirely. Up to a million articles, all are measured every ``at_least_every`` articles, if that is given.
+    Measurements follow minibatches 1, 2, 4, 8 …, every doubling of the articles, and every further
+    50 times the ``held_out`` number of articles. The last rule adds a few per cent to the training
+    time, most for an HDP. Models with a ``half_life`` are also measured once per half-life, since
+    they may have changed entirely. Up to a million articles, all are measured every
+    ``at_least_every`` articles, if that is given.
     """
 
     held_out: int
@@ -134,8 +150,8 @@ class Evaluations:
     at_least_every: int | None = None
 
     def due(self, minibatches: int, before: int, after: int) -> bool:
-        """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after``
-        articles."""
+        """Whether to measure after minibatch number ``minibatches``, which took ``before`` to
+        ``after`` articles."""
         often = self.at_least_every if after <= WATCHED_UNTIL else None
         most = min(50 * self.held_out, self.half_life or math.inf, often or math.inf)
         interval = int(max(SHORTEST_INTERVAL, most))
@@ -143,7 +159,8 @@ class Evaluations:
         return powers or before // interval != after // interval
 
     def next(self, minibatches: int, articles: int, batch_size: int) -> int:
-        """Articles at the first measurement after ``articles``, which took this many ``minibatches``."""
+        """Articles at the first measurement after ``articles``, which took this many
+        ``minibatches``."""
         while True:
             before, articles = articles, articles + minibatch_size(articles, batch_size)
             minibatches += 1
@@ -152,10 +169,11 @@ class Evaluations:
 
 
 def pass_evaluation_due(measured: int, after: int) -> bool:
-    """Whether to measure at the end of a pass of several; ``measured``: articles at the last measurement.
+    """Whether to measure at the end of a pass of several; ``measured``: articles at the last
+    measurement.
 
-    Each of the first 20 passes is measured, then one whenever the articles have grown by a twentieth, so that
-    the curve shows where further passes no longer help.
+    Each of the first 20 passes is measured, then one whenever the articles have grown by a
+    twentieth, so that the curve shows where further passes no longer help.
     """
     return after - measured >= GROWTH * measured
 
@@ -163,8 +181,8 @@ def pass_evaluation_due(measured: int, after: int) -> bool:
 def snapshot_due(last: int, before: int, after: int) -> bool:
     """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
 
-    ``last``: articles at the last snapshot, 0 before the first. Topics are stored at every doubling, and when
-    the stream has grown by a twentieth or by 10,000 articles.
+    ``last``: articles at the last snapshot, 0 before the first. Topics are stored at every
+    doubling, and when the stream has grown by a twentieth or by 10,000 articles.
     """
     grown = last > 0 and after - last >= min(FURTHEST, GROWTH * last)
     return grown or doubled(before, after)
@@ -176,8 +194,8 @@ def doubled(before: int, after: int) -> bool:
 
 
 def look_due(before: int, after: int, half_life: float | None = None) -> bool:
-    """Whether the changes of topics are examined at a snapshot, given its articles and those at the previous
-    one.
+    """Whether the changes of topics are examined at a snapshot, given its articles and those at the
+    previous one.
 
     They are examined at the first snapshot at or after each half doubling: 64, 91, 128, 182, 256 …
     Models with a ``half_life`` never settle, so their topics are also examined once per half-life.
@@ -187,30 +205,34 @@ def look_due(before: int, after: int, half_life: float | None = None) -> bool:
 
 
 def renewal_due(before: int, after: int) -> bool:
-    """Whether the newest articles are inferred again: each time the stream has doubled, from 1,024 on.
+    """Whether the newest articles are inferred again: each time the stream has doubled, from 1,024
+    on.
 
-    This costs about as much as training on them again, so it must become rarer as the stream continues.
+    This costs about as much as training on them again, so it must become rarer as the stream
+    continues.
     """
     return after >= 1024 and doubled(before, after)
 
 
 def drop_due(before: int, after: int) -> bool:
-    """Whether articles that are not among the best of any topic are dropped, with `--keep-articles top`.
+    """Whether articles that are not among the best of any topic are dropped, with `--keep-articles
+    top`.
 
-    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too when they end, some minibatches
-    after a power of two. Which articles stay does not depend on when a run commits, since the stream asks for
-    a commit before its next step.
+    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too when they end, some
+    minibatches after a power of two. Which articles stay does not depend on when a run commits,
+    since the stream asks for a commit before its next step.
     """
     half = DROPPED_EVERY // 2
     return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY
 
 
 def thinned_snapshots(articles: list[int], half_life: float | None = None) -> set[int]:
-    """The snapshots to drop: of those older than the newest 60, one per twentieth of growth is kept.
+    """The snapshots to drop: of those older than the newest 60, one per twentieth of growth is
+    kept.
 
-    The first ones at or after each half doubling are kept too, so that the history has 64, 128, 256 … and the
-    changes of topics can be determined after a resume. A snapshot that is kept once is always kept, except
-    for the looks of a ``half_life``, of which only the last are needed.
+    The first ones at or after each half doubling are kept too, so that the history has 64, 128, 256
+    … and the changes of topics can be determined after a resume. A snapshot that is kept once is
+    always kept, except for the looks of a ``half_life``, of which only the last are needed.
     """
     stay = {*looks(articles), *looks(articles, half_life)[-LOOKS:]}
     gone: set[int] = set()
@@ -229,12 +251,13 @@ def looks(articles: list[int], half_life: float | None = None) -> list[int]:
 
 
 def _steps(articles: int, parts: int) -> int:
-    """How many times this many articles have doubled, in ``parts`` of a doubling; exact, since no logarithm
-    is used."""
+    """How many times this many articles have doubled, in ``parts`` of a doubling; exact, since no
+    logarithm is used."""
     return int(articles**parts).bit_length()
 
 
-# The history of one model's topics: their names, their changes between looks, and a line about each.
+# The history of one model's topics: their names, their changes between looks, and a line about
+# each.
 
 NAMED = 5
 """The most changes of topics named in a line; more are only counted."""
@@ -243,9 +266,10 @@ NAMED = 5
 class Chronicle:
     """Follows one model. The result depends only on the snapshots, not on where a trainer stopped.
 
-    Names are updated at every snapshot. A name lasts once its topic is born, but another is shown while it
-    does not suit the topic's words. Changes are determined only at looks, which come at each half doubling of
-    the articles and each half-life, and are reported once they hold at several looks in a row.
+    Names are updated at every snapshot. A name lasts once its topic is born, but another is shown
+    while it does not suit the topic's words. Changes are determined only at looks, which come at
+    each half doubling of the articles and each half-life, and are reported once they hold at
+    several looks in a row.
     """
 
     def __init__(
@@ -256,7 +280,8 @@ class Chronicle:
         snapshots: Sequence[TopWords],
         half_life: float | None = None,
     ) -> None:
-        """``known``: as of the last commit; ``snapshots``: those of the last looks, and the newest one."""
+        """``known``: as of the last commit; ``snapshots``: those of the last looks, and the newest
+        one."""
         self._model = model
         self._words = words
         self._half_life = half_life
@@ -294,7 +319,9 @@ class Chronicle:
             if topic in settled & self._alive:
                 if not (at_look and self._has_another_name(topic, name)):
                     self._names[topic] = name
-                elif not any(fits(parts(name), words) for words in self._relevant(topic, self._looks)):
+                elif not any(
+                    fits(parts(name), words) for words in self._relevant(topic, self._looks)
+                ):
                     latest.append(Change("renamed", topic))
             elif topic not in self._alive and all(
                 holds(parts(name), words) for words in self._relevant(topic, [look])
@@ -307,19 +334,37 @@ class Chronicle:
                 (name for name in candidates if suits(parts(name), [self._words[i] for i in ids])),
                 candidates[-1],
             )
-            for *candidates, ids in zip(self._names, before, newest, snapshot.word_ids.tolist(), strict=True)
+            for *candidates, ids in zip(
+                self._names,
+                before,
+                newest,
+                snapshot.word_ids.tolist(),
+                strict=True,
+            )
         ]
         events = []
         for change in latest:
-            subject = change.other if change.kind == "split" and change.other is not None else change.topic
+            subject = (
+                change.other
+                if change.kind == "split" and change.other is not None
+                else change.topic
+            )
             name = (old if change.kind in ("died", "merged") and old else self._names)[subject]
             events.append(
-                TopicEvent(self._model, snapshot.articles, change.kind, change.topic, change.other, name)
+                TopicEvent(
+                    self._model,
+                    snapshot.articles,
+                    change.kind,
+                    change.topic,
+                    change.other,
+                    name,
+                )
             )
         return events
 
     def _has_another_name(self, topic: int, old: str) -> bool:
-        """Whether the new name has fitted the topic at enough looks, while a word of the old one has not."""
+        """Whether the new name has fitted the topic at enough looks, while a word of the old one
+        has not."""
         relevant = self._relevant(topic, self._looks)
         new = parts(self._names[topic])
         return all(fits(new, words) and not holds(parts(old), words) for words in relevant)
@@ -341,22 +386,27 @@ def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> li
         if (into := int(now.of_topic[leader])) != NONE:
             heir = now.leader(into, shares)
             if heir != leader:  # otherwise it is the same area with another number
-                events.append(TopicEvent(model, at, "area_merged", leader, heir, joined(before.names[area])))
+                events.append(
+                    TopicEvent(model, at, "area_merged", leader, heir, joined(before.names[area]))
+                )
     return events
 
 
 def event_message(events: Sequence[TopicEvent], noun: str) -> str:
-    """Events of one model and one snapshot: "lda at 4,096 articles: #84 slavic, languages is born"."""
+    """Events of one model and one snapshot: "lda at 4,096 articles: #84 slavic, languages is
+    born"."""
     named = " · ".join(event.told() for event in events[:NAMED])
     more = f" · and {len(events) - NAMED:,} more" if len(events) > NAMED else ""
     return f"{events[0].model} at {events[0].articles:,} {noun}: {named}{more}"
 
 
-# The points of a session's curves until they are saved: measurements of its models, and their topics.
+# The points of a session's curves until they are saved: measurements of its models, and their
+# topics.
 
 
 class Curves:
-    """Measures the models of a session and stores their topics: two kinds of points, each by its own rule."""
+    """Measures the models of a session and stores their topics: two kinds of points, each by its
+    own rule."""
 
     def __init__(self, store: SessionWriter, models: Sequence[OnlineModel]) -> None:
         self._models = models
@@ -375,13 +425,17 @@ class Curves:
         self._chronicles = []
         for number, name in enumerate(self._names):
             snapshots = [point[number] for point in looked_at if number in point]
-            self._chronicles.append(Chronicle(name, words, store.known_names(number), snapshots, half_life))
+            self._chronicles.append(
+                Chronicle(name, words, store.known_names(number), snapshots, half_life)
+            )
         self._words = words
         self.meetings = [store.meetings(name) for name in self._names]
         """How often each model's topics meet."""
         self._areas = [store.areas(name) for name in self._names]
         self._topics_measured = store.snapshots_at(self.measured_at)
-        scores = {one.name: one.perplexity for one in store.model_statuses() if one.perplexity is not None}
+        scores = {
+            one.name: one.perplexity for one in store.model_statuses() if one.perplexity is not None
+        }
         self.measured = Measured(self.measured_at, scores)
         """Always replaced as a whole, since another thread reports it."""
 
@@ -393,7 +447,9 @@ class Curves:
     def keep_topics(self, articles: int, changes: Changes) -> None:
         """Store the present topics."""
         self._topics = {}
-        for number, (model, chronicle) in enumerate(zip(self._models, self._chronicles, strict=True)):
+        for number, (model, chronicle) in enumerate(
+            zip(self._models, self._chronicles, strict=True)
+        ):
             if model.kind not in kinds.built_in:  # ours need not compute them all
                 given(model, "topics")
             shares = np.asarray(given(model, "topic_shares"), np.float32)
@@ -424,15 +480,28 @@ class Curves:
         relevant = areas.relevant(snapshot.leading, snapshot.shares, self._words)
         return replace(areas, names=area_names(relevant, {} if before is None else before.names))
 
-    def measure(self, held_out: HeldOut, progress: Progress, seconds: float, changes: Changes) -> None:
-        """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""
-        articles, tokens, scores = progress.articles, progress.tokens, dict(self.measured.perplexities)
+    def measure(
+        self,
+        held_out: HeldOut,
+        progress: Progress,
+        seconds: float,
+        changes: Changes,
+    ) -> None:
+        """Measure the models, whose topics are already stored; ``seconds``: the running time so
+        far."""
+        articles, tokens, scores = (
+            progress.articles,
+            progress.tokens,
+            dict(self.measured.perplexities),
+        )
         for number, model in enumerate(self._models):
             before, now = self._topics_measured.get(number), self._topics[number]
             values = held_out.measure(model, before, now, progress.predicted(number))
             if (score := values.get("log_likelihood")) is not None:
                 scores[self._names[number]] = float(perplexity(score))
-            changes.metrics += [(number, articles, tokens, seconds, *value) for value in values.items()]
+            changes.metrics += [
+                (number, articles, tokens, seconds, *value) for value in values.items()
+            ]
         self._topics_measured = self._topics
         self.measured_at = articles
         self.measured = Measured(articles, scores)

@@ -1,4 +1,5 @@
-"""Reports on a run: heartbeats for other processes, lines of the log, and progress for the caller."""
+"""Reports on a run: heartbeats for other processes, lines of the log, and progress for the
+caller."""
 
 import asyncio
 import contextlib
@@ -47,7 +48,8 @@ Line = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The contents of a progress line: the current state of the stream, ahead of the last commit."""
+    """The contents of a progress line: the current state of the stream, ahead of the last
+    commit."""
 
     state: State
     progress: Progress
@@ -64,15 +66,21 @@ Reporter = Callable[[Report], None]
 class Monitor:
     """Reports on a run in progress.
 
-    The heartbeat has its own task and thread, beside the training. If the disk is full or busy, it waits. Any
-    other error ends the heartbeat, and then the run is told to stop at once, since no other process could see
-    that it is alive or send it requests.
+    The heartbeat has its own task and thread, beside the training. If the disk is full or busy, it
+    waits. Any other error ends the heartbeat, and then the run is told to stop at once, since no
+    other process could see that it is alive or send it requests.
     """
 
     def __init__(
-        self, path: Path, run: Run, report: Reporter, say: Say, options: Mapping[str, object]
+        self,
+        path: Path,
+        run: Run,
+        report: Reporter,
+        say: Say,
+        options: Mapping[str, object],
     ) -> None:
-        """``report``: called with every heartbeat; ``say``: takes messages that cannot wait for one;
+        """``report``: called with every heartbeat; ``say``: takes messages that cannot wait for
+        one;
         ``options``: those of this run alone, as ``given`` in `TrainerActivity`."""
         self._path, self._run, self._options = path, run, options
         self._report, self._say = report, say
@@ -93,7 +101,8 @@ class Monitor:
     async def follow(self) -> str:
         """Run to the end and report on it; returns why the run ended.
 
-        Raises the errors of the run and of the heartbeat, and `SessionError` if the start cannot be written.
+        Raises the errors of the run and of the heartbeat, and `SessionError` if the start cannot be
+        written.
         """
         run = self._run
         try:
@@ -122,7 +131,9 @@ class Monitor:
         await self._log([("info", f"the trainer started (pid {os.getpid()})")])
         while not self._over.is_set():
             self._sample()
-            with contextlib.suppress(NotNow):  # the next beat tries again, and the commit reports the error
+            with contextlib.suppress(
+                NotNow
+            ):  # the next beat tries again, and the commit reports the error
                 await self._tell_others(self._run.state, keep_flow=number % FLOW_EVERY == 0)
             await self._log(self.news())
             self._tell_progress()
@@ -165,7 +176,12 @@ class Monitor:
     def _tell_progress(self) -> None:
         run, stream = self._run, self._run.stream
         report = Report(
-            run.state, stream.progress, stream.measured, self._activity(), self._passes, self._unit_noun
+            run.state,
+            stream.progress,
+            stream.measured,
+            self._activity(),
+            self._passes,
+            self._unit_noun,
         )
         try:
             self._report(report)
@@ -209,15 +225,26 @@ class Monitor:
         return lines + self._numbers(gt) if last else lines
 
     def _numbers(self, is_news: Callable[[int, int], bool]) -> list[Line]:
-        """The last measurement and the skipped articles, if their numbers are news since the last report."""
-        measured, progress, lines = self._run.stream.measured, self._run.stream.progress, list[Line]()
+        """The last measurement and the skipped articles, if their numbers are news since the last
+        report."""
+        measured, progress, lines = (
+            self._run.stream.measured,
+            self._run.stream.progress,
+            list[Line](),
+        )
         if measured.perplexities and is_news(measured.articles, self._measured_at):
             self._measured_at = measured.articles
-            scores = ", ".join(f"{name} {value:,.1f}" for name, value in measured.perplexities.items())
-            lines.append(("info", f"after {measured.articles:,} {self._unit_noun}: perplexity {scores}"))
+            scores = ", ".join(
+                f"{name} {value:,.1f}" for name, value in measured.perplexities.items()
+            )
+            lines.append(
+                ("info", f"after {measured.articles:,} {self._unit_noun}: perplexity {scores}")
+            )
         if is_news(progress.skipped, self._skipped):
             self._skipped = progress.skipped
-            lines.append(("info", f"skipped so far: {progress.skipped:,} ({skips_told(progress.skips)})"))
+            lines.append(
+                ("info", f"skipped so far: {progress.skipped:,} ({skips_told(progress.skips)})")
+            )
         return lines
 
     def _hindrances(self, errors: Sequence[str]) -> list[Line]:
@@ -268,11 +295,16 @@ class Monitor:
         if source.trouble is not None:
             return Wait(source.trouble, source.waiting_until, failing=True)
         if source.waiting_for:
-            what = f"{stream.waits_for} ({source.waiting_for})" if stream.waits_for else source.waiting_for
+            what = (
+                f"{stream.waits_for} ({source.waiting_for})"
+                if stream.waits_for
+                else source.waiting_for
+            )
             return Wait(what, source.waiting_until)
         if stream.waits_for:
             return Wait(stream.waits_for)
-        # Nothing says why the run is idle: suspended processes, or a connection that is open but silent.
+        # Nothing says why the run is idle: suspended processes, or a connection that is open but
+        # silent.
         if run.elapsed() - self._counted_at < QUIET_SECONDS:
             return None
         if run.busy:

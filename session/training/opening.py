@@ -28,17 +28,18 @@ from wikitopics.vocab.rules import Rule
 
 # Compiling kernels, or loading them from their cache, while the source is still being contacted.
 #
-# Compiling takes seconds the first time after an installation, and the first articles take a second or two to
-# arrive. Doing both in parallel brings the first point of the curve sooner.
+# Compiling takes seconds the first time after an installation, and the first articles take a second
+# or two to arrive. Doing both in parallel brings the first point of the curve sooner.
 
 WARM_UP_WORDS, WARM_UP_DOCUMENTS = 64, 8
 
 
 def warm_up(specs: Sequence[ModelSpec]) -> None:
-    """Take models like those of ``specs`` through everything that a trainer does, then discard them.
+    """Take models like those of ``specs`` through everything that a trainer does, then discard
+    them.
 
-    A process compiles one kernel at a time. After an installation, when all kernels have to be compiled,
-    another process compiles those for learning, and this one loads them.
+    A process compiles one kernel at a time. After an installation, when all kernels have to be
+    compiled, another process compiles those for learning, and this one loads them.
     """
     if nothing_kept():
         with Workers(1, bool, ()) as helper, contextlib.suppress(JobFailed, WorkerDied):
@@ -68,7 +69,8 @@ def _measure(specs: Sequence[ModelSpec]) -> None:
 
 
 def _like(spec: ModelSpec) -> OnlineModel:
-    """A small model, made from its state as in the trainer: the compiler may see other types otherwise."""
+    """A small model, made from its state as in the trainer: the compiler may see other types
+    otherwise."""
     new = new_model(spec, WARM_UP_WORDS, WARM_UP_DOCUMENTS, 0)
     return type(new).from_state(new.state())
 
@@ -105,18 +107,22 @@ async def open_source(
 ) -> Opened:
     """Contact the source; raises its errors. Models like ``specs`` are compiled meanwhile.
 
-    With only a rule, every word is counted. ``cluster``: the address of the cluster whose workers count;
+    With only a rule, every word is counted. ``cluster``: the address of the cluster whose workers
+    count;
     None: processes on this machine count.
     """
     sources.check_identity(kind, identity)
     if isinstance(kind, Counts):
         if cluster is not None:
             raise BadUsage(
-                f"{CLUSTER.flag}: the words of --source {kind.name} are already counted; leave it out"
+                f"{CLUSTER.flag}: the words of --source {kind.name} are already counted; leave it "
+                "out"
             )
         assert isinstance(vocabulary, Vocabulary)
         file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
-        return Opened(SourceInfo(file.name, len(file)), {**identity, **file.identity}, CountedBlocks(file))
+        return Opened(
+            SourceInfo(file.name, len(file)), {**identity, **file.identity}, CountedBlocks(file)
+        )
     assert isinstance(kind, PageKind)
     warming = asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
     # An error of a model recurs, and is reported, when the trainer makes the model itself.
@@ -135,7 +141,13 @@ async def open_source(
     return Opened(info, {**identity, **info.identity}, Intake(source, pool))
 
 
-async def far_pool(address: str, vocabulary: Vocabulary, info: SourceInfo, source: Source, say: Say) -> Pool:
+async def far_pool(
+    address: str,
+    vocabulary: Vocabulary,
+    info: SourceInfo,
+    source: Source,
+    say: Say,
+) -> Pool:
     """The workers of a cluster, once there are any."""
     try:
         from wikitopics.session.training.cluster import Cluster
@@ -165,7 +177,10 @@ async def open_with_retries(source: Source, say: Say) -> SourceInfo:
 
 def _for_how_long(activity: Activity) -> str:
     """How long a wait will last, if that is known."""
-    for what, until in (("trying until", activity.trying_until), ("next request at", activity.waiting_until)):
+    for what, until in (
+        ("trying until", activity.trying_until),
+        ("next request at", activity.waiting_until),
+    ):
         if until is not None:
             return f"; {what} {time.strftime('%H:%M:%S', time.localtime(until))}"
     return ""

@@ -53,7 +53,11 @@ class Limits:
         """Why a run ends after this much; "" if it continues."""
         if seconds >= self.seconds:
             return TIME_IS_UP
-        return "the limit given with --max-mb has been reached" if bytes_read >= self.megabytes * 1e6 else ""
+        return (
+            "the limit given with --max-mb has been reached"
+            if bytes_read >= self.megabytes * 1e6
+            else ""
+        )
 
 
 class Wait(NamedTuple):
@@ -67,8 +71,8 @@ class Wait(NamedTuple):
 
 
 def commit_due(age: float, likely: float = 0.0) -> bool:
-    """Whether to commit now; ``age``: seconds since the last commit, ``likely``: what the next step will
-    take."""
+    """Whether to commit now; ``age``: seconds since the last commit, ``likely``: what the next step
+    will take."""
     return age >= COMMIT_SECONDS or age + likely > LATEST_SECONDS
 
 
@@ -81,11 +85,17 @@ async def wait_for(event: asyncio.Event, seconds: float) -> None:
 class Run:
     """A trainer at work on a session that this process has locked.
 
-    One thread trains, measures and commits. Stops and pauses come from signals, other processes and the run's
-    limits; only the first stop counts.
+    One thread trains, measures and commits. Stops and pauses come from signals, other processes and
+    the run's limits; only the first stop counts.
     """
 
-    def __init__(self, store: SessionWriter, stream: Consumer, feed: Blocks, limits: Limits) -> None:
+    def __init__(
+        self,
+        store: SessionWriter,
+        stream: Consumer,
+        feed: Blocks,
+        limits: Limits,
+    ) -> None:
         self.stream = stream
         """Replaced when a step is abandoned."""
         self.feed = feed
@@ -105,9 +115,11 @@ class Run:
         self._store, self._limits = store, limits
         self._thread = _new_thread()
         self._step: asyncio.Future[object] | None = None
-        """A step in progress or failed: until it is resolved, models and counters are out of step."""
+        """A step in progress or failed: until it is resolved, models and counters are out of
+        step."""
         self._step_seconds: dict[bool, float] = {}
-        """The duration of the last step with a measurement (True), which may be long, and without (False)."""
+        """The duration of the last step with a measurement (True), which may be long, and without
+        (False)."""
         self._save_requested = False
         self._saved_at, self._saves_since = time.monotonic(), math.inf
         self._before = stream.progress.elapsed_seconds, stream.progress.bytes_read
@@ -161,11 +173,14 @@ class Run:
         self.resuming.set()
 
     async def train(self) -> None:
-        """Train to the end; ``reason`` then says why. Everything fed is committed, even on an error."""
+        """Train to the end; ``reason`` then says why. Everything fed is committed, even on an
+        error."""
         if described(self.stream.settings.source).own and not self.stream.progress.crawled:
             self._lengths = []
         left = max(0.0, self._limits.seconds - self.ran())
-        alarm = asyncio.get_running_loop().call_later(left, self.stop, TIME_IS_UP)  # even amid a long step
+        alarm = asyncio.get_running_loop().call_later(
+            left, self.stop, TIME_IS_UP
+        )  # even amid a long step
         try:
             try:
                 self.feed.start(self.stream.progress.position)
@@ -173,7 +188,9 @@ class Run:
                 if not self.stopping.is_set():  # the session has ended: measure at its end too
                     await self._commit_if(True)  # the last measurement may take long
                     stream = self.stream
-                    if await self.do(Work(lambda elapsed_seconds: stream.finish(elapsed_seconds()))):
+                    if await self.do(
+                        Work(lambda elapsed_seconds: stream.finish(elapsed_seconds()))
+                    ):
                         self.reason = FINISHED
                         await self.commit()
             finally:
@@ -219,8 +236,8 @@ class Run:
                     self._take(block)
 
     async def _save_all(self) -> None:
-        """Commit everything fetched and trained; if a step is still running or has failed, what was trained
-        before it."""
+        """Commit everything fetched and trained; if a step is still running or has failed, what was
+        trained before it."""
         enough = time.monotonic() + PATIENCE
         blocks = await self.feed.drain()
         if self._step is not None:
@@ -278,13 +295,16 @@ class Run:
             await self.commit()
 
     async def commit(self) -> None:
-        """Save; if the disk is full or busy, wait for it, unless the run is ending. Raises `SessionError`."""
+        """Save; if the disk is full or busy, wait for it, unless the run is ending. Raises
+        `SessionError`."""
         stream, (_, bytes_before) = self.stream, self._before
         while True:
             self._saves_since = time.monotonic()
             try:
                 await self._call(
-                    lambda: stream.commit(self.elapsed(), bytes_before + self.feed.activity.bytes_read)
+                    lambda: stream.commit(
+                        self.elapsed(), bytes_before + self.feed.activity.bytes_read
+                    )
                 )
                 break
             except NotNow as error:

@@ -65,21 +65,28 @@ from wikitopics.vocab.vocabulary import BadDocuments, Built
 T = TypeVar("T")
 
 
-# A new session: its settings, as the source determines them, its vocabulary, its models and its file.
+# A new session: its settings, as the source determines them, its vocabulary, its models and its
+# file.
 
 LEAST = 2
 """The fewest documents to train on: the topics of a single one are nothing but its words."""
 MOST_PASSES = 5
-"""More passes make the models of small collections worse on held-out documents as often as better."""
+"""More passes make the models of small collections worse on held-out documents as often as
+better."""
 ENOUGH_READINGS = 20_000
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
 
 
 def too_few(
-    settings: Settings, kind: SourceKind, read: int, held_out: int, skips: Mapping[str, int]
+    settings: Settings,
+    kind: SourceKind,
+    read: int,
+    held_out: int,
+    skips: Mapping[str, int],
 ) -> BadUsage:
-    """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to do."""
+    """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to
+    do."""
     documents = read - sum(skips.values())
     held_out = min(held_out, documents)
     why = [f"skipped: {skips_told(skips)}"] if skips else []
@@ -93,7 +100,8 @@ def too_few(
         hint = f"Give more {noun}s with words of the vocabulary, or another vocabulary"
     lack = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
     return BadUsage(
-        f"{settings.source_name}: {lack}, and at least two are needed" + (f". {hint}" if hint else "")
+        f"{settings.source_name}: {lack}, and at least two are needed"
+        + (f". {hint}" if hint else "")
     )
 
 
@@ -116,7 +124,8 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         documents = max(1, size - held_out)
         seeded = len(stored_seeds(settings))  # the fewest topics
         models = tuple(
-            one.with_usual(max(seeded, default_topics(load_kind(one.kind), documents))) for one in models
+            one.with_usual(max(seeded, default_topics(load_kind(one.kind), documents)))
+            for one in models
         )
         forgets = any(HALF_LIFE.name in spec.options for spec in models)
         if PASSES not in request and kind.own and not forgets:
@@ -138,10 +147,18 @@ def chosen_by_size(before: Settings, after: Settings) -> str:
     """
     chosen = {}
     if before.models != after.models:
-        specs = [spec for was, spec in zip(before.models, after.models, strict=True) if was.usual_topics]
-        numbers = [f"{one.topics:,} topics" + f" for {one.name}" * (len(specs) > 1) for one in specs]
-        is_root = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)  # the HDP: three times that
-        rule = f"{'about' if is_root else 'from'} the square root of its {sources.noun(after.source)}"
+        specs = [
+            spec for was, spec in zip(before.models, after.models, strict=True) if was.usual_topics
+        ]
+        numbers = [
+            f"{one.topics:,} topics" + f" for {one.name}" * (len(specs) > 1) for one in specs
+        ]
+        is_root = all(
+            spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs
+        )  # the HDP: three times that
+        rule = (
+            f"{'about' if is_root else 'from'} the square root of its {sources.noun(after.source)}"
+        )
         chosen["--topics"] = f"{' and '.join(numbers)} ({rule})"
     if before[PASSES] != after[PASSES]:
         chosen[PASSES.flag] = f"{after[PASSES]} passes"
@@ -163,7 +180,10 @@ def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:
 
 
 def create(
-    path: Path, settings: Settings, vocabulary: Vocabulary | Rule, start: Position | None = None
+    path: Path,
+    settings: Settings,
+    vocabulary: Vocabulary | Rule,
+    start: Position | None = None,
 ) -> None:
     """Create the session's file, with untrained models; if there is only a rule, without words.
 
@@ -173,30 +193,39 @@ def create(
 
 
 def kept_name(settings: Settings, identity: Identity) -> str:
-    """The name under which other sessions find the vocabulary that a session builds; "" if they do not.
+    """The name under which other sessions find the vocabulary that a session builds; "" if they do
+    not.
 
     ``identity``: that of the source, which is open.
     """
     titles = f"-{LINKS}" if Rule.parse(settings.rule).of_titles else ""
     kind = sources.load(settings.source)
-    name = "" if kind.own else kind.kept_vocabulary(identity, settings.vocabulary.removesuffix(titles))
+    name = (
+        "" if kind.own else kind.kept_vocabulary(identity, settings.vocabulary.removesuffix(titles))
+    )
     return name + titles if name else ""
 
 
 def other_language(settings: Settings, language: str, asked: str | None = None) -> str:
-    """The code of a source's ``language`` if another one was ``asked`` for, or is said by the name of the
-    session's vocabulary; otherwise "".
+    """The code of a source's ``language`` if another one was ``asked`` for, or is said by the name
+    of the session's vocabulary; otherwise "".
 
-    Codes of three and more letters are ignored: wikis and languages do not always have the same ones.
+    Codes of three and more letters are ignored: wikis and languages do not always have the same
+    ones.
     """
-    named = ENGLISH if settings.vocabulary == VOCAB.default else settings.vocabulary.removesuffix(f"-{LINKS}")
+    named = (
+        ENGLISH
+        if settings.vocabulary == VOCAB.default
+        else settings.vocabulary.removesuffix(f"-{LINKS}")
+    )
     code = asked or named
     stated = language_of(language).partition("-")[0]
     return stated if stated and len(code) == 2 and stated != code else ""
 
 
 def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
-    """Save a vocabulary for other sessions, unless the name is taken; returns a message about it."""
+    """Save a vocabulary for other sessions, unless the name is taken; returns a message about
+    it."""
     path = vocabulary_file(name)
     if path.exists():
         return f"another vocabulary is already saved as {name}"
@@ -218,8 +247,8 @@ def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
 def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
     """Feed the stream the articles collected before there was a vocabulary, and commit them.
 
-    Only as many are fed as a session may hold untrained, with room for the next ones. The source is asked
-    again for the rest.
+    Only as many are fed as a session may hold untrained, with room for the next ones. The source is
+    asked again for the rest.
     """
     numbers = {word: number for number, word in enumerate(store.vocabulary())}
     room = documents_room(store.settings()) // 2
@@ -242,8 +271,8 @@ def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
 
 
 class Unawaited(ThreadPoolExecutor):
-    """Threads for which an ending loop does not wait: they compile, or ask a name server that does not
-    answer."""
+    """Threads for which an ending loop does not wait: they compile, or ask a name server that does
+    not answer."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         super().shutdown(wait=False, cancel_futures=True)
@@ -270,8 +299,8 @@ class Plan:
 def train(path: Path, request: TrainRequest, report: Reporter, say: Say) -> str:
     """Train the session at ``path`` until its end or a signal; returns why it ended.
 
-    ``say`` takes the lines about what happens before the first report. Raises the errors of all rooms, each
-    with an ``exit_code``. Nothing is created if the source cannot be opened.
+    ``say`` takes the lines about what happens before the first report. Raises the errors of all
+    rooms, each with an ``exit_code``. Nothing is created if the source cannot be opened.
     """
     with Signals() as signals:
         signals.at_once = lambda number: _insist(number, signals)
@@ -288,15 +317,22 @@ def _insist(number: signal.Signals, signals: Signals) -> None:
 
 
 def _obey(signals: Signals) -> None:
-    """Let each signal, past or future, cancel the current task; a run handles signals in its own way."""
+    """Let each signal, past or future, cancel the current task; a run handles signals in its own
+    way."""
     starting = asyncio.current_task()
     assert starting is not None
     signals.tell(lambda _: starting.cancel())
 
 
-async def _train(path: Path, request: TrainRequest, report: Reporter, say: Say, signals: Signals) -> str:
-    # From here on, slow work is done in threads, so that signals are noticed. There are few threads, since
-    # each keeps some 10 MB once it has read parts of a dump.
+async def _train(
+    path: Path,
+    request: TrainRequest,
+    report: Reporter,
+    say: Say,
+    signals: Signals,
+) -> str:
+    # From here on, slow work is done in threads, so that signals are noticed. There are few
+    # threads, since each keeps some 10 MB once it has read parts of a dump.
     asyncio.get_running_loop().set_default_executor(Unawaited(max(2, os.cpu_count() or 1)))
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
@@ -319,7 +355,8 @@ async def _train(path: Path, request: TrainRequest, report: Reporter, say: Say, 
 
 
 def resolve(path: Path, request: TrainRequest) -> Plan:
-    """What the request means for the session at ``path``: a new one is created, an existing one resumed.
+    """What the request means for the session at ``path``: a new one is created, an existing one
+    resumed.
 
     Raises for every error that can be found before the source is contacted.
     """
@@ -336,14 +373,17 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             kind = sources.load(settings.source)
             sources.check_identity(kind, settings.source_options)
             of_texts = isinstance(kind, PageKind)
-            requested = load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
+            requested = (
+                load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
+            )
             progress = reader.progress()
             read_all = progress.finished and progress.lap == 1  # not just up to --articles
             if read_all and (added := added_texts(request, settings)) is not None:
                 if settings[KEEP_ARTICLES] != "all":
                     raise BadUsage(
                         f"{TEXTS.flag}: this session did not record which documents it has read "
-                        f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be added"
+                        f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be "
+                        "added"
                     )
                 adds, before = True, reader.last_page_id()
                 settings = replace(settings, source_options={**added, BEFORE: before})
@@ -363,35 +403,46 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 
 
 def _of_other_versions(rule: Rule) -> str:
-    """A message if the words of a vocabulary were separated by versions other than those installed; otherwise
-    "". Raises `UnseparatedWords`."""
+    """A message if the words of a vocabulary were separated by versions other than those installed;
+    otherwise "". Raises `UnseparatedWords`."""
     now = segmenters.versions(rule.language) if rule.number == BY_DICTIONARY else ""
     if rule.versions in ("", now):
         return ""
     return (
-        f"the words of this vocabulary were separated by {rule.versions}, but those of articles are now "
-        f"separated by {now}, so a few are counted differently; install the former to prevent that"
+        f"the words of this vocabulary were separated by {rule.versions}, but those of articles "
+        f"are now separated by {now}, so a few are counted differently; install the former to "
+        "prevent that"
     )
 
 
 def asked_language(plan: Plan) -> str | None:
     """The language asked for, if the source must say the same one; None: it need not.
 
-    Whoever asks a wiki of another host knows its language better than its settings, which often say English.
+    Whoever asks a wiki of another host knows its language better than its settings, which often say
+    English.
     """
     return None if plan.kind.asks_server else plan.kind.language(plan.request.asked(plan.kind))
 
 
 PROMPT_SECONDS = 5.0
-"""Seconds that a source may take to open even if a run's time is shorter: a local one needs no longer."""
+"""Seconds that a source may take to open even if a run's time is shorter: a local one needs no
+longer."""
 
 
-async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: Signals) -> tuple[str, Limits]:
-    """Train to the end, or build the vocabulary; returns why that ended, and what is left of the limits.
+async def run(
+    plan: Plan,
+    limits: Limits,
+    report: Reporter,
+    say: Say,
+    signals: Signals,
+) -> tuple[str, Limits]:
+    """Train to the end, or build the vocabulary; returns why that ended, and what is left of the
+    limits.
 
     The hours also limit how long the source may take to open.
 
-    Raises `BadUsage` if there was too little to train on; then a session created by this run is deleted.
+    Raises `BadUsage` if there was too little to train on; then a session created by this run is
+    deleted.
     """
     began = time.monotonic()
     lack: BadUsage | None = None
@@ -425,7 +476,11 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)
         asked = asked_language(plan)
-        say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds, source.info.language, asked)))
+        say(
+            await _to_its_end(
+                lambda: _build(plan.path, stream.built, seconds, source.info.language, asked)
+            )
+        )
     if lack is not None:
         if plan.is_new:
             await asyncio.to_thread(remove_database, plan.path)
@@ -433,10 +488,16 @@ async def run(plan: Plan, limits: Limits, report: Reporter, say: Say, signals: S
     return reason, limits.less(seconds, source.feed.activity.bytes_read)
 
 
-def _build(path: Path, built: Built | None, seconds: float, language: str, asked: str | None) -> str:
-    """Give the session its new vocabulary; returns a message about it. It is saved for other sessions, unless
-    it comes from the user's own texts, from too few articles or from a wiki that is not known, or the
-    source's ``language`` is not the one ``asked`` for."""
+def _build(
+    path: Path,
+    built: Built | None,
+    seconds: float,
+    language: str,
+    asked: str | None,
+) -> str:
+    """Give the session its new vocabulary; returns a message about it. It is saved for other
+    sessions, unless it comes from the user's own texts, from too few articles or from a wiki that
+    is not known, or the source's ``language`` is not the one ``asked`` for."""
     assert built is not None
     store = SessionWriter(path)
     try:
@@ -454,12 +515,15 @@ def _build(path: Path, built: Built | None, seconds: float, language: str, asked
     noun = "titles" if built.vocabulary.rule.of_titles else "words"
     return (
         f"the vocabulary was built in {seconds:.0f} s: {len(built.vocabulary):,} {noun} out of "
-        f"{built.distinct_words:,}, from {built.documents:,} {sources.noun(settings.source)}; {copy}"
+        f"{built.distinct_words:,}, from {built.documents:,} {sources.noun(settings.source)}; "
+        f"{copy}"
     )
 
 
 @contextlib.asynccontextmanager
-async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWriter, Consumer, Opened]]:
+async def open_session(
+    plan: Plan, say: Say
+) -> AsyncGenerator[tuple[SessionWriter, Consumer, Opened]]:
     """Open the source, then the session, which is created if it is new; both are closed at the end.
 
     Raises the errors of both, and `BadUsage` if a new session would have too little to train on.
@@ -469,7 +533,13 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWrit
     async with contextlib.AsyncExitStack() as opened:
         cluster = plan.request.cluster_address()
         source = await open_source(
-            plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
+            plan.kind,
+            settings.source_options,
+            asked,
+            plan.vocabulary,
+            say,
+            settings.models,
+            cluster,
         )
         opened.push_async_callback(source.feed.close)
         start = source.info.start
@@ -493,20 +563,23 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWrit
 def _read(store: SessionWriter, plan: Plan) -> Consumer:
     """Read the contents of an open session, which is closed on an error.
 
-    A stop does not wait for this, and leaves the session open: SQLite crashes if a connection is closed while
-    another thread is reading from it.
+    A stop does not wait for this, and leaves the session open: SQLite crashes if a connection is
+    closed while another thread is reading from it.
     """
     try:
         if isinstance(plan.vocabulary, Rule):
             return VocabularyBuild(store)
-        return Stream(store, article_limit=plan.request.get(ARTICLES), threads=plan.request[THREADS])
+        return Stream(
+            store, article_limit=plan.request.get(ARTICLES), threads=plan.request[THREADS]
+        )
     except BaseException:
         store.close()
         raise
 
 
 async def _to_its_end(work: Callable[[], T]) -> T:
-    """The result of ``work``, which writes to the session in a thread; a stop takes effect once it is done.
+    """The result of ``work``, which writes to the session in a thread; a stop takes effect once it
+    is done.
 
     The session's lock must not be released while anything is still writing.
     """
@@ -532,7 +605,10 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
             yield plan.remark
         yield _begins(stream)
         if plan.adds:
-            yield f"adding the documents of {source.info.name}; those whose id the session has are skipped"
+            yield (
+                f"adding the documents of {source.info.name}; those whose id the session has are "
+                "skipped"
+            )
         if not stream.progress.articles:
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
     if not plan.is_new:
@@ -559,7 +635,11 @@ def _builds(build: VocabularyBuild, source: Opened) -> str:
     number = build.wanted if info.articles is None else min(build.wanted, info.articles)
     rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
     minutes = -(-(number - done) // rate) if rate and number > done else 0
-    long = f", in about {minutes} min at {activity.allowed_per_minute} requests a minute" if minutes else ""
+    long = (
+        f", in about {minutes} min at {activity.allowed_per_minute} requests a minute"
+        if minutes
+        else ""
+    )
     noun = sources.noun(settings.source)
     if done:
         how = f"is still being built: {done:,} of {number:,} {noun} are counted"
@@ -574,7 +654,9 @@ def _builds(build: VocabularyBuild, source: Opened) -> str:
 def _begins(stream: Stream) -> str:
     """Which models are trained, and from which article on."""
     settings, done = stream.settings, stream.progress.articles
-    names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
+    names = ", ".join(
+        f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models
+    )
     if done:
         start = f"resuming at {done:,} {sources.unit_noun(settings.source, settings[PASSES])}"
     else:

@@ -1,7 +1,7 @@
 """The stream's bookkeeping: what to hold out, what to train on next, when to measure, what to save.
 
-It is synchronous and has no clock: its actions depend only on the articles fed, so that an interrupted and
-resumed run does exactly what an uninterrupted one does. Times are passed in.
+It is synchronous and has no clock: its actions depend only on the articles fed, so that an
+interrupted and resumed run does exactly what an uninterrupted one does. Times are passed in.
 """
 
 from bisect import bisect_right
@@ -28,8 +28,10 @@ from wikitopics.session.training import measuring
 
 # The later passes over a session's documents: all those trained on, each time in a different order.
 #
-# Their word counts are in the session, so nothing is read from the source, and memory does not grow with
-# their number. The order depends only on numbers: the seed, the pass, and how many documents have been read.
+# Their word counts are in the session, so nothing is read from the source, and memory does not grow
+# with
+# their number. The order depends only on numbers: the seed, the pass, and how many documents have
+# been read.
 
 WORDS = 2**24
 """About the number of words in documents shuffled together: 40,000 articles of Wikipedia."""
@@ -38,12 +40,20 @@ WORDS = 2**24
 class Passes:
     """The documents of the second pass and of all further ones.
 
-    A pass shuffles the session's rows of documents (minibatches of the first pass). Then it shuffles the
-    documents of a round, which is as many rows as memory holds easily.
+    A pass shuffles the session's rows of documents (minibatches of the first pass). Then it
+    shuffles the documents of a round, which is as many rows as memory holds easily.
     """
 
-    def __init__(self, store: SessionWriter, seed: int, held_out: int, rest: Block, words: int) -> None:
-        """``held_out``: how many come before the trained ones. ``rest``: the last documents of the first
+    def __init__(
+        self,
+        store: SessionWriter,
+        seed: int,
+        held_out: int,
+        rest: Block,
+        words: int,
+    ) -> None:
+        """``held_out``: how many come before the trained ones. ``rest``: the last documents of the
+        first
         pass, if only they are not saved yet. ``words``: the number in all documents.
 
         Raises `Damaged`.
@@ -59,14 +69,15 @@ class Passes:
         self.documents = sum(articles for _, articles in self._rows)
         """The number of documents in each pass."""
         self._together = max(1, WORDS * self.documents // max(1, words))
-        # The open round: its pass, the number of documents before it, its rows, their documents with their
-        # numbers as in the session, and the order in which they are read.
+        # The open round: its pass, the number of documents before it, its rows, their documents
+        # with their numbers as in the session, and the order in which they are read.
         self._pass, self._start, self._open = 0, 0, list[int]()
         self._block, self._seqs = rest[:0], np.empty(0, np.int64)
         self._order = np.empty(0, np.int64)
 
     def take(self, start: int, number: int) -> tuple[NDArray[np.int64], Block]:
-        """The next documents after the first ``start`` reread ones, and their numbers in the session."""
+        """The next documents after the first ``start`` reread ones, and their numbers in the
+        session."""
         seqs: list[NDArray[np.int64]] = []
         parts: list[Block] = []
         while number:
@@ -94,11 +105,14 @@ class Passes:
                     for first, n in (self._rows[row] for row in rows)
                 ]
             )
-            self._seqs = np.concatenate([first + np.arange(n) for first, n in (self._rows[i] for i in rows)])
+            self._seqs = np.concatenate(
+                [first + np.arange(n) for first, n in (self._rows[i] for i in rows)]
+            )
         self._order = self._random(number, which).permutation(len(self._block))
 
     def _rounds(self, number: int) -> list[tuple[int, list[int]]]:
-        """The rounds of a pass: how many documents it reads before each, and the round's rows, ascending."""
+        """The rounds of a pass: how many documents it reads before each, and the round's rows,
+        ascending."""
         rounds: list[tuple[int, list[int]]] = []
         start = behind = 0
         for row in self._random(number, 0).permutation(len(self._rows)).tolist():
@@ -116,7 +130,8 @@ class Passes:
 RENEWED_TOGETHER = 512
 """The number of articles inferred again at a time when there is no minibatch left to train on."""
 RENEWED_BESIDE = 2
-"""The number of articles inferred again for each one trained: enough to outpace the dropping of counts."""
+"""The number of articles inferred again for each one trained: enough to outpace the dropping of
+counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +171,9 @@ class Stream:
         self._check_account()
         self._curves = measuring.Curves(store, self.models)
         self._measured_on: measuring.HeldOut | None = None
-        is_texts = self.settings.source == Texts.name  # sources of other packages may have such a key too
+        is_texts = (
+            self.settings.source == Texts.name
+        )  # sources of other packages may have such a key too
         before = self.settings.source_options.get(BEFORE) if is_texts else None
         self.passes: int = self.settings[PASSES] if before is None else 1
         """How often the source's documents are read: once if they were added to a session."""
@@ -188,10 +205,11 @@ class Stream:
             raise Damaged("progress.renew_from is set, but no article is trained")
 
     def as_committed(self) -> "Stream":
-        """The stream as of the last commit, plus the blocks fed since; an unfinished step is discarded.
+        """The stream as of the last commit, plus the blocks fed since; an unfinished step is
+        discarded.
 
-        It shares only the store with this stream. A step only reads the store, and only before it learns; an
-        abandoned step no longer reads it.
+        It shares only the store with this stream. A step only reads the store, and only before it
+        learns; an abandoned step no longer reads it.
         """
         stream = Stream(self._store, article_limit=self.article_limit, threads=self._threads)
         for block in self._fed:
@@ -258,26 +276,32 @@ class Stream:
         return new
 
     def read_first_articles(self) -> None:
-        """Record that the session's first articles, kept until it had a vocabulary, have been fed."""
+        """Record that the session's first articles, kept until it had a vocabulary, have been
+        fed."""
         self._changes.reads_first_articles = True
 
     def end_of_source(self) -> None:
-        """Record that the source has ended: later passes follow, and the last minibatch may be short."""
+        """Record that the source has ended: later passes follow, and the last minibatch may be
+        short."""
         self._source_ended = True
 
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
         if self.renewing and self._trained_all():
-            return Work(lambda _: self.replace_topics(*self._to_renew(RENEWED_TOGETHER)), on_committed=True)
+            return Work(
+                lambda _: self.replace_topics(*self._to_renew(RENEWED_TOGETHER)), on_committed=True
+            )
         if not self.ready():
             return None
-        # The articles to drop are chosen from those trained so far, independently of commits, and those to
-        # infer or train on again are read from the file.
+        # The articles to drop are chosen from those trained so far, independently of commits, and
+        # those to infer or train on again are read from the file.
         reads_again = self._passes is None and self._step_size() > self.progress.pending
         return Work(
             self.step,
             self.measures_next,
-            on_committed=self._changes.drops_articles or self.progress.renew_from == 0 or reads_again,
+            on_committed=self._changes.drops_articles
+            or self.progress.renew_from == 0
+            or reads_again,
         )
 
     def ready(self) -> bool:
@@ -291,12 +315,15 @@ class Stream:
 
     def _trained_all(self) -> bool:
         """Whether nothing is left to train on, or the limit is reached."""
-        limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
+        limit_reached = (
+            self.article_limit is not None and self.progress.articles >= self.article_limit
+        )
         return limit_reached or (self._source_ended and self._untrained == 0)
 
     @property
     def _untrained(self) -> int:
-        """The number of articles that can be trained without the source: pending, or to be read again."""
+        """The number of articles that can be trained without the source: pending, or to be read
+        again."""
         progress = self.progress
         if not self._source_ended or self.passes == 1:
             return progress.pending
@@ -313,7 +340,8 @@ class Stream:
         progress = self.progress
         after = progress.articles + self._step_size()
         return self._evaluations.due(progress.minibatches + 1, progress.articles, after) or (
-            self._ends_pass(after) and measuring.pass_evaluation_due(self._curves.measured_at, after)
+            self._ends_pass(after)
+            and measuring.pass_evaluation_due(self._curves.measured_at, after)
         )
 
     @property
@@ -324,9 +352,13 @@ class Stream:
 
     def _expect_measurement(self) -> None:
         progress = self.progress
-        due = self._evaluations.next(progress.minibatches, progress.articles, self.settings.batch_size)
+        due = self._evaluations.next(
+            progress.minibatches, progress.articles, self.settings.batch_size
+        )
         limit = self.article_limit
-        self.next_measurement = due if limit is None or limit <= progress.articles else min(due, limit)
+        self.next_measurement = (
+            due if limit is None or limit <= progress.articles else min(due, limit)
+        )
 
     def _ends_pass(self, after: int) -> bool:
         """Whether one of several passes ends with a minibatch that ends at ``after`` articles."""
@@ -335,19 +367,25 @@ class Stream:
         return self.progress.articles // self._documents != after // self._documents
 
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
-        """Train on one minibatch, and measure if that is due; returns the number of articles trained.
+        """Train on one minibatch, and measure if that is due; returns the number of articles
+        trained.
 
-        ``elapsed_seconds`` is called once the minibatch is learnt, since curves can also be drawn over time.
+        ``elapsed_seconds`` is called once the minibatch is learnt, since curves can also be drawn
+        over time.
         """
         measure = self.measures_next
         self._ended = False
         size = self._step_size()
-        drops = self._ends_pass(self.progress.articles + size) and self.settings[KEEP_ARTICLES] == "top"
+        drops = (
+            self._ends_pass(self.progress.articles + size) and self.settings[KEEP_ARTICLES] == "top"
+        )
         # Read before anything slow: an abandoned step must not use the store during a commit.
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
         fresh = self._take_pending(min(size, self.progress.pending))
         n = len(fresh)
-        seqs, again = self._reread(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
+        seqs, again = (
+            self._reread(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
+        )
         batch = Block.concatenate([fresh, again])
         progress = self.progress
         if self._curves.half_life is not None:
@@ -356,16 +394,22 @@ class Stream:
         thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             whole = _minibatch(batch)
-            parts = [measuring.given(model, "learn", whole[i : i + size]) for i in range(0, len(batch), size)]
+            parts = [
+                measuring.given(model, "learn", whole[i : i + size])
+                for i in range(0, len(batch), size)
+            ]
             thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
         for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
             if meetings is not None:
                 meetings.add(theta)
         if n:
-            self._changes.articles.append((fresh, "trained", self._topics([theta[:n] for theta in thetas])))
+            self._changes.articles.append(
+                (fresh, "trained", self._topics([theta[:n] for theta in thetas]))
+            )
             self._word_counts.add(fresh)
         if len(again):
-            # A minibatch may read a small collection several times: the last result for each document counts.
+            # A minibatch may read a small collection several times: the last result for each
+            # document counts.
             last = len(again) - 1 - np.unique(seqs[::-1], return_index=True)[1]
             topics = self._topics([theta[n:][last] for theta in thetas])
             self._changes.again.append((seqs[last].tolist(), again.take(last), topics))
@@ -406,11 +450,11 @@ class Stream:
         return Block.concatenate(parts)
 
     def _to_renew(self, most: int) -> tuple[Sequence[int], Block, int | None]:
-        """Read articles to infer again: their numbers, the articles, and where to continue (None: these are
-        the last).
+        """Read articles to infer again: their numbers, the articles, and where to continue (None:
+        these are the last).
 
-        They were the newest when the stream last doubled. Each step infers some of them, so that no start or
-        pause takes long, and after a kill the same models continue.
+        They were the newest when the stream last doubled. Each step infers some of them, so that no
+        start or pause takes long, and after a kill the same models continue.
         """
         progress = self.progress
         assert progress.renew_from is not None
@@ -429,8 +473,8 @@ class Stream:
         self.dirty = True
 
     def finish(self, elapsed_seconds: float) -> None:
-        """Finish at the end: measure, unless that has just been done, and infer the topics of the user's own
-        held-out documents."""
+        """Finish at the end: measure, unless that has just been done, and infer the topics of the
+        user's own held-out documents."""
         articles = self.progress.articles
         self._ended = True
         if not articles:
@@ -459,7 +503,9 @@ class Stream:
         new_topics = self._changes.held_out is not None
         self._changes.drops_held_out |= was_finished and (new_topics or not progress.finished)
         if self._learnt:
-            for number, (model, meetings) in enumerate(zip(self.models, self._curves.meetings, strict=True)):
+            for number, (model, meetings) in enumerate(
+                zip(self.models, self._curves.meetings, strict=True)
+            ):
                 self._changes.models[number] = model_row(model, meetings)
             self._changes.word_counts = self._word_counts
         first = self._pending[0][0] if self._pending else self._next_pending
@@ -483,7 +529,8 @@ class Stream:
         return min(self._next_size(), self._untrained)
 
     def _reread(self, number: int, rest: Block) -> tuple[NDArray[np.int64], Block]:
-        """The next documents of a later pass, and their numbers. ``rest``: the last of the first pass."""
+        """The next documents of a later pass, and their numbers. ``rest``: the last of the first
+        pass."""
         progress = self.progress
         if self._passes is None:
             words = int(self._word_counts.counts.sum() + rest.counts.sum())

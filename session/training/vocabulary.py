@@ -1,4 +1,5 @@
-"""Building a vocabulary from the prose of files, dumps or a wiki, or from a session's first articles."""
+"""Building a vocabulary from the prose of files, dumps or a wiki, or from a session's first
+articles."""
 
 import asyncio
 import contextlib
@@ -35,11 +36,11 @@ def file_documents(
     lines: bool = False,
     header: bool = True,
 ) -> Iterator[str]:
-    """The prose of dumps (``.xml`` in the name), of whatever ``--source texts`` reads, and of plain text in
-    files with other names.
+    """The prose of dumps (``.xml`` in the name), of whatever ``--source texts`` reads, and of plain
+    text in files with other names.
 
-    What ``--source texts`` reads comes first, also documents that repeat an id. ``column``, ``markup``,
-    ``lines`` and ``header`` are as for `TextFiles`.
+    What ``--source texts`` reads comes first, also documents that repeat an id. ``column``,
+    ``markup``, ``lines`` and ``header`` are as for `TextFiles`.
     """
     texts = [path for path in paths if Path(path).is_dir() or ending(path) is not None]
     if texts:
@@ -101,20 +102,24 @@ async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence
     stretch = await anext(stretches, None)
     if stretch is None:
         return None
-    return [page for job in stretch.jobs for page in (await job()).pages(info) if isinstance(page, Page)]
+    return [
+        page for job in stretch.jobs for page in (await job()).pages(info) if isinstance(page, Page)
+    ]
 
 
-# A session without a vocabulary: its first articles are collected with all their words, to choose from.
+# A session without a vocabulary: its first articles are collected with all their words, to choose
+# from.
 #
-# Meanwhile `VocabularyBuild` takes the place of the `Stream`: a run feeds and commits it in the same way. The
-# articles collected are the beginning of the stream: `feed_first_articles` passes them on once the vocabulary
-# is built. If there are more than about 100,000, the source is asked for the rest again. Everything depends
-# only on the articles, so an interrupted session chooses the same words.
+# Meanwhile `VocabularyBuild` takes the place of the `Stream`: a run feeds and commits it in the
+# same way. The
+# articles collected are the beginning of the stream: `feed_first_articles` passes them on once the
+# vocabulary is built. If there are more than about 100,000, the source is asked for the rest again.
+# Everything depends only on the articles, so an interrupted session chooses the same words.
 
 
 LEAST_SHARED = 2_000
-"""The fewest articles of which a vocabulary is kept for other sessions: fewer are a sample, whose words are
-not those of the whole wiki."""
+"""The fewest articles of which a vocabulary is kept for other sessions: fewer are a sample, whose
+words are not those of the whole wiki."""
 
 
 class VocabularyBuild:
@@ -140,7 +145,9 @@ class VocabularyBuild:
         if self._choosing:
             return "the vocabulary: choosing its words"
         counted = min(self.progress.pending, self.wanted)
-        return f"the vocabulary: {counted:,} of {self.wanted:,} {noun(self.settings.source)} counted"
+        return (
+            f"the vocabulary: {counted:,} of {self.wanted:,} {noun(self.settings.source)} counted"
+        )
 
     @property
     def dirty(self) -> bool:
@@ -174,10 +181,16 @@ class VocabularyBuild:
         return self._source_ended or not self.missing
 
     def finish(self, elapsed_seconds: float) -> None:
-        """Choose the words, once everything is committed. Raises BadDocuments for too few articles."""
+        """Choose the words, once everything is committed. Raises BadDocuments for too few
+        articles."""
         self._choosing = True
         recipe = VocabularyRecipe(Rule.parse(self.settings.rule))
-        self.built = choose_words(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
+        self.built = choose_words(
+            self._store.first_articles,
+            self.settings[HELD_OUT],
+            self.wanted,
+            recipe,
+        )
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
         """Save everything since the last commit, together."""
@@ -198,12 +211,16 @@ Consumer = Stream | VocabularyBuild
 
 
 def choose_words(
-    blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: VocabularyRecipe
+    blocks: Callable[[], Iterable[Block]],
+    held_out: int,
+    wanted: int,
+    recipe: VocabularyRecipe,
 ) -> Built:
     """The best words of the first ``wanted`` articles, without those that will be held out.
 
-    The first articles with a word of the vocabulary are held out, so the vocabulary determines which ones
-    these are. The choice is repeated without them until both agree. Raises BadDocuments if too few are left.
+    The first articles with a word of the vocabulary are held out, so the vocabulary determines
+    which ones these are. The choice is repeated without them until both agree. Raises BadDocuments
+    if too few are left.
     """
     start = held_out
     while True:
@@ -224,5 +241,6 @@ def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
         ids, counts = block.word_ids.tolist(), block.counts.tolist()
         for low, high in pairwise(block.indptr.tolist()):
             yield {
-                words[number]: count for number, count in zip(ids[low:high], counts[low:high], strict=True)
+                words[number]: count
+                for number, count in zip(ids[low:high], counts[low:high], strict=True)
             }

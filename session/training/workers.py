@@ -1,7 +1,8 @@
 """Worker processes that run the jobs sent through a pipe, as an `Executor`.
 
-Unlike a `multiprocessing` pool, they need no semaphores (``/dev/shm`` may be full or read-only), no server
-and no tracker. They leave nothing behind however they end, and a worker that dies loses only its own job.
+Unlike a `multiprocessing` pool, they need no semaphores (``/dev/shm`` may be full or read-only), no
+server and no tracker. They leave nothing behind however they end, and a worker that dies loses only
+its own job.
 """
 
 import contextlib
@@ -23,7 +24,8 @@ T = TypeVar("T")
 
 
 class WorkerDied(Exception):
-    """A worker ended before it answered, or did not start. The message says how, as far as that is known."""
+    """A worker ended before it answered, or did not start. The message says how, as far as that is
+    known."""
 
 
 class JobFailed(Exception):
@@ -38,13 +40,19 @@ class Pool(Executor):
 
 
 class Workers(Pool):
-    """Up to ``number`` processes, started when there is work for them; each runs ``initializer`` first.
+    """Up to ``number`` processes, started when there is work for them; each runs ``initializer``
+    first.
 
-    Functions and arguments are pickled. A future raises `JobFailed` if its job raised an exception, and
-    `WorkerDied` if the process was lost; the next job gets a new process.
+    Functions and arguments are pickled. A future raises `JobFailed` if its job raised an exception,
+    and `WorkerDied` if the process was lost; the next job gets a new process.
     """
 
-    def __init__(self, number: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> None:
+    def __init__(
+        self,
+        number: int,
+        initializer: Callable[..., object],
+        initargs: tuple[Any, ...],
+    ) -> None:
         self.jobs = number
         self._first = (initializer, initargs)
         # One thread waits for each worker, so that the job that killed it is known.
@@ -130,8 +138,8 @@ class _Worker:
         return cast(T, value)
 
     def end(self) -> str:
-        """Kill it; returns the last line that it wrote to standard error. May be called from any thread, more
-        than once."""
+        """Kill it; returns the last line that it wrote to standard error. May be called from any
+        thread, more than once."""
         with self._ending:
             self._process.kill()
             said = self._process.communicate()[1].decode(errors="replace")
@@ -141,7 +149,11 @@ class _Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):  # for one that hangs
             self._process.wait(5)
         words, code = self.end(), self._process.wait()
-        how = f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
+        how = (
+            f"ended with code {code}"
+            if code >= 0
+            else f"was killed by {signal.Signals(-code).name}"
+        )
         return WorkerDied(f"{how}: {words}" if words else how)
 
 
@@ -153,9 +165,15 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
     os.set_blocking(2, False)  # it is read only at the end, and a full pipe must not block
-    # Unbuffered: what the pipe cannot take is dropped; a buffer would raise BlockingIOError in the job.
+    # Unbuffered: what the pipe cannot take is dropped; a buffer would raise BlockingIOError in the
+    # job.
     unbuffered = open(2, "wb", buffering=0, closefd=False)  # noqa: SIM115 (stays open)
-    sys.stdout = sys.stderr = io.TextIOWrapper(unbuffered, "utf-8", "backslashreplace", write_through=True)
+    sys.stdout = sys.stderr = io.TextIOWrapper(
+        unbuffered,
+        "utf-8",
+        "backslashreplace",
+        write_through=True,
+    )
     jobs = sys.stdin.buffer
     with answers, contextlib.suppress(EOFError):  # the parent has ended
         initializer, args, kwargs = pickle.load(jobs)  # noqa: S301 (from our own parent, like all of them)

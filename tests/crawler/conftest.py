@@ -42,14 +42,17 @@ class FakeClock(Clock):
 class ScriptedWiki:
     """Answers the first requests by ``script``, one act each, and then as a wiki of ``pages`` does.
 
-    Its cursor is MediaWiki's, page ``i`` (from 0) standing at ``page_random`` 0.1i.. in fixed order.
+    Its cursor is MediaWiki's, page ``i`` (from 0) standing at ``page_random`` 0.1i.. in fixed
+    order.
     """
 
     def __init__(self):
         self.script = []
         texts = {f"Page {i}": f"text of page {i}" for i in range(1, 8)}
         pages = enumerate(texts.items(), start=1)
-        self.pages = [{"pageid": i, "ns": 0, "title": title, "text": text} for i, (title, text) in pages]
+        self.pages = [
+            {"pageid": i, "ns": 0, "title": title, "text": text} for i, (title, text) in pages
+        ]
         self.requests = []
         self.url = ""
 
@@ -94,9 +97,14 @@ def revision(revision_id, text):
 def siteinfo(articles):
     general = {"generator": "MediaWiki 1.39.17", "lang": "de", "articlepath": "/wiki/$1"}
     names = (6, "Datei", "File"), (14, "Kategorie", "Category")
-    namespaces = {str(i): {"id": i, "name": name, "canonical": canonical} for i, name, canonical in names}
+    namespaces = {
+        str(i): {"id": i, "name": name, "canonical": canonical} for i, name, canonical in names
+    }
     query = {"general": general, "statistics": {"articles": articles}, "namespaces": namespaces}
-    return {"batchcomplete": True, "query": query | {"namespacealiases": [{"id": 6, "alias": "Bild"}]}}
+    return {
+        "batchcomplete": True,
+        "query": query | {"namespacealiases": [{"id": 6, "alias": "Bild"}]},
+    }
 
 
 def says_json(value, **headers):
@@ -106,7 +114,8 @@ def says_json(value, **headers):
 
 @pytest.fixture(autouse=True)
 def batches_by_size_alone(monkeypatch):
-    """The batches of a file end where they are full, not where the machine was busy for a second."""
+    """The batches of a file end where they are full, not where the machine was busy for a
+    second."""
     monkeypatch.setattr("wikitopics.crawler.file_source._SECONDS_A_BATCH", math.inf)
 
 

@@ -65,8 +65,14 @@ class DumpServer:
     def _listing(self, folder):
         if not folder.endswith("/"):
             return web.Response(status=404)
-        names = {re.split("(?<=/)", path[len(folder) :])[0] for path in self.files if path.startswith(folder)}
-        links = "".join(f'<a href="{name}">{name}</a>  01-Nov-2026 00:00   123\n' for name in sorted(names))
+        names = {
+            re.split("(?<=/)", path[len(folder) :])[0]
+            for path in self.files
+            if path.startswith(folder)
+        }
+        links = "".join(
+            f'<a href="{name}">{name}</a>  01-Nov-2026 00:00   123\n' for name in sorted(names)
+        )
         status = 200 if names else 404
         return web.Response(status=status, text=f"<pre>{links}</pre>", content_type="text/html")
 
@@ -134,6 +140,16 @@ def served(files):
         yield made
 
 
-SMALL = {"containers._READ": 1000, "parts.BEYOND": 500, "remote.BEYOND": 500, "shuffled._COUNTED": 300}
-SMALL |= {"remote.FIRST": 800, "remote.MOST_CACHED": 3000, "remote.SMALLEST": 1000, "remote.LARGEST": 8000}
+SMALL = {
+    "containers._READ": 1000,
+    "parts.BEYOND": 500,
+    "remote.BEYOND": 500,
+    "shuffled._COUNTED": 300,
+}
+SMALL |= {
+    "remote.FIRST": 800,
+    "remote.MOST_CACHED": 3000,
+    "remote.SMALLEST": 1000,
+    "remote.LARGEST": 8000,
+}
 """Sizes that a small dump can fill, by their names in `crawler.dumps`."""

@@ -25,8 +25,11 @@ def page(number, text=None, ns=0, extra="", model="wikitext"):
     body = escape(f"Article {number} & {{{{x}}}} <ref>r</ref> é語" if text is None else text)
     return (
         f"<page>\n<title>Title {number}</title>\n<ns>{ns}</ns>\n<id>{number}</id>\n{extra}\n"
-        f"    <revision><id>{number + 1000}</id><contributor><username>U</username><id>7</id></contributor>\n"
-        f'<model>{model}</model><text bytes="9" xml:space="preserve">{body}</text></revision>\n  </page>\n'
+        "    "
+        f"<revision><id>{number + 1000}</id>"
+        "<contributor><username>U</username><id>7</id></contributor>\n"
+        f'<model>{model}</model><text bytes="9" xml:space="preserve">{body}</text></revision>\n  '
+        "</page>\n"
     )
 
 
@@ -36,7 +39,8 @@ def dump(numbers, head=HEAD, text=None):
 
 
 def german(number):
-    """A short text about water, music or the sky. Of each subject's words it has three: none is frequent."""
+    """A short text about water, music or the sky. Of each subject's words it has three: none is
+    frequent."""
     one, other, third = random.Random(number).sample(SUBJECTS["de"][number % 3].split(), 3)
     return f"{one} {other} {third} {one} {other}"
 
@@ -65,8 +69,12 @@ WRAPPINGS = {
     "dump.xml.gz": gzip.compress,
     "dump.xml.xz": lzma.compress,
     "dump.xml.zst": zstandard.compress,
-    "pieces.bz2": lambda data: b"".join(bz2.compress(data[i : i + 999]) for i in range(0, len(data), 999)),
-    "padded.xz": lambda data: lzma.compress(data[:5000]) + bytes(8) + lzma.compress(data[5000:]) + bytes(4),
+    "pieces.bz2": lambda data: b"".join(
+        bz2.compress(data[i : i + 999]) for i in range(0, len(data), 999)
+    ),
+    "padded.xz": lambda data: (
+        lzma.compress(data[:5000]) + bytes(8) + lzma.compress(data[5000:]) + bytes(4)
+    ),
     "wrong-name.bz2": gzip.compress,
 }
 

@@ -7,8 +7,8 @@ import pytest
 
 
 async def crawl(make, batches_each):
-    """Every page, and the number of those skipped, with a new source from the stored position every few
-    batches."""
+    """Every page, and the number of those skipped, with a new source from the stored position every
+    few batches."""
     pages = []
     skipped, share = 0, 0.0
     position = None

@@ -22,7 +22,9 @@ def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None
 
 
 def local(paths, **asked):
-    return LocalDump({"dump": list(map(str, paths))}, Asked({}, **{"seed": 5, "held_out": 30} | asked))
+    return LocalDump(
+        {"dump": list(map(str, paths))}, Asked({}, **{"seed": 5, "held_out": 30} | asked)
+    )
 
 
 async def kept_by(url, clock):

@@ -43,7 +43,9 @@ def kind_of(change):
 
 
 def paged(**fields):
-    return lambda batch, _: replace(batch, pages=tuple(replace(page, **fields) for page in batch.pages))
+    return lambda batch, _: replace(
+        batch, pages=tuple(replace(page, **fields) for page in batch.pages)
+    )
 
 
 def shuffled(batch, _):
@@ -53,7 +55,10 @@ def shuffled(batch, _):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda batch, _: replace(batch, position={"read": 0}), "the same pages again after the position"),
+        (
+            lambda batch, _: replace(batch, position={"read": 0}),
+            "the same pages again after the position",
+        ),
         (lambda batch, _: replace(batch, position={"read": {1}}), "position to hold plain JSON"),
         (lambda batch, _: replace(batch, lap=7.0), "lap between 0 and 1"),
         (lambda batch, _: batch.pages, "a PageBatch"),
@@ -63,8 +68,14 @@ def shuffled(batch, _):
         (paged(text=b"bytes"), "text to be text"),
         (paged(title=None), "title to be text, found None"),
         (paged(id=7), "id to be text or None"),
-        (lambda batch, _: replace(batch, skips=["damaged"]), "skips to be numbers of pages by reason"),
-        (lambda batch, _: replace(batch, skips={"damaged": "1"}), "skips to be numbers of pages by reason"),
+        (
+            lambda batch, _: replace(batch, skips=["damaged"]),
+            "skips to be numbers of pages by reason",
+        ),
+        (
+            lambda batch, _: replace(batch, skips={"damaged": "1"}),
+            "skips to be numbers of pages by reason",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(folder, change, says):

@@ -1,4 +1,5 @@
-"""Dumps: every wrapping, order, resuming, what is an article; what damage costs, and what is said of it."""
+"""Dumps: every wrapping, order, resuming, what is an article; what damage costs, and what is said
+of it."""
 
 import asyncio
 import bz2
@@ -56,7 +57,9 @@ async def test_every_wrapping_gives_the_same_articles(tmp_path, name):
 @pytest.mark.parametrize(("held_out", "first"), [(100, 120), (None, 60), (0, 0)])
 async def test_the_held_out_come_first_and_the_rest_in_order(tmp_path, held_out, first):
     """By default a tenth of a small dump is held out, and in any case a few more come first."""
-    batches, _ = await read_whole(tmp_path / "d.bz2", bz2.compress(dump(range(1, 401))), held_out=held_out)
+    batches, _ = await read_whole(
+        tmp_path / "d.bz2", bz2.compress(dump(range(1, 401))), held_out=held_out
+    )
     by_hash = sorted(range(1, 401), key=page_hash)
     assert ids(batches) == by_hash[:first] + sorted(by_hash[first:])
 
@@ -79,11 +82,16 @@ RESUMED = WRAPPINGS | {
 @pytest.mark.parametrize("name", RESUMED)
 async def test_it_resumes_behind_any_batch(tmp_path, name):
     compressed = RESUMED[name](dump(range(1, 300)))
-    paths = [write(tmp_path / f"1.{name}", compressed), write(tmp_path / "2.xml", dump(range(300, 420)))]
+    paths = [
+        write(tmp_path / f"1.{name}", compressed),
+        write(tmp_path / "2.xml", dump(range(300, 420))),
+    ]
     _, whole = await collect(dump_source(paths, held_out=60))
     assert sorted(ids(whole)) == list(range(1, 420))
     for done in range(1, len(whole) + 1):
-        _, rest = await collect(dump_source(paths, held_out=60, resuming=True), whole[done - 1].position)
+        _, rest = await collect(
+            dump_source(paths, held_out=60, resuming=True), whole[done - 1].position
+        )
         assert ids(whole[:done]) + ids(rest) == ids(whole)
         assert [batch.lap for batch in rest] == [batch.lap for batch in whole[done:]]
 
@@ -126,7 +134,9 @@ async def test_redirects_other_namespaces_and_pages_without_text_are_no_articles
 
 
 @pytest.mark.parametrize(("language", "articles"), [("nl", [1, 3, 4]), ("en", [1, 2, 3, 4])])
-async def test_the_dump_says_in_which_language_its_disambiguation_pages_are(tmp_path, language, articles):
+async def test_the_dump_says_in_which_language_its_disambiguation_pages_are(
+    tmp_path, language, articles
+):
     texts = {2: "{{dp}}", 3: "Around {{dp|Ceres}} and {{disambigneeded|Vesta}} it says so."}
     head = HEAD.replace('xml:lang="de"', f'xml:lang="{language}"')
     pages = [page(i, text=texts.get(i)) for i in range(1, 5)]
@@ -135,7 +145,12 @@ async def test_the_dump_says_in_which_language_its_disambiguation_pages_are(tmp_
     _, whole = await collect(dump_source([path], held_out=0))
     assert ids(whole) == articles
     # A second run begins in the middle of the file, where the language is no longer written.
-    behind_first = {**whole[-1].position, "offset": len(bz2.compress(head.encode())), "skip": 1, "read": 1}
+    behind_first = {
+        **whole[-1].position,
+        "offset": len(bz2.compress(head.encode())),
+        "skip": 1,
+        "read": 1,
+    }
     _, rest = await collect(dump_source([path], held_out=0, resuming=True), behind_first)
     assert ids(rest) == articles[1:]
 
@@ -173,12 +188,15 @@ async def test_the_newest_revision_of_a_history_counts(tmp_path, revisions, newe
 
 async def test_the_newest_revision_decides_what_a_page_is(tmp_path):
     hidden = (
-        '<revision><id>2</id><timestamp>2011-01-01T00:00:00Z</timestamp><text deleted="deleted" /></revision>'
+        '<revision><id>2</id><timestamp>2011-01-01T00:00:00Z</timestamp><text deleted="deleted" '
+        "/></revision>"
     )
     data = history((1, OLD, "text")).replace(b"</page>", hidden.encode() + b"</page>")
     batches, _ = await read_whole(tmp_path / "d.xml", data)
     assert (ids(batches), skips(batches)) == ([], {"deleted or hidden": 1})
-    batches, _ = await read_whole(tmp_path / "e.xml", history((2, NEW, "#REDIRECT [[X]]"), (1, OLD, "text")))
+    batches, _ = await read_whole(
+        tmp_path / "e.xml", history((2, NEW, "#REDIRECT [[X]]"), (1, OLD, "text"))
+    )
     assert ids(batches) == []
 
 
@@ -231,7 +249,9 @@ async def test_the_background_reads_only_a_little_ahead():
 
 @needs_corpus
 async def test_a_real_dump():
-    info, batches = await collect(dump_source([str(CORPUS / "wikitext" / "enwiki-2016-sample.xml.bz2")]))
+    info, batches = await collect(
+        dump_source([str(CORPUS / "wikitext" / "enwiki-2016-sample.xml.bz2")])
+    )
     assert info.file_names == ("File",)
     assert len(ids(batches)) == info.articles == 98
     assert {"Anarchism", "Albedo"} <= {page.title for batch in batches for page in batch.pages}
@@ -253,7 +273,9 @@ def long_dump(name):
     return WRAPPINGS[name](whole)
 
 
-@pytest.mark.parametrize("name", ["dump.xml", "dump.xml.bz2", "dump.xml.gz", "dump.xml.xz", "dump.xml.zst"])
+@pytest.mark.parametrize(
+    "name", ["dump.xml", "dump.xml.bz2", "dump.xml.gz", "dump.xml.xz", "dump.xml.zst"]
+)
 @pytest.mark.parametrize("share", [0.3, 0.999])
 async def test_a_dump_cut_in_mid_page_ends_with_a_message(tmp_path, name, share):
     packed = long_dump(name)
@@ -283,7 +305,8 @@ async def test_a_dump_cut_before_its_first_page_is_none(tmp_path, name, size):
 
 
 @pytest.mark.parametrize(
-    "encoding", ["rot13", "idna", "utf-7", "unicode_escape", "punycode", "hex", "utf-16", "x" * 5000]
+    "encoding",
+    ["rot13", "idna", "utf-7", "unicode_escape", "punycode", "hex", "utf-16", "x" * 5000],
 )
 @pytest.mark.parametrize("resuming", [False, True])
 async def test_only_utf_8_is_a_dump(tmp_path, encoding, resuming):
@@ -308,14 +331,31 @@ async def test_only_utf_8_is_a_dump(tmp_path, encoding, resuming):
         "<?y " + "y" * (4 << 20),
         "y" * (4 << 20),
     ],
-    ids=["nested", "kinds", "long name", "attributes", "attribute", "comment", "instruction", "text"],
+    ids=[
+        "nested",
+        "kinds",
+        "long name",
+        "attributes",
+        "attribute",
+        "comment",
+        "instruction",
+        "text",
+    ],
 )
 @pytest.mark.parametrize("at_the_start", [True, False])
-async def test_xml_that_grows_without_bound_is_not_kept(tmp_path, monkeypatch, hostile, at_the_start):
+async def test_xml_that_grows_without_bound_is_not_kept(
+    tmp_path,
+    monkeypatch,
+    hostile,
+    at_the_start,
+):
     """What the parser would have to keep is bounded. Behind it, the next page is sought."""
     monkeypatch.setattr(xml, "_MOST_SILENCE", 1 << 20)
     begin = HEAD if at_the_start else HEAD + page(1) + page(2)
-    path, data = tmp_path / "d.xml.gz", gzip.compress((begin + hostile + page(3) + FOOT).encode(), 1)
+    path, data = (
+        tmp_path / "d.xml.gz",
+        gzip.compress((begin + hostile + page(3) + FOOT).encode(), 1),
+    )
     batches, source = await read_whole(path, data)
     assert ids(batches) == ([3] if at_the_start else [1, 2, 3])
     assert "broken XML" in source.activity.errors[0].text
@@ -324,7 +364,11 @@ async def test_xml_that_grows_without_bound_is_not_kept(tmp_path, monkeypatch, h
 
 
 async def test_pages_beyond_mediawikis_own_bounds_are_skipped(tmp_path):
-    large = [page(1, text="x" * (2 << 20)), page(2, text="x" * (2 << 20) + "y"), page(3, text="€" * 700_000)]
+    large = [
+        page(1, text="x" * (2 << 20)),
+        page(2, text="x" * (2 << 20) + "y"),
+        page(3, text="€" * 700_000),
+    ]
     titles = ["é" * 127 + "x", "é" * 128, "x" * 3_000_000]
     named = [page(4 + i).replace(f"Title {4 + i}", title) for i, title in enumerate(titles)]
     data = (HEAD + "".join(large + named) + page(7) + FOOT).encode()
@@ -362,8 +406,14 @@ async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, 
         (random.Random(1).randbytes(2000), "not a MediaWiki dump"),
         (b"7z\xbc\xaf\x27\x1c" + bytes(99), "7z is not supported"),
         (bz2.compress(b"no xml"), "not a MediaWiki dump"),
-        ((BOMB + HEAD + page(1, "x").replace(">x<", ">&b;<") + FOOT).encode(), "declares a document type"),
-        (f'<!DOCTYPE x SYSTEM "file:///etc/passwd">{HEAD}&x;</mediawiki>'.encode(), "not a MediaWiki dump"),
+        (
+            (BOMB + HEAD + page(1, "x").replace(">x<", ">&b;<") + FOOT).encode(),
+            "declares a document type",
+        ),
+        (
+            f'<!DOCTYPE x SYSTEM "file:///etc/passwd">{HEAD}&x;</mediawiki>'.encode(),
+            "not a MediaWiki dump",
+        ),
     ],
 )
 async def test_what_is_no_dump_is_refused_in_one_line(tmp_path, data, reason):
@@ -394,7 +444,9 @@ async def test_a_damaged_position_is_one_line(tmp_path, wrong):
     path = write(tmp_path / "d.xml", dump(range(1, 200)))
     _, batches = await collect(dump_source([path], held_out=0), stop_after=1)
     with pytest.raises(BadPosition) as caught:
-        await collect(dump_source([path], held_out=0, resuming=True), {**batches[0].position, **wrong})
+        await collect(
+            dump_source([path], held_out=0, resuming=True), {**batches[0].position, **wrong}
+        )
     assert caught.value.exit_code == 5
 
 

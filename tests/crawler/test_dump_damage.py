@@ -1,4 +1,5 @@
-"""Dumps that are not quite XML, or do not unpack: what is lost, what is not, and what is said of it."""
+"""Dumps that are not quite XML, or do not unpack: what is lost, what is not, and what is said of
+it."""
 
 import bz2
 import gzip
@@ -93,7 +94,13 @@ def in_parts(tmp_path, data, size, name="p.xml", info=INFO):
     file = LocalFile(write(tmp_path / name, data))
     found, skipped, told = [], [], []
     for start in range(0, file.size, size):
-        held = HeldFile(file.name, file.size, file.read(0, HEAD_BYTES), start, file.read(start, file.size))
+        held = HeldFile(
+            file.name,
+            file.size,
+            file.read(0, HEAD_BYTES),
+            start,
+            file.read(start, file.size),
+        )
         try:
             for one in DumpPart(held, min(start + size, file.size)).pages(info):
                 (found if isinstance(one, Page) else skipped).append(one)
@@ -181,9 +188,9 @@ WRITTEN = {
         .replace(b"xmlns=", b"xmlns:mw=")
     ),
     "capitals": lambda data: data.replace(b"<page>", b"<PAGE>").replace(b"</page>", b"</PAGE>"),
-    "text in CDATA": lambda data: data.replace(b'preserve">Article', b'preserve"><![CDATA[Article').replace(
-        b"</text>", b"]]></text>"
-    ),
+    "text in CDATA": lambda data: data.replace(
+        b'preserve">Article', b'preserve"><![CDATA[Article'
+    ).replace(b"</text>", b"]]></text>"),
 }
 
 
@@ -206,7 +213,9 @@ async def test_a_dump_without_its_end_says_so(tmp_path):
     batches, told = await in_order(tmp_path, b"".join([START, *PAGES]))
     assert ids(batches) == list(range(1, 61))
     assert told[0].endswith("cut off; everything after the last complete page is left out")
-    batches, told = await in_order(tmp_path, b"".join([START, *PAGES[:30], PAGES[30][:90]]), "e.xml")
+    batches, told = await in_order(
+        tmp_path, b"".join([START, *PAGES[:30], PAGES[30][:90]]), "e.xml"
+    )
     assert (ids(batches), skips(batches)) == (list(range(1, 31)), {"damaged": 1})
     assert told[0].endswith("cut off; everything after the last complete page is left out")
 
@@ -219,12 +228,16 @@ async def test_a_bad_byte_costs_its_page_in_every_container_and_after_every_stop
     assert sorted(ids(whole)) == list(range(1, 61))
     assert skips(whole) == {"damaged": 2}
     for done in range(1, len(whole) + 1):
-        _, rest = await collect(dump_source([path], held_out=20, resuming=True), whole[done - 1].position)
+        _, rest = await collect(
+            dump_source([path], held_out=20, resuming=True), whole[done - 1].position
+        )
         assert ids(whole[:done]) + ids(rest) == ids(whole)
         assert skips(whole[:done]) + skips(rest) == skips(whole)
 
 
-@pytest.mark.parametrize("compress", [bz2.compress, gzip.compress, lzma.compress, zstandard.compress])
+@pytest.mark.parametrize(
+    "compress", [bz2.compress, gzip.compress, lzma.compress, zstandard.compress]
+)
 async def test_a_stream_that_does_not_unpack_is_lost_alone(tmp_path, compress):
     data = bytearray(multistream(range(1, 400), compress))
     middle = len(data) // 2
@@ -262,7 +275,9 @@ async def test_damage_between_two_streams_of_bzip2_is_told(tmp_path, before):
 
 async def test_no_page_is_made_of_two_that_damage_has_cut(tmp_path):
     text = "river " * 200
-    whole = "".join([HEAD, *(page(number, f"{number} {text}") for number in range(1, 30)), FOOT]).encode()
+    whole = "".join(
+        [HEAD, *(page(number, f"{number} {text}") for number in range(1, 30)), FOOT]
+    ).encode()
     pieces = [bz2.compress(whole[start : start + 1500]) for start in range(0, len(whole), 1500)]
     right = {number: f"{number} {text}" for number in range(1, 30)}
     for number in range(3, 20):

@@ -1,4 +1,5 @@
-"""A dump read in parts: every page once, wherever the parts and what is compressed in the file are cut."""
+"""A dump read in parts: every page once, wherever the parts and what is compressed in the file are
+cut."""
 
 import bz2
 import gc
@@ -42,7 +43,9 @@ FILES = {
     "frames.gz": pieces(gzip.compress, 4001),
     "frames.xz": pieces(lzma.compress, 4001),
     "frames.zst": pieces(zstandard.compress, 4001),
-    "pzstd.zst": pieces(lambda data: b"\x50\x2a\x4d\x18\4\0\0\0size" + zstandard.compress(data), 4001),
+    "pzstd.zst": pieces(
+        lambda data: b"\x50\x2a\x4d\x18\4\0\0\0size" + zstandard.compress(data), 4001
+    ),
 }
 
 
@@ -53,12 +56,16 @@ def local(path, data):
 def part_of(file, start, stop, beyond=1 << 30, **more):
     """A part of a file, with so many bytes beyond it."""
     held = file.read(start, min(stop + beyond, file.size))
-    return DumpPart(HeldFile(file.name, file.size, file.read(0, HEAD_BYTES), start, held), stop, **more)
+    return DumpPart(
+        HeldFile(file.name, file.size, file.read(0, HEAD_BYTES), start, held), stop, **more
+    )
 
 
 def parts_in(file, size=1 << 20):
     """A file's parts of so many bytes."""
-    return [part_of(file, start, min(start + size, file.size)) for start in range(0, file.size, size)]
+    return [
+        part_of(file, start, min(start + size, file.size)) for start in range(0, file.size, size)
+    ]
 
 
 def ids_of(parts):
@@ -204,7 +211,10 @@ def test_a_damaged_block_ends_its_part_alone(tmp_path):
 
 def test_what_looks_like_a_mark_is_no_block_and_only_a_streams_end_may_hold_none():
     with pytest.raises(CutOff):
-        [list(block) for _, block in bzip2_blocks(io.BytesIO(bytes.fromhex("314159265359") * 100).read, 0)]
+        [
+            list(block)
+            for _, block in bzip2_blocks(io.BytesIO(bytes.fromhex("314159265359") * 100).read, 0)
+        ]
     assert list(bzip2_blocks(io.BytesIO(bytes(16)).read, 900)) == []
     with pytest.raises(CutOff, match="damaged"):
         list(bzip2_blocks(io.BytesIO(bytes(17)).read, 900))
@@ -277,7 +287,9 @@ def test_each_part_is_in_one_round_and_rounds_are_alike(sizes, parts, together):
     for number, each in enumerate(rounds[:21]):
         later = list(itertools.chain(*rounds[number:]))
         for chunk, part in each:
-            assert [p for c, p in later if c == chunk and p >= part][-1] == schedule.last_part(number, part)
+            assert [p for c, p in later if c == chunk and p >= part][-1] == schedule.last_part(
+                number, part
+            )
 
 
 def test_articles_are_held_out_in_many_places():
@@ -286,7 +298,9 @@ def test_articles_are_held_out_in_many_places():
         assert len(places) == 54
         starts = sorted(chunk.start for chunk in places)
         assert max(b - a for a, b in itertools.pairwise(starts)) < 2 * size / len(places)
-    assert Schedule.of_sizes(0, [1 << 44] * 2).rounds < 600_000, "of the largest dump that a server may state"
+    assert Schedule.of_sizes(0, [1 << 44] * 2).rounds < 600_000, (
+        "of the largest dump that a server may state"
+    )
     assert spread(100, 5) == [10, 30, 50, 70, 90]
     assert spread(3, 50) == [0, 1, 2]
 
@@ -295,14 +309,26 @@ def test_articles_are_held_out_in_many_places():
 def parts_read(monkeypatch):
     """The parts whose pages were read."""
     read, pages = [], DumpPart.pages
-    monkeypatch.setattr(DumpPart, "pages", lambda part, info: read.append(part) or pages(part, info))
+    monkeypatch.setattr(
+        DumpPart, "pages", lambda part, info: read.append(part) or pages(part, info)
+    )
     return read
 
 
 @pytest.mark.parametrize(("articles", "places"), [(1003, 8), (1000, 54)])
-async def test_a_large_dump_is_looked_at_in_some_places(tmp_path, monkeypatch, parts_read, articles, places):
+async def test_a_large_dump_is_looked_at_in_some_places(
+    tmp_path,
+    monkeypatch,
+    parts_read,
+    articles,
+    places,
+):
     """Only if these have enough articles: here one dump has 100 in them, the other 99."""
-    for name, size in {"shuffled.CHUNK": 3600, "shuffled.SMALLEST": 3600, "shuffled._SMALL": 1000}.items():
+    for name, size in {
+        "shuffled.CHUNK": 3600,
+        "shuffled.SMALLEST": 3600,
+        "shuffled._SMALL": 1000,
+    }.items():
         monkeypatch.setattr(f"wikitopics.crawler.dumps.{name}", size)
     file = local(tmp_path / "dump.xml", dump(range(1, articles + 1)))
     schedule = await survey([file], Schedule.of_sizes(0, [file.size]), INFO, None)
@@ -320,7 +346,14 @@ async def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monke
     assert len({part.held.start for part in parts_read}) == 10 < len(schedule.chunks)
 
 
-NOT_NUMBERS = {"seed": ["1"], "chunk": [0], "each": [-1], "first": [-1], "x": [1], "parts": [0, 1 << 40]}
+NOT_NUMBERS = {
+    "seed": ["1"],
+    "chunk": [0],
+    "each": [-1],
+    "first": [-1],
+    "x": [1],
+    "parts": [0, 1 << 40],
+}
 NOT_NUMBERS |= {"together": [0], "sizes": [[1, 2], 3, [1 << 40]]}
 
 

@@ -25,7 +25,10 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
     ("markup", "prose"),
     [
         ("<p>A <b>bird</b> is an <a href='/wiki/Animal'>animal</a>.</p>", "A bird is an animal."),
-        ("<p>1</p><p>2<br>3</p><ul><li>four<ul><li>five</li></ul></li></ul>", "1\n2\n3\nfour\nfive"),
+        (
+            "<p>1</p><p>2<br>3</p><ul><li>four<ul><li>five</li></ul></li></ul>",
+            "1\n2\n3\nfour\nfive",
+        ),
         ("<p>H<sub>2</sub>O caf&eacute; R&amp;D</p>", "H2O café R&D"),
         (
             "<p>co&shy;operate wi&#8203;de j\u2060oin \ufeffmark li<wbr>ne ه\u200cم</p>",
@@ -33,17 +36,44 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
         ),
         ("<p>text<sup id='c' class='reference'><a href='#n'>[1]</a></sup> on</p>", "text on"),
         ("<table class='infobox'><tr><td>box</td></tr></table><p>text</p>", "text"),
-        ("<table><tr><td>cell<table><tr><td>in</td></tr></table></td></tr></table><p>text</p>", "text"),
-        ("<div role='note' class='hatnote navigation-not-searchable'>For x, see y</div><p>text</p>", "text"),
-        ("<style data-mw-deduplicate='T'>.mw-parser-output{}</style><script>f()</script><p>text</p>", "text"),
-        ("<div class='thumb tright'><div class='thumbcaption'>caption</div></div><p>text</p>", "text"),
-        ("<figure class='mw-x'><img alt='x'><figcaption>caption</figcaption></figure><p>text</p>", "text"),
+        (
+            "<table><tr><td>cell<table><tr><td>in</td></tr></table></td></tr></table><p>text</p>",
+            "text",
+        ),
+        (
+            "<div role='note' class='hatnote navigation-not-searchable'>For x, see "
+            "y</div><p>text</p>",
+            "text",
+        ),
+        (
+            "<style "
+            "data-mw-deduplicate='T'>.mw-parser-output{}</style><script>f()</script><p>text</p>",
+            "text",
+        ),
+        (
+            "<div class='thumb tright'><div class='thumbcaption'>caption</div></div><p>text</p>",
+            "text",
+        ),
+        (
+            "<figure class='mw-x'><img "
+            "alt='x'><figcaption>caption</figcaption></figure><p>text</p>",
+            "text",
+        ),
         ("<div class='shortdescription nomobile'>short</div><p>text</p>", "text"),
         ("<p>an<span style='display: none'>hidden</span> end</p>", "an end"),
-        ("<p>so <span class='mwe-math-element'><math><mi>x</mi></math></span>it is</p>", "so it is"),
-        ("<div id='toc' class='toc'><h2>Contents</h2><ul><li>1 Life</li></ul></div><p>text</p>", "text"),
+        (
+            "<p>so <span class='mwe-math-element'><math><mi>x</mi></math></span>it is</p>",
+            "so it is",
+        ),
+        (
+            "<div id='toc' class='toc'><h2>Contents</h2><ul><li>1 Life</li></ul></div><p>text</p>",
+            "text",
+        ),
         ("<ul class='gallery'><li>picture</li></ul><p>text</p>", "text"),
-        ("<div class='navbox'>links</div><ol class='references'><li>note</li></ol><p>text</p>", "text"),
+        (
+            "<div class='navbox'>links</div><ol class='references'><li>note</li></ol><p>text</p>",
+            "text",
+        ),
         ("<p><ruby>山<rt>やま</rt>寺<rt>でら</rt></ruby>へ登る。</p>", "山寺へ登る。"),
         (
             "<p><ruby><rb>旧金</rb><rp>(</rp><rt>jiù</rt><rp>)</rp><rtc><rt>San</rt></rtc></ruby>山</p>",
@@ -51,16 +81,20 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
         ),
         (
             "<p>a<span class='mw-ref' id='x' rel='dc:references'><a href='#n'>"
-            "<span class='mw-reflink-text'>[1]</span></a></span> b<sup id='cite_ref-n_1-0'>[2]</sup> c"
-            "<span typeof='mw:Extension/ref'>[3]</span> d<a><span class='mw-reflink-text'>[4]</span></a></p>",
+            "<span class='mw-reflink-text'>[1]</span></a></span> b<sup "
+            "id='cite_ref-n_1-0'>[2]</sup> c<span typeof='mw:Extension/ref'>[3]</span> d<a><span "
+            "class='mw-reflink-text'>[4]</span></a></p>",
             "a b c d",
         ),
         (
-            "<p>a<span typeof='mw:Transclusion mw:Extension/Math'>x</span> b<i typeof='mw:Transclusion'>c</i>"
-            "<span typeof='mw:Extension/poem'>d</span></p>",
+            "<p>a<span typeof='mw:Transclusion mw:Extension/Math'>x</span> b<i "
+            "typeof='mw:Transclusion'>c</i><span typeof='mw:Extension/poem'>d</span></p>",
             "a bcd",
         ),
-        ("<h2>Leben <span class='editsection'>[<a>Bearbeiten</a>]</span></h2><p>kept</p>", "Leben\nkept"),
+        (
+            "<h2>Leben <span class='editsection'>[<a>Bearbeiten</a>]</span></h2><p>kept</p>",
+            "Leben\nkept",
+        ),
         ("<p>see http://bare.example/x?y=1 there</p>", "see there"),
         ("<p>a\nb\nc</p>", "a b c"),
         (
@@ -76,22 +110,36 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
             "After\nkept",
         ),
         (
-            "<div><table class='col-begin' role='presentation'><caption>cap</caption><tbody><tr><td>"
-            "<p>one</p><ul><li>two</li></ul></td><td>three<table class='wikitable'><tr><td>cell</td></tr>"
+            "<div><table class='col-begin' "
+            "role='presentation'><caption>cap</caption><tbody><tr><td><p>one</p><ul><li>two</li></ul></td><td>three<table class='wikitable'><tr><td>cell</td></tr>"
             "</table></td></tr></tbody></table></div><p>four</p>",
             "one\ntwo\nthree\nfour",
         ),
-        ("<table class='multicol'><tr><td><ul><li>1<ul><li>2</li></ul></li></ul></td></tr></table>", "1\n2"),
         (
-            "<table><tr><th>head</th></tr><tr><td><h3>See also</h3>cell<ul><li>one<table><tr><td>x<ol><li>two"
-            "</li></ol>y</td></tr></table>three</li></ul>cell</td></tr></table><p>four</p>",
+            "<table "
+            "class='multicol'><tr><td><ul><li>1<ul><li>2</li></ul></li></ul></td></tr></table>",
+            "1\n2",
+        ),
+        (
+            "<table><tr><th>head</th></tr><tr><td><h3>See "
+            "also</h3>cell<ul><li>one<table><tr><td>x<ol><li>two</li></ol>y</td></tr></table>three</li></ul>cell</td></tr></table><p>four</p>",
             "one\ntwo\nthree\nfour",
         ),
-        ("<table class='wikitable'><tr><td><ul><li>note</li></ul></td></tr></table><p>text</p>", "text"),
-        ("<table class='ambox' role='presentation'><tr><td>box</td></tr></table><p>text</p>", "text"),
+        (
+            "<table class='wikitable'><tr><td><ul><li>note</li></ul></td></tr></table><p>text</p>",
+            "text",
+        ),
+        (
+            "<table class='ambox' role='presentation'><tr><td>box</td></tr></table><p>text</p>",
+            "text",
+        ),
         ("<div class='nowraplinks'><ul><li>one</li></ul></div>", "one"),
         (f"<p>one &#{'9' * 5000}; &amp;#{'9' * 5000}; two</p>", "one \ufffd two"),
-        ("<h2>Gallery</h2><ul class='gallery'><li>x</li></ul><h2>See also</h2><ul><li>Y</li></ul>", ""),
+        (
+            "<h2>Gallery</h2><ul class='gallery'><li>x</li></ul><h2>See "
+            "also</h2><ul><li>Y</li></ul>",
+            "",
+        ),
     ],
 )
 def test_a_page_becomes_prose(markup, prose):
@@ -103,9 +151,14 @@ def test_a_page_becomes_prose(markup, prose):
 @pytest.mark.parametrize("heading", ["Literature", "Sources", "Литература", "Bibliography"])
 def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
     prose = f"<p>{SENTENCES}</p>"
-    books = f"<ul><li>{SENTENCES}<br>{SENTENCES}<p>{SENTENCES}</p></li></ul><dl><dd>{SENTENCES}</dd></dl>"
+    item = f"<ul><li>{SENTENCES}<br>{SENTENCES}<p>{SENTENCES}</p></li></ul>"
+    books = f"{item}<dl><dd>{SENTENCES}</dd></dl>"
     title = f"<h2>{heading}</h2>"
-    assert extract_html(PAGE % f"<p>lead</p>{title}{books}<h2>C</h2>D").split("\n") == ["lead", "C", "D"]
+    assert extract_html(PAGE % f"<p>lead</p>{title}{books}<h2>C</h2>D").split("\n") == [
+        "lead",
+        "C",
+        "D",
+    ]
     mixed = f"<p>lead</p>{title}{prose}{books}<h3>Poets</h3>{prose}<h2>C</h2>D"
     kept = ["lead", heading, SENTENCES, "Poets", SENTENCES, "C", "D"]
     assert extract_html(PAGE % mixed).split("\n") == kept
@@ -120,7 +173,9 @@ def test_bytes_are_utf_8():
 @pytest.mark.parametrize(
     "page",
     ["", b"", " ", "no markup &amp; no page", "http://x", "<", "<p", "\x00", "\ud800<p>"]
-    + [f'{"<" * depth}{"?" * depth}xml version="1.0"?><html><p>x</p></html>' for depth in (1, 2, 9)],
+    + [
+        f'{"<" * depth}{"?" * depth}xml version="1.0"?><html><p>x</p></html>' for depth in (1, 2, 9)
+    ],
 )
 def test_odd_pages_give_text_and_no_warnings(page):
     with warnings.catch_warnings():
@@ -147,7 +202,15 @@ def test_any_bytes_give_text(data):
     assert isinstance(extract_html(data), str)
 
 
-DEEP = ["<div>", "<b></i>", "<span></div>", "<ul><li>", "<font><p>", "<b>", "<sup class='reference'>"]
+DEEP = [
+    "<div>",
+    "<b></i>",
+    "<span></div>",
+    "<ul><li>",
+    "<font><p>",
+    "<b>",
+    "<sup class='reference'>",
+]
 FLAT = '<p>|<table>|<a |<a href="|<!--|&|<a\n|<!NewPP|<div class="|</p>|<br>|<table><ul><li>|<|<?'
 
 

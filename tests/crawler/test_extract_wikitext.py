@@ -9,7 +9,8 @@ from tests.real_text import needs_corpus
 from wikitopics.crawler.markup.wikitext import extract_wikitext
 
 NO_PROSE = re.compile(
-    r"\n==+ *(?:See also|References|Notes|Further|External|Bibliography|Sources|Footnotes|Works)", re.I
+    r"\n==+ *(?:See also|References|Notes|Further|External|Bibliography|Sources|Footnotes|Works)",
+    re.I,
 )
 
 WHOLE = "cooperate super wide join mark left line"
@@ -34,7 +35,10 @@ WHOLE = "cooperate super wide join mark left line"
         ("a<ref>note</ref>b<ref name=x />c<ref name='y'>{{cite web|url=http://x}}</ref>d", "abcd"),
         ("a<!-- hidden [[x]] -->b<!-- never closed", "ab"),
         ("H<sub>2</sub>O <b>is</b> <span style='x'>wet</span><br/>new", "H2O is wet\nnew"),
-        ("x<math>\\frac{a}{b}</math>y<gallery>\nA.jpg|c\n</gallery>z<nowiki>[[n]]</nowiki>", "xyz n "),
+        (
+            "x<math>\\frac{a}{b}</math>y<gallery>\nA.jpg|c\n</gallery>z<nowiki>[[n]]</nowiki>",
+            "xyz n ",
+        ),
         ("<pre>code</pre><source lang=c>int</source><syntaxhighlight>x</syntaxhighlight>t", "t"),
         ("{{Infobox person\n| name = A\n| data = {{nested|{{deep}}}}\n}}\n'''A''' was", "A was"),
         ("before\n{|\n! head\n|-\n| cell {{x}}\n{|\n| inner\n|}\n|}\nafter", "before\nafter"),
@@ -42,11 +46,17 @@ WHOLE = "cooperate super wide join mark left line"
         ("== Life ==\ntext\n=== Early ===\nmore", "Life\ntext\nEarly\nmore"),
         ("== Empty ==\n{|\n|}\n== Deep ==\n=== Deeper ===\nx\n== Last ==", "Deep\nDeeper\nx"),
         ("* one\n*# two\n:: three\n; four\n----\nfive", "one\ntwo\nthree\nfour\nfive"),
-        ("[http://example.org the site] [https://x.y] http://bare.example/z?q=1 end", " the site end"),
+        (
+            "[http://example.org the site] [https://x.y] http://bare.example/z?q=1 end",
+            " the site end",
+        ),
         ("R&amp;D&nbsp;caf&eacute; &lt;ref&gt;", "R&D café  ref "),
         ("__NOTOC__text__FORCETOC__", " text "),
         ("dry {{nosuch|wet}} {{Convert}} {{convert|x}}", "dry x"),
-        ("{{lang|fr|''bonjour''}} {{lang-de|Hallo}} {{transl|ar|ALA|salam}}", "bonjour Hallo salam"),
+        (
+            "{{lang|fr|''bonjour''}} {{lang-de|Hallo}} {{transl|ar|ALA|salam}}",
+            "bonjour Hallo salam",
+        ),
         ("{{convert|5|km|mi}} {{Convert|3|to|5|acre}}", "5 kilometres 3 to 5 acres"),
         ("{{cvt|7|ft|in|abbr=on}}", "7 ft"),
         ("{{nihongo|'''Castle'''|城|shiro}}", "Castle 城 shiro"),
@@ -56,19 +66,32 @@ WHOLE = "cooperate super wide join mark left line"
         ("{{sclass|Kaiser|battleship}}", "Kaiser-class battleship"),
         ("{{color|red|words}} {{flag|France}} {{ill|Anna|de|Anna X}}", "words France Anna"),
         ("x{{snd}}y{{'s}} {{citation needed|date=May}}z", "x – y's z"),
-        ("a [[Foo{{!}}bar]] {{nowrap|[[Foo{{!}}bar]]}} [[File:a.jpg{{!}}thumb{{!}}words]]b", "a bar bar b"),
-        ("x\n{{{!}} class=wikitable\n{{!-}}\n{{!}} colspan=2 {{!}} cell {{!!}} b\n{{!}}}\nafter", "x\nafter"),
+        (
+            "a [[Foo{{!}}bar]] {{nowrap|[[Foo{{!}}bar]]}} [[File:a.jpg{{!}}thumb{{!}}words]]b",
+            "a bar bar b",
+        ),
+        (
+            "x\n{{{!}} class=wikitable\n{{!-}}\n{{!}} colspan=2 {{!}} cell {{!!}} b\n{{!}}}\nafter",
+            "x\nafter",
+        ),
         ("x\n{{(!}} class=wikitable\n{{!+}} cap\n{{ ! }} cell\n{{!)}}\nafter", "x\nafter"),
         ("x\n{| class=wikitable\n{{!}} cell\n|}\nafter", "x\nafter"),
         ("{{nowrap|one {{!}} two}} {{nosuch|{{(!}}\n{{!}} y\n{{!)}}}}z", "one two z"),
         ("a{{pipe}}b{{((}}c{{))}}d [http://x.y/?z{{=}}1 e{{=}}f]", "a b c d e=f"),
-        ("co&shy;operate su\u00adper wi\u200bde j\u2060oin \ufeffmark &#8206;left&#x200F; li<wbr>ne", WHOLE),
+        (
+            "co&shy;operate su\u00adper wi\u200bde j\u2060oin \ufeffmark &#8206;left&#x200F; "
+            "li<wbr>ne",
+            WHOLE,
+        ),
         ("می\u200cخواهم क्\u200dष {{zwnj}}", "می\u200cخواهم क्\u200dष \u200c"),
         ("ไทย\u200bภาษา x\u200bไทย wi\u200bde", "ไทย ภาษา x ไทย wide"),
         ("o\u202ane t\u202dwo th\u2062ree f\u2067our", "one two three four"),
         ("-{zh-hans:简体;zh-hant:繁體}- -{zh-hant:繁體;zh-hans:简体;}- -{both}-", "简体 简体 both"),
         ("-{zh-cn:[[a|b]];zh-tw:c}- -{A|zh-tw:x;zh-cn:y}- -{中文=>zh-cn:字;}-", "b y 字"),
-        ("-{H|zh-cn:a;zh-tw:b}-x-{T|title}--{R|as: it is}- -{zh-hans;zh-hant|some}-", "xas: it is some"),
+        (
+            "-{H|zh-cn:a;zh-tw:b}-x-{T|title}--{R|as: it is}- -{zh-hans;zh-hant|some}-",
+            "xas: it is some",
+        ),
         ("-{Note: the system}- -{at 3:2; so: it goes}-", "Note: the system at 3:2; so: it goes"),
         ("-{zh-hans:a;zh-hant:-{zh-hans:c;zh-hant:d}-}- x", "a x"),
         ("Text.\n== \u200eSee al\u00adso ==\u200e\n* one\n== A ==\nx", "Text.\nA\nx"),
@@ -97,25 +120,31 @@ def test_sections_that_are_no_prose_are_left_out(heading):
 def test_a_skipped_section_ends_at_the_next_of_its_level_unless_it_may_be_a_subject():
     text = "== A ==\none\n=== Notes ===\ngone\n=== B ===\ntwo\n== See also ==\ngone\n= C =\nthree"
     assert extract_wikitext(text) == "A\none\nB\ntwo\nC\nthree"
-    text = "lead\n== Literature ==\nThe first novels were Persian.\n== References ==\nThe first notes."
+    text = (
+        "lead\n== Literature ==\nThe first novels were Persian.\n== References ==\nThe first notes."
+    )
     assert extract_wikitext(text) == "lead\nLiterature\nThe first novels were Persian."
 
 
 SENTENCES = (
-    "Literature in Azerbaijani was formed in the 14th century, and among its poets was Hasanoglu (1250). "
-    "It has been written in three alphabets, as the country's rulers wished."
+    "Literature in Azerbaijani was formed in the 14th century, and among its poets was Hasanoglu "
+    "(1250). It has been written in three alphabets, as the country's rulers wished."
 )
 CITATIONS = [
-    "* Smith, John (1999). The long history of the novel and of those who read it. London: A Press.",
+    "* Smith, John (1999). The long history of the novel and of those who read it. London: A "
+    "Press.",
     "Smith, J. (1999). The long history of the novel and of those who read it, as told by them.",
     "The long history of the novel and of those who read it, as told by them. ISBN 0-123-45678-9.",
     "The long history of the novel and of those who read it, as told by them, p. 12.",
-    "Weheliye, Alexander. Phonographies: Grooves in Sonic Modernity. Duke University Press, Durham, NC.",
+    "Weheliye, Alexander. Phonographies: Grooves in Sonic Modernity. Duke University Press, "
+    "Durham, NC.",
     "The British Library",
 ]
 
 
-@pytest.mark.parametrize("heading", ["Literature", "Литература", "Quellen", "Bibliography", "Notes"])
+@pytest.mark.parametrize(
+    "heading", ["Literature", "Литература", "Quellen", "Bibliography", "Notes"]
+)
 def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
     lists = "\n".join(CITATIONS)
     gone = f"lead\n== {heading} ==\n{lists}\n=== Sub ===\n{lists}\n== C ==\nD"
@@ -126,7 +155,8 @@ def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
 
 
 @pytest.mark.parametrize(
-    "heading", ["See also", "Weblinks", "Див. також", "Εξωτερικοί σύνδεσμοι", "বহিঃসংযোগ", "बाह्य दुवे"]
+    "heading",
+    ["See also", "Weblinks", "Див. також", "Εξωτερικοί σύνδεσμοι", "বহিঃসংযোগ", "बाह्य दुवे"],
 )
 def test_sections_of_links_are_left_out_whatever_they_hold(heading):
     assert extract_wikitext(f"lead\n== {heading} ==\n{SENTENCES}") == "lead"
@@ -173,7 +203,9 @@ MARKS = r"""
 [http://a\tb] &#x41; &bogus; &#99999999999; http://x __TOC__ \x00 \n \n\n * # : ; <br> <b </b> a é 語 &amp; \t
 #REDIRECT
 """
-FRAGMENTS = [one.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\x00", "\x00") for one in MARKS.split()]
+FRAGMENTS = [
+    one.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\x00", "\x00") for one in MARKS.split()
+]
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join) | st.text())
@@ -187,10 +219,11 @@ def test_any_bytes_give_text(data):
 
 
 BOMBS = (
-    '{{~[[~}}~{|\n~\n{|~\n|~<ref>~<ref name="a">x~<b a="~<!--~<~<table>~{{a|~[[a|~[[File:~{{lang|a|~'
+    '{{~[[~}}~{|\n~\n{|~\n|~<ref>~<ref name="a">x~<b '
+    'a="~<!--~<~<table>~{{a|~[[a|~[[File:~{{lang|a|~'
     "{{{~a{{b}}~{{[[~{{ [[ }}~[[ {{ ]] }}~\n{|{{\n|}~[http://a ~{|role=presentation\n|\n* a\n~"
-    "{|class=\n* a\n|}\n~{|role=~&#9~'''~'''a\n~== a ==\n~==\n~&amp~\x00a:~\n   ~</ref  ~<nowiki>~__A~"
-    "http://~-{~-{a;~-{zh:a;~-{A;A|~{{ ~{{!}}~{{{!}}\n~\n{{!}}~{{!}}}\n"
+    "{|class=\n* a\n|}\n~{|role=~&#9~'''~'''a\n~== a ==\n~==\n~&amp~\x00a:~\n   ~</ref  "
+    "~<nowiki>~__A~http://~-{~-{a;~-{zh:a;~-{A;A|~{{ ~{{!}}~{{{!}}\n~\n{{!}}~{{!}}}\n"
 )
 
 
@@ -201,12 +234,27 @@ def test_half_a_megabyte_of_one_mark_is_read_in_linear_time(bomb):
 
 
 def test_words_kept_through_many_levels_are_not_copied_without_bound():
-    assert len(extract_wikitext(("{{nowrap|" * 59 + "word " * 20 + "}}" * 59) * 500).split()) == 10_000
+    assert (
+        len(extract_wikitext(("{{nowrap|" * 59 + "word " * 20 + "}}" * 59) * 500).split()) == 10_000
+    )
 
 
 @needs_corpus
 def test_no_markup_survives_in_real_articles(articles):
-    marks = ["{{", "}}", "[[", "]]", "|", "<ref", "Category:", "px", "''", "==", "rowspan", "colspan"]
+    marks = [
+        "{{",
+        "}}",
+        "[[",
+        "]]",
+        "|",
+        "<ref",
+        "Category:",
+        "px",
+        "''",
+        "==",
+        "rowspan",
+        "colspan",
+    ]
     for article in articles:
         text = extract_wikitext(article["text"])
         assert [mark for mark in marks if mark in text] == [], article["title"]

@@ -38,7 +38,10 @@ def of_html(text, info=WIKI):
         ("[[Paris]], [[Paris|the city]] and [[paris]]", ["Paris"] * 3),
         ("[[Mercury (planet)|]] [[Mercury (planet)|planet]]", ["Mercury (planet)"] * 2),
         ("[[Paris#History|its past]] [[#Life]] [[Here]] [[here#Life]] [[Here]]s", ["Paris"]),
-        ("[[ New__York _City ]] [[New\u00a0York]] [[:Rome]]", ["New York City", "New York", "Rome"]),
+        (
+            "[[ New__York _City ]] [[New\u00a0York]] [[:Rome]]",
+            ["New York City", "New York", "Rome"],
+        ),
         ("[[iPod]] [[éclair]] [[ßx]] [[ǆ]] [[北京]]", ["IPod", "Éclair", "ßx", "Ǆ", "北京"]),
         ("[[AT%26T]] [[AT&amp;T]] [[AT&T]] [[Q&A]]", ["AT&T", "AT&T", "AT&T", "Q&A"]),
         ("[[Caf%C3%A9]] [[Cafe&#769;]] [[100%]] [[%zz]]", ["Café", "Café", "100%", "%zz"]),
@@ -50,13 +53,28 @@ def of_html(text, info=WIKI):
             "[[Alien: Covenant]] [[Star Trek: First Contact|film]] [[2001: A Space Odyssey]]",
             ["Alien: Covenant", "Star Trek: First Contact", "2001: A Space Odyssey"],
         ),
-        ("[[File:A.jpg|thumb|a [[Caption]]]] [[Datei:A.jpg]] [[:Datei:A.jpg|a]] [[Category:A]]", []),
-        ("[[Kategorie:A]] [[benutzer:A]] [[wikipedia_diskussion:A|b]] [[BD:A]] [[Talk:A]] [[ User :A]]", []),
-        ("<nowiki>[[A]]</nowiki> <!-- [[B]] --> <ref>[[C]]</ref> <math>[[D]]</math> <pre>[[E]]</pre>", []),
+        (
+            "[[File:A.jpg|thumb|a [[Caption]]]] [[Datei:A.jpg]] [[:Datei:A.jpg|a]] [[Category:A]]",
+            [],
+        ),
+        (
+            "[[Kategorie:A]] [[benutzer:A]] [[wikipedia_diskussion:A|b]] [[BD:A]] [[Talk:A]] [[ "
+            "User :A]]",
+            [],
+        ),
+        (
+            "<nowiki>[[A]]</nowiki> <!-- [[B]] --> <ref>[[C]]</ref> <math>[[D]]</math> "
+            "<pre>[[E]]</pre>",
+            [],
+        ),
         ("{{Infobox|a=[[A]]}} {{nowrap|[[B]]}} {{lang|fr|''[[C|c]]''}} {{main|D}}", ["B", "C"]),
         ("{|\n| [[A]]\n|}\n* [[B]]\n== [[C]] ==\n[[D]]", ["B", "C", "D"]),
         ("a\n== See also ==\n* [[B]]\n== Notes ==\n[[C]], p. 3.\n== [[D]] ==\n{|\n|}", []),
-        ("a\n== References ==\nThe word [[of]] a friend is all that there is to say about it here.", ["Of"]),
+        (
+            "a\n== References ==\nThe word [[of]] a friend is all that there is to say about it "
+            "here.",
+            ["Of"],
+        ),
         ("[[A]] \x03" + "0\x03 &#3;0&#3; [[B]]", ["A", "B"]),
         ("#REDIRECT [[A]]", []),
         ("[[" + "a" * 256 + "]] [[" + "é" * 128 + "]]", []),
@@ -85,15 +103,39 @@ def test_what_the_wiki_says_decides_of_titles_and_paths():
     [
         ('<a href="/wiki/New_York_City" title="x">x</a>', ["New York City"]),
         ('<a href="/wiki/AT%26T">x</a> <a href="/wiki/Caf%C3%A9#Food">x</a>', ["AT&T", "Café"]),
-        ('<a href="/wiki/Here">x</a> <a href="#Life">x</a> <a class="mw-selflink selflink">x</a>', []),
-        ('<a href="https://de.wikipedia.org/wiki/A">x</a> <a href="//h/wiki/B?x=1">x</a>', ["A", "B"]),
+        (
+            '<a href="/wiki/Here">x</a> <a href="#Life">x</a> <a class="mw-selflink '
+            'selflink">x</a>',
+            [],
+        ),
+        (
+            '<a href="https://de.wikipedia.org/wiki/A">x</a> <a href="//h/wiki/B?x=1">x</a>',
+            ["A", "B"],
+        ),
         ('<a href="./A_b#c">x</a> <a href="../A">x</a> <a href="B">x</a> <a>x</a>', ["A b"]),
-        ('<a href="https://h/wiki/A" class="external text">x</a> <a class="extiw" href="/wiki/B">x</a>', []),
+        (
+            '<a href="https://h/wiki/A" class="external text">x</a> <a class="extiw" '
+            'href="/wiki/B">x</a>',
+            [],
+        ),
         ('<a href="/w/index.php?title=A&action=edit&redlink=1" class="new">x</a>', []),
-        ('<a href="/wiki/Datei:A.jpg" class="image"><img></a> <a href="/wiki/Benutzer:A">x</a>', []),
-        ('<sup class="reference"><a href="/wiki/A">1</a></sup> <i><a href="/wiki/B">b</a></i>', ["B"]),
-        ('<table class="infobox"><tr><td><a href="/wiki/A">a</a></table><p><a href="/wiki/B">b</a>', ["B"]),
-        ('<table><tr><td><a href="/wiki/A">a</a><ul><li><a href="/wiki/B">b</a></ul></table>', ["B"]),
+        (
+            '<a href="/wiki/Datei:A.jpg" class="image"><img></a> <a href="/wiki/Benutzer:A">x</a>',
+            [],
+        ),
+        (
+            '<sup class="reference"><a href="/wiki/A">1</a></sup> <i><a href="/wiki/B">b</a></i>',
+            ["B"],
+        ),
+        (
+            '<table class="infobox"><tr><td><a href="/wiki/A">a</a></table><p><a '
+            'href="/wiki/B">b</a>',
+            ["B"],
+        ),
+        (
+            '<table><tr><td><a href="/wiki/A">a</a><ul><li><a href="/wiki/B">b</a></ul></table>',
+            ["B"],
+        ),
         ('&#3;0&#3; \x031\x03 <a href="/wiki/A">a</a>', ["A"]),
         ("no link", []),
     ],
@@ -112,7 +154,10 @@ def test_a_wiki_tells_its_namespaces_and_its_case():
     assert info.namespaces == ("Benutzer", "User", "Benutzerin")
     assert (info.keeps_case, info.language) == (True, "de")
     for odd in ([], {"0": []}, {"0": {"case": 3}}, {"2": {"name": "x" * 999}}, None):
-        assert read_siteinfo({"query": {"general": general, "namespaces": odd}}, URL("http://w/")) is not None
+        assert (
+            read_siteinfo({"query": {"general": general, "namespaces": odd}}, URL("http://w/"))
+            is not None
+        )
 
 
 def test_a_dump_tells_its_namespaces_and_its_case():
@@ -125,12 +170,18 @@ def test_a_dump_tells_its_namespaces_and_its_case():
     with DumpReader("d") as reader:
         list(reader.feed(head.encode()))
         info = reader.info
-    assert (info.namespaces, info.file_names, info.keeps_case) == (("Spezial", "Datei"), ("Datei",), True)
+    assert (info.namespaces, info.file_names, info.keeps_case) == (
+        ("Spezial", "Datei"),
+        ("Datei",),
+        True,
+    )
     assert of_wikitext("[[spezial:A]] [[b]]", info) == ["b"]
 
 
 @given(
-    st.lists(st.sampled_from([*FRAGMENTS, "[[", "]]", "\x03", "\x030\x03"]), max_size=60).map("".join)
+    st.lists(st.sampled_from([*FRAGMENTS, "[[", "]]", "\x03", "\x030\x03"]), max_size=60).map(
+        "".join
+    )
     | st.text()
 )
 def test_any_text_gives_titles(text):
@@ -150,7 +201,11 @@ def test_the_title_of_a_title_is_itself(text):
             assert list(titles([title], WIKI)) == [title]
 
 
-@given(st.lists(st.sampled_from([*TAGS, '<a href="/wiki/A_b">', "</a>", "\x03", "\x030\x03"]), max_size=60))
+@given(
+    st.lists(
+        st.sampled_from([*TAGS, '<a href="/wiki/A_b">', "</a>", "\x03", "\x030\x03"]), max_size=60
+    )
+)
 def test_any_page_gives_titles(tags):
     assert set(of_html("".join(tags))) <= {"A b"}
 
@@ -178,12 +233,14 @@ def test_a_page_of_one_mark_gives_titles(bomb):
 
 
 TAG = "qlinkq"
-"""A word that no article has; with a number it stands for a link while its place is sought in the prose."""
+"""A word that no article has; with a number it stands for a link while its place is sought in the
+prose."""
 
 
 @needs_corpus
 def test_the_links_are_those_of_a_general_parser_where_prose_is_kept(articles):
-    """mwparserfromhell says which links there are, and our prose says which of their places are kept."""
+    """mwparserfromhell says which links there are, and our prose says which of their places are
+    kept."""
     parser = pytest.importorskip("mwparserfromhell", reason="it has no wheel for this Python")
     info = SourceInfo("en.wikipedia.org", None)
     both = ours_alone = theirs_alone = 0
@@ -195,7 +252,9 @@ def test_the_links_are_those_of_a_general_parser_where_prose_is_kept(articles):
         for number, link in enumerate(links):
             if not re.match(r"\s*:?\s*(file|image|category)\s*:", str(link.title), re.IGNORECASE):
                 link.text = f"{link.title if link.text is None else link.text} {TAG}{number}z"
-        kept = [int(number) for number in re.findall(f"{TAG}([0-9]+)z", extract_wikitext(str(tree)))]
+        kept = [
+            int(number) for number in re.findall(f"{TAG}([0-9]+)z", extract_wikitext(str(tree)))
+        ]
         theirs = Counter(titles([targets[number] for number in kept], info, article["title"]))
         ours = Counter(of_wikitext(text, info, article["title"]))
         both += (ours & theirs).total()
@@ -212,7 +271,9 @@ def test_the_same_places_are_kept_as_for_prose(articles):
         number = count()
         simple = r"\[\[[^\[\]|{}<>:#=]+(\|[^\[\]|{}<>:#=]+)?\]\]"
         text = re.sub(
-            simple, lambda match, number=number: "[[{0}|{1}{0}z]]".format(next(number), TAG), article["text"]
+            simple,
+            lambda match, number=number: "[[{0}|{1}{0}z]]".format(next(number), TAG),
+            article["text"],
         )
         found = [target for target in wikitext_links(text) if target.isdecimal()]
         assert found == re.findall(f"{TAG}([0-9]+)z", extract_wikitext(text)), article["title"]

@@ -25,7 +25,9 @@ NAMESPACES = {
 
 
 def head(namespaces=NAMESPACES, language="de", case="first-letter", site="Alt"):
-    names = "".join(f'<namespace key="{key}">{name}</namespace>' for key, name in namespaces.items())
+    names = "".join(
+        f'<namespace key="{key}">{name}</namespace>' for key, name in namespaces.items()
+    )
     listed = f"<namespaces>{names}</namespaces>" if namespaces else ""
     return (
         f'<mediawiki version="0.3" xml:lang="{language}"><siteinfo><sitename>{site}</sitename>'
@@ -123,7 +125,12 @@ async def test_what_the_dump_states_of_a_page_counts_more_than_its_title(tmp_pat
         ("qqq-none", ["Talk:A"], ["Benutzer:A"]),
     ],
 )
-async def test_without_a_list_the_names_of_the_language_count(tmp_path, language, namespaces, others):
+async def test_without_a_list_the_names_of_the_language_count(
+    tmp_path,
+    language,
+    namespaces,
+    others,
+):
     pages = [page(number, title) for number, title in enumerate([*namespaces, *others, "Zug"], 1)]
     assert await articles(tmp_path, head({}, language), pages) == [*others, "Zug"]
 

@@ -17,7 +17,8 @@ from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
         ("''Foo''''bar'' and ''''four", "Foo'bar and 'four"),
         ("''''''six'''''' and ''''''''eight'''''''' ", "'six' and '''eight'''"),
         ("'''''five''' and'' two", "five and two"),
-        # Both odd: a word of one letter is preferred, then the first longer one, then the first space.
+        # Both odd: a word of one letter is preferred, then the first longer one, then the first
+        # space.
         ("dell'''Ade e l'''Iliade'' '''x", "dellAde e l'Iliade x"),
         ("'''vers''' dall'''Iliade''", "'vers dallIliade"),
         ("Dans l'''Iliade'' et l'''''Odyssée''", "Dans lIliade et lOdyssée"),
@@ -34,10 +35,16 @@ from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
         ("[[A|L'''Aurora'']] ''x'' '''y'''", "L'Aurora x y"),
         ("[[d''o munno]] ''[[A'''B]]''", "d''o munno A'''B"),  # a title has no marks
         # What is left out between apostrophes keeps them apart; only a comment does not.
-        ("a ''{{unknown}}'' b ''<ref>note</ref>'' c ''[[File:A.jpg]]'' d ''{{x|{{y}}}}'' e", "a b c d e"),
+        (
+            "a ''{{unknown}}'' b ''<ref>note</ref>'' c ''[[File:A.jpg]]'' d ''{{x|{{y}}}}'' e",
+            "a b c d e",
+        ),
         ("''{{unknown}}''\ntext", "text"),
         ("l'<nowiki/>''Iliade'' e l'<nowiki />''Odissea''", "l'Iliade e l'Odissea"),
-        ("l{{'}}''Iliade'' e l<nowiki>'</nowiki>''Odissea''; ''Foo''{{'s}}", "l'Iliade e l'Odissea; Foo's"),
+        (
+            "l{{'}}''Iliade'' e l<nowiki>'</nowiki>''Odissea''; ''Foo''{{'s}}",
+            "l'Iliade e l'Odissea; Foo's",
+        ),
         ("a ''<!-- -->'' b", "a ' b"),
     ],
 )
@@ -92,7 +99,9 @@ def shown_by_the_rule(line):
 def test_random_lines_are_read_by_the_rule():
     chance = random.Random(73)
     for _ in range(20_000):
-        pieces = chance.choices(["'", "''", "'''", "''''", "''''''", "a", "bc", "é", " ", " ", "д "], k=9)
+        pieces = chance.choices(
+            ["'", "''", "'''", "''''", "''''''", "a", "bc", "é", " ", " ", "д "], k=9
+        )
         line = "x" + "".join(pieces)
         assert extract_wikitext(line).split() == shown_by_the_rule(line).split(), line
 

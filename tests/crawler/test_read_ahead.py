@@ -133,7 +133,8 @@ DATA = bytes(range(256)) * (16 << 12)
 
 @pytest.fixture
 async def ranges(clock, monkeypatch):
-    """Ranges of DATA, the largest of as many bytes as said: ``server, read = await ranges(largest)``."""
+    """Ranges of DATA, the largest of as many bytes as said: ``server, read = await
+    ranges(largest)``."""
     async with serving({"/dump": DATA}) as server:
         client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
 

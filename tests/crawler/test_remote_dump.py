@@ -1,4 +1,5 @@
-"""A dump read from its server: the same stream as from the file; faults, what is refused or asked first."""
+"""A dump read from its server: the same stream as from the file; faults, what is refused or asked
+first."""
 
 import asyncio
 import gzip
@@ -14,7 +15,13 @@ from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, r
 from wikitopics.crawler.dumps import VERSIONS
 from wikitopics.crawler.dumps.remote import LIMITS
 from wikitopics.crawler.dumps.source import DUMP, Dump
-from wikitopics.crawler.errors import BadSource, ContactMissing, CrawlerError, Unconfirmed, WikiUnreachable
+from wikitopics.crawler.errors import (
+    BadSource,
+    ContactMissing,
+    CrawlerError,
+    Unconfirmed,
+    WikiUnreachable,
+)
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.source import Asked
 
@@ -80,7 +87,9 @@ async def test_what_the_server_asks_for_is_waited_for(server, clock, status, tmp
 
 
 async def _cut(request, data):
-    response = web.StreamResponse(status=206, headers={"Content-Range": "bytes 0-1/2", "Content-Length": "9"})
+    response = web.StreamResponse(
+        status=206, headers={"Content-Range": "bytes 0-1/2", "Content-Length": "9"}
+    )
     await response.prepare(request)
     request.transport.close()
     return response
@@ -100,7 +109,9 @@ async def _too_short(request, data):
 
 async def _endless(request, data):
     headers = part(data, *range_of(request)).headers
-    response = web.StreamResponse(status=206, headers={k: headers[k] for k in ("Content-Range", "ETag")})
+    response = web.StreamResponse(
+        status=206, headers={k: headers[k] for k in ("Content-Range", "ETag")}
+    )
     await response.prepare(request)
     while True:
         await response.write(bytes(10_000))
@@ -140,7 +151,8 @@ async def test_a_reply_that_is_not_the_range_is_asked_for_once_more(server, cloc
 
 
 async def test_a_part_that_came_damaged_is_read_again(server, clock, tmp_path):
-    """In the middle of training too, when the damaged bytes may have been dropped before anybody notices."""
+    """In the middle of training too, when the damaged bytes may have been dropped before anybody
+    notices."""
     kept = await kept_by(server.url + PATH, clock)
     server.acts = [None, None, _damaged]
     found, _, told = await read(remote([server.url + PATH], clock, kept))
@@ -252,7 +264,9 @@ async def test_a_redirect_elsewhere_needs_agreement(server, clock, tmp_path):
 
 async def test_a_redirect_on_the_same_server_is_followed(server, clock, tmp_path):
     async def moved(request, data):
-        return None if request.path == PATH else web.Response(status=301, headers={"Location": PATH})
+        return (
+            None if request.path == PATH else web.Response(status=301, headers={"Location": PATH})
+        )
 
     server.always = moved
     found, _, _ = await read(remote([server.url + "/old"], clock, agreed=False))
@@ -271,7 +285,12 @@ async def test_the_contact_goes_to_no_other_server_unasked(server, clock):
         remote([server.url + PATH], clock, agreed=False, contact="me@host.org")
     with pytest.raises(ContactMissing):
         remote(["https://dumps.wikimedia.org/x.bz2"], clock)
-    await remote(["https://dumps.wikimedia.org/x.bz2"], clock, agreed=False, contact="me@host.org").close()
+    await remote(
+        ["https://dumps.wikimedia.org/x.bz2"],
+        clock,
+        agreed=False,
+        contact="me@host.org",
+    ).close()
     assert server.asked == []
 
 
@@ -315,7 +334,11 @@ FOLDER = {"home": "https://host.org/", "api_url": "https://de.wikipedia.org/w/ap
         (FILE, {"api_url": None}, "api_url is not text"),
         (FOLDER, {"home": "here"}, "'here' is not an address of a dump"),
         (FOLDER, {DUMP.name: None}, "dump is not a list of files"),
-        (FOLDER, {DUMP.name: ["/x.bz2", "https://host.org/y.bz2"]}, "files and addresses are mixed"),
+        (
+            FOLDER,
+            {DUMP.name: ["/x.bz2", "https://host.org/y.bz2"]},
+            "files and addresses are mixed",
+        ),
     ],
 )
 def test_a_damaged_identity_is_told(kept, wrong, told):

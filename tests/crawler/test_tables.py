@@ -66,7 +66,12 @@ def test_a_row_with_too_many_cells_keeps_all_of_its_text(tmp_path, header, row, 
 def test_a_row_with_too_few_cells_is_told_and_empty_cells_beyond_the_header_are_nothing(tmp_path):
     path = write(tmp_path / "a.csv", "text,id,title,,\none,1,t\ntwo\nthree,3,t,,,,\nfour,4,t,x\n")
     pages, skips, told = read(path)
-    assert [(p.text, p.id) for p in pages] == [("one", "1"), ("two", ""), ("three", "3"), ("four", "4")]
+    assert [(p.text, p.id) for p in pages] == [
+        ("one", "1"),
+        ("two", ""),
+        ("three", "3"),
+        ("four", "4"),
+    ]
     assert not skips
     what = f"{path}: 1 row has fewer cells than the table has columns (line 3); "
     assert told == [f"{what}the missing ones are taken to be empty"]
@@ -91,7 +96,9 @@ def test_a_stray_quotation_mark_costs_no_row(tmp_path, ending, number, row):
 def test_rows_between_a_stray_mark_and_one_that_seems_to_close_it_are_rows(tmp_path):
     written = ["one", '"two', "three", 'a screen of 27"', "five"]
     assert texts(write(tmp_path / "a.csv", rows(*written)))[0] == written
-    named = "id,text\n" + "".join(f"r{n}x,{line}\n" for n, line in enumerate(['"a', "b", "c", 'd 5"', "e"]))
+    named = "id,text\n" + "".join(
+        f"r{n}x,{line}\n" for n, line in enumerate(['"a', "b", "c", 'd 5"', "e"])
+    )
     assert texts(write(tmp_path / "b.csv", named))[0] == ['"a', "b", "c", 'd 5"', "e"]
     many = [f"words {n}" for n in range(200)]
     many[20], many[150] = '"stray', 'five inches 5"'
@@ -104,10 +111,17 @@ PROSE = "a line of prose, with a comma"
 @pytest.mark.parametrize("closing", ["", '"'])
 @pytest.mark.parametrize(("number", "last"), [(3000, 2000), (30, 20)])
 @pytest.mark.parametrize(
-    ("header", "before", "after"), [("id,text", "{},", ""), ("text,label", "", ",pos"), ("text", "", "")]
+    ("header", "before", "after"),
+    [("id,text", "{},", ""), ("text,label", "", ",pos"), ("text", "", "")],
 )
 def test_a_stray_mark_costs_no_row_where_commas_are_not_quoted(
-    tmp_path, header, before, after, number, last, closing
+    tmp_path,
+    header,
+    before,
+    after,
+    number,
+    last,
+    closing,
 ):
     if (header, number, closing) == ("text", 30, '"'):
         pytest.skip("a text of a few lines looks the same")
@@ -127,10 +141,19 @@ def test_a_stray_mark_costs_no_row_where_commas_are_not_quoted(
         ("name,text", "Soup", "Take:\nsalt, a pinch\npepper, a pinch\nwater, a lot"),
         ("id,text", "1", "a table:\n1,2\n3,4\n5,6"),
         ("id,text", "1", "paragraph\n\n" * 60),
-        ("name,text", "log", "it says:\nerror,no disk,left\nwarning,no fan,there\nnote,all is,well"),
+        (
+            "name,text",
+            "log",
+            "it says:\nerror,no disk,left\nwarning,no fan,there\nnote,all is,well",
+        ),
     ],
 )
-def test_a_cell_whose_lines_look_like_rows_only_at_first_sight_is_a_cell(tmp_path, header, begin, text):
+def test_a_cell_whose_lines_look_like_rows_only_at_first_sight_is_a_cell(
+    tmp_path,
+    header,
+    begin,
+    text,
+):
     path = write(tmp_path / "a.csv", f'{header}\n{begin},"{text}"\nCake,bake it\n')
     assert texts(path) == ([text, "bake it"], {}, [])
     letter = "a letter\n\n" * 60
@@ -151,7 +174,9 @@ def test_cells_of_several_lines_stay_cells(tmp_path):
     poem = "Roses are red,\nViolets are blue,\nSugar is sweet,\nAnd so are you"
     speech = 'He said:\n"yes, of course"\nand left'
     table = io.StringIO(newline="")
-    csv.writer(table).writerows([("id", "text"), (1, poem), (2, speech), (3, "x\n" * 300), (4, "end")])
+    csv.writer(table).writerows(
+        [("id", "text"), (1, poem), (2, speech), (3, "x\n" * 300), (4, "end")]
+    )
     found, _, told = texts(write(tmp_path / "a.csv", table.getvalue()))
     assert (found, told) == ([poem, speech, "x\n" * 300, "end"], [])
     not_doubled = rows('"first line\nthe "second" one\nthird"', "next")
@@ -191,7 +216,10 @@ def test_what_csv_writes_is_read_back_and_resumed_anywhere(tmp_path, seed):
     table = io.StringIO(newline="")
     quoting = chance.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
     writer = csv.writer(
-        table, delimiter=delimiter, quoting=quoting, lineterminator=chance.choice(["\n", "\r\n"])
+        table,
+        delimiter=delimiter,
+        quoting=quoting,
+        lineterminator=chance.choice(["\n", "\r\n"]),
     )
     writer.writerows([columns, *written])
     path = write(tmp_path / "a.csv", table.getvalue())
@@ -220,7 +248,9 @@ def test_what_may_stand_above_the_header(tmp_path, before):
 
 def test_a_header_below_other_lines_is_told_of(tmp_path):
     path = write(tmp_path / "a.csv", "# of 2024, by me\n\nid;text\n1;one\n")
-    with pytest.raises(BadSource, match=f"{path}: the header is in line 3: delete the lines above it"):
+    with pytest.raises(
+        BadSource, match=f"{path}: the header is in line 3: delete the lines above it"
+    ):
         read(path)
     reviews = write(tmp_path / "b.csv", "Reviews,,\nid,review,text\n1,one,two\n")
     with pytest.raises(BadSource, match="the header is in line 2: delete the lines above it"):
@@ -230,11 +260,20 @@ def test_a_header_below_other_lines_is_told_of(tmp_path):
 
 
 def test_a_first_line_names_the_delimiter(tmp_path):
-    assert texts(write(tmp_path / "a.csv", "sep=;\r\nid;text\r\n1;one, two\r\n"))[::2] == (["one, two"], [])
-    assert texts(write(tmp_path / "b.csv", "sep=^\nid^text\n1^one; two\n"))[::2] == (["one; two"], [])
+    assert texts(write(tmp_path / "a.csv", "sep=;\r\nid;text\r\n1;one, two\r\n"))[::2] == (
+        ["one, two"],
+        [],
+    )
+    assert texts(write(tmp_path / "b.csv", "sep=^\nid^text\n1^one; two\n"))[::2] == (
+        ["one; two"],
+        [],
+    )
     assert texts(write(tmp_path / "c.csv", "id|text\n1|one, two\n"))[::2] == (["one, two"], [])
     assert texts(write(tmp_path / "d.tsv", "id;text\n1;one, two\n"))[::2] == (["one, two"], [])
-    assert texts(write(tmp_path / "e.csv", 'id, "text"\n1, "one, two"\n'))[::2] == (["one, two"], [])
+    assert texts(write(tmp_path / "e.csv", 'id, "text"\n1, "one, two"\n'))[::2] == (
+        ["one, two"],
+        [],
+    )
 
 
 def test_names_of_columns_in_other_letters_and_twice(tmp_path):
@@ -251,14 +290,18 @@ def test_names_of_columns_in_other_letters_and_twice(tmp_path):
 
 @pytest.mark.parametrize("packed", PACKERS)
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-@pytest.mark.parametrize(("name", "begin"), [("a.csv", "id,text\r\n"), ("a.jsonl", ""), ("a.txt", "")])
+@pytest.mark.parametrize(
+    ("name", "begin"), [("a.csv", "id,text\r\n"), ("a.jsonl", ""), ("a.txt", "")]
+)
 def test_other_encodings_of_unicode(tmp_path, packed, encoding, name, begin):
     if (encoding, name) == ("utf-32", "a.txt"):
         pytest.skip("like all others")
     words = ["café au lait", "крот", "河谷 valley", "four"] * 30
-    each = {"a.csv": "{0},{1}\r\n", "a.jsonl": '{{"id": {0}, "text": "{1}"}}\r\n', "a.txt": "{1}\r\n\r\n"}[
-        name
-    ]
+    each = {
+        "a.csv": "{0},{1}\r\n",
+        "a.jsonl": '{{"id": {0}, "text": "{1}"}}\r\n',
+        "a.txt": "{1}\r\n\r\n",
+    }[name]
     data = begin + "".join(each.format(number, word) for number, word in enumerate(words))
     path = write(tmp_path / f"{name}{packed}", PACKERS[packed](data.encode(encoding)))
     files = TextFiles([path])
@@ -291,9 +334,9 @@ def test_carriage_returns(tmp_path):
     again = TextFiles([path])
     again.mark(files.mark())
     assert list(again.read(found[0][1])) == found[1:]
-    assert texts(write(tmp_path / "c.jsonl", jsonl({"text": "x"}, {"text": "y"}).replace(b"\n", b"\r")))[
-        0
-    ] == [
+    assert texts(
+        write(tmp_path / "c.jsonl", jsonl({"text": "x"}, {"text": "y"}).replace(b"\n", b"\r"))
+    )[0] == [
         "x",
         "y",
     ]
@@ -307,10 +350,15 @@ def test_tables_without_a_header(tmp_path):
     assert "1 row has more cells" in told[0]
     pages = read(path, header=False, column="2", id="1")[0]
     assert [page.id for page in pages] == ["7", "8", "9", "10"]
-    says = r"which column holds the text\? Without a header, give its number with --text-column: 1 \(7\), 2 "
+    says = (
+        r"which column holds the text\? Without a header, give its number with --text-column: 1 "
+        r"\(7\), 2 "
+    )
     with pytest.raises(BadSource, match=says):
         read(path, header=False)
-    with pytest.raises(BadSource, match=r"there is no column 'text'\. Without a header, give its number"):
+    with pytest.raises(
+        BadSource, match=r"there is no column 'text'\. Without a header, give its number"
+    ):
         read(path, header=False, column="text")
     with pytest.raises(BadSource, match="or give --no-header if it has no header"):
         read(path)
@@ -322,7 +370,10 @@ def test_tables_without_a_header(tmp_path):
     assert texts(guessed, header=False, column="2")[0] == ["one, two", "three", "four, five, six"]
     files = TextFiles([path], "2", header=False)
     list(files.first_reading())
-    assert [page.text for page, _ in files.read({"offset": 23, "line": 2, "number": 2})] == ["three", "four"]
+    assert [page.text for page, _ in files.read({"offset": 23, "line": 2, "number": 2})] == [
+        "three",
+        "four",
+    ]
 
 
 def test_the_width_of_a_table_without_a_header(tmp_path):
@@ -336,7 +387,9 @@ def test_the_width_of_a_table_without_a_header(tmp_path):
 
 def test_ids_that_are_blank_are_none(tmp_path):
     table = write(tmp_path / "a.csv", "id,text\n ,one\n ,two\n,three\n")
-    lines = write(tmp_path / "a.jsonl", jsonl({"id": " ", "text": "one"}, {"id": " ", "text": "two"}))
+    lines = write(
+        tmp_path / "a.jsonl", jsonl({"id": " ", "text": "one"}, {"id": " ", "text": "two"})
+    )
     assert texts(table) == (["one", "two", "three"], {}, [])
     assert texts(lines) == (["one", "two"], {}, [])
 
@@ -348,7 +401,9 @@ def test_ids_that_are_blank_are_none(tmp_path):
         '[{"text": "one"},\n{"text": "two"},\n{"text": "three"}]\n',
         '[\r\n  {"text": "one"},\r\n  {"text": "two"}\r\n, {"text": "three"}\r\n]',
         '\x1e{"text": "one"}\n\x1e{"text": "two"}\n\ufeff{"text": "three"}\n',
-        '\ufeff\ufeff{"text": "one"}\n\xa0\n{"text": "two"}\n' + " " * 500 + '\n{"text": "three"}\n',
+        '\ufeff\ufeff{"text": "one"}\n\xa0\n{"text": "two"}\n'
+        + " " * 500
+        + '\n{"text": "three"}\n',
         '{"text": "one", "n": ' + "9" * 5000 + '}\n{"text": "two", "n": NaN}\n{"text": "three"}\n',
     ],
 )
@@ -368,7 +423,10 @@ def test_control_characters_in_json_are_text(tmp_path):
         (gzip.compress(b"text\none\n"), r"a gzip file: its name must end with \.gz"),
         (bz2.compress(b"text\none\n"), r"a bzip2 file: its name must end with \.bz2"),
         (lzma.compress(b"text\none\n"), r"an xz file: its name must end with \.xz"),
-        (b"PK\x03\x04\x14\0\0\0", "a ZIP archive: unpack it, or if it is a spreadsheet, save that as CSV"),
+        (
+            b"PK\x03\x04\x14\0\0\0",
+            "a ZIP archive: unpack it, or if it is a spreadsheet, save that as CSV",
+        ),
     ],
     ids=["gzip", "bzip2", "xz", "zip"],
 )
@@ -379,10 +437,28 @@ def test_what_is_no_text_whatever_its_name_is_called_what_it_is(tmp_path, ending
 
 
 def test_ids_and_titles_of_any_json_type_are_text(tmp_path):
-    ids = [1.0, 4.5, 123456789012345678901234567890, True, {"$oid": "5f"}, ["a", 1], "x", None, float("nan")]
+    ids = [
+        1.0,
+        4.5,
+        123456789012345678901234567890,
+        True,
+        {"$oid": "5f"},
+        ["a", 1],
+        "x",
+        None,
+        float("nan"),
+    ]
     data = "".join(json.dumps({"id": one, "title": one, "text": "words"}) + "\n" for one in ids)
     pages, skips, told = read(write(tmp_path / "a.jsonl", data))
-    named = ["1.0", "4.5", "123456789012345678901234567890", "true", '{"$oid": "5f"}', '["a", 1]', "x"]
+    named = [
+        "1.0",
+        "4.5",
+        "123456789012345678901234567890",
+        "true",
+        '{"$oid": "5f"}',
+        '["a", 1]',
+        "x",
+    ]
     assert ([page.id for page in pages], skips, told) == ([*named, "", ""], {}, [])
     assert [page.title for page in pages] == [*named, "a.jsonl:8", "a.jsonl:9"]
 
@@ -391,10 +467,13 @@ def test_most_documents_that_repeat_an_id_are_told_of_the_option(tmp_path):
     path = write(tmp_path / "a.csv", "id,text\n" + "same,words\n" * 20)
     told = read(path)[2]
     says = (
-        "a.csv: 19 of 20 documents repeat an id and are skipped; name another column or key with --id-column"
+        "a.csv: 19 of 20 documents repeat an id and are skipped; name another column or key with "
+        "--id-column"
     )
     assert told[-1] == says
     pages, skips, told = read(path, by_id=False)
     assert (len(pages), skips, told) == (20, {}, [])
     lines = write(tmp_path / "a.jsonl", jsonl(*[{"id": "i" * 5000, "text": "x"}] * 3))
-    assert all(isinstance(page, Page) for page, _ in TextFiles([lines], by_id=False).first_reading())
+    assert all(
+        isinstance(page, Page) for page, _ in TextFiles([lines], by_id=False).first_reading()
+    )

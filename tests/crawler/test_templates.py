@@ -19,23 +19,36 @@ __ไม่มีสารบัญ__ __HIDDENCAT__ __INDEX__ __DISAMBIG__ __NOF
 @pytest.mark.parametrize(
     ("wikitext", "shown"),
     [
-        ("{{formatnum:12345}} {{FORMATNUM:1,5|R}} {{lc:Loud}} {{zahlenformat:7}}", "12345 1,5 Loud 7"),
+        (
+            "{{formatnum:12345}} {{FORMATNUM:1,5|R}} {{lc:Loud}} {{zahlenformat:7}}",
+            "12345 1,5 Loud 7",
+        ),
         ("{{val|5|ul=km}} {{val|5|u=kg}} {{val|9.1|e=-31|u=kg}}", "5 km 5 kg 9.1×10-31 kg"),
-        ("{{frac|1|2}} {{frac|3|1|2}} {{height|m=1.8}} {{height|ft=6|in=1}}", "1⁄2 3 1⁄2 1.8 m 6 ft 1 in"),
+        (
+            "{{frac|1|2}} {{frac|3|1|2}} {{height|m=1.8}} {{height|ft=6|in=1}}",
+            "1⁄2 3 1⁄2 1.8 m 6 ft 1 in",
+        ),
         ("{{ordinal|3}} {{em|kept}} {{convert|150|e6km|mi}}", "3 kept 150 kilometres"),
-        ("{{Script/Hebrew|שלום}} {{transl|he|shalom}} {{transl|ar|ALA|salam}}", "שלום shalom salam"),
+        (
+            "{{Script/Hebrew|שלום}} {{transl|he|shalom}} {{transl|ar|ALA|salam}}",
+            "שלום shalom salam",
+        ),
         ("{{tlit|ar|salam}} {{native name|fr|Marne}} {{align|right|words}}", "salam Marne words"),
         ("{{zh|p=Dà Jiǎo|t=大角}} {{lit|horn}} {{US$|5}}", "大角 Dà Jiǎo horn US$5"),
         ("{{flagdeco|France}} {{citation|last=Rossi|first=Ada}} {{cn|date=May}}", ""),
         # French: centuries, titles, quotations, links to other languages' articles
         ("{{s-|XIX|e}}, {{s|V}}, {{-s|II}}", "XIXe siècle, Ve siècle, IIe siècle av. J.-C."),
-        ("{{s2|XVIII|e|XIX|e}}, {{sap|XX|e}}, {{m-|III|e}}", "XVIIIe et XIXe siècles, XXe, IIIe millénaire"),
+        (
+            "{{s2|XVIII|e|XIX|e}}, {{sap|XX|e}}, {{m-|III|e}}",
+            "XVIIIe et XIXe siècles, XXe, IIIe millénaire",
+        ),
         (
             "{{sp|XVIII|e|au|XIX|e}}; {{1er}} mai, {{1er juin}}; {{IIe siècle av. J.-C.}}",
             "XVIIIe au XIXe siècle; 1er mai, 1er juin; IIe siècle av. J.-C.",
         ),
         (
-            "{{citation|du pain}} {{Mme|de Staël}} {{unité|1,2|e=9|km|h}} {{date|14|juillet|1789|en France}}",
+            "{{citation|du pain}} {{Mme|de Staël}} {{unité|1,2|e=9|km|h}} "
+            "{{date|14|juillet|1789|en France}}",
             "du pain Mme de Staël 1,2×109 km 14 juillet 1789",
         ),
         (
@@ -43,7 +56,10 @@ __ไม่มีสารบัญ__ __HIDDENCAT__ __INDEX__ __DISAMBIG__ __NOF
             "Tamise Tamise Bridge",
         ),
         # Spanish, Catalan, Italian, Portuguese, Romanian
-        ("{{cita|la vida}} {{unidad|25|km}} {{siglo|XIX}} {{versalita|XX}}", "la vida 25 km siglo XIX XX"),
+        (
+            "{{cita|la vida}} {{unidad|25|km}} {{siglo|XIX}} {{versalita|XX}}",
+            "la vida 25 km siglo XIX XX",
+        ),
         ("{{citació|l'aigua}} {{segle|XIX}}", "l'aigua segle XIX"),
         (
             "{{Citazione|la vita|autore}} {{sec|XIX}} {{M|25|ul=km}} {{TA|due parole}}",
@@ -52,12 +68,18 @@ __ไม่มีสารบัญ__ __HIDDENCAT__ __INDEX__ __DISAMBIG__ __NOF
         ("{{citação|o rio}} {{séc|XIX}} {{fmtn|25|km}}", "o rio século XIX 25 km"),
         ("{{citat|râul}} {{unitate|25|km}}", "râul 25 km"),
         # German; the name of a ship is not that of a language
-        ("{{Zitat|Text=Die Würde}} {{Zitat-en|home}} {{enS|London}}", "Die Würde home englisch London"),
+        (
+            "{{Zitat|Text=Die Würde}} {{Zitat-en|home}} {{enS|London}}",
+            "Die Würde home englisch London",
+        ),
         ('{{csS|Praha}} {{CSS|Alabama}} {{"|so}}', "tschechisch Praha CSS Alabama so"),
         # Dutch, Swedish, Danish, Norwegian, Finnish, Hungarian, Czech, Polish
         ("{{Citaat|tekst=de rivier}} {{språk|en|sea}} {{sprog|en|sea}}", "de rivier sea sea"),
         ("{{sitat|elven}} {{Sitaatti|joki}} {{k-en|river}}", "elven joki river"),
-        ("{{idézet|folyó}} {{szám|12}} {{Citát|řeka}} {{Vjazyce2|en|river}}", "folyó 12 řeka river"),
+        (
+            "{{idézet|folyó}} {{szám|12}} {{Citát|řeka}} {{Vjazyce2|en|river}}",
+            "folyó 12 řeka river",
+        ),
         ("{{cytat|treść=rzeka}} {{link-interwiki|Tamiza|Q=19686}}", "rzeka Tamiza"),
         # Russian, Ukrainian, Bulgarian, Serbian
         ("{{цитата|река}} {{нп5|Темза|Темзы|en|Thames}} {{s|5 км}}", "река Темзы 5 км"),
@@ -80,7 +102,10 @@ __ไม่มีสารบัญ__ __HIDDENCAT__ __INDEX__ __DISAMBIG__ __NOF
             "{{LangWithName|en|英語|sea}}、{{要出典範囲|文章|date=2015年}}、{{傍点|文=強調}}",
             "sea、文章、強調",
         ),
-        ("{{link-en|泰晤士河|Thames}}和{{tsl|en|Tower|塔橋}}、{{le|倫敦塔|Tower|塔}}", "泰晤士河和塔橋、塔"),
+        (
+            "{{link-en|泰晤士河|Thames}}和{{tsl|en|Tower|塔橋}}、{{le|倫敦塔|Tower|塔}}",
+            "泰晤士河和塔橋、塔",
+        ),
         ("{{llang|en|London}}은 {{임시링크|템스강|en|Thames}} {{인용문|강}}", "London은 템스강 강"),
         # Fandom
         (
@@ -90,7 +115,10 @@ __ไม่มีสารบัญ__ __HIDDENCAT__ __INDEX__ __DISAMBIG__ __NOF
         # Links that name the language first, arguments by their numbers, signs between letters
         ("{{ill|en|Sungai|River}} {{ill|War|pl|Wojna}} {{ill|oka|de|Oka}}", "Sungai War oka"),
         ("{{illm|zh-hans|本地|X}} {{ill|A|de|B|lt=C}} {{ilc|Rio||River}}", "本地 C Rio"),
-        ("{{lang|2=sea|1=en}} {{tsl|en|3=塔}} {{quote|old|1=new}} {{lang|0=x|77=y|en|z}}", "sea 塔 new z"),
+        (
+            "{{lang|2=sea|1=en}} {{tsl|en|3=塔}} {{quote|old|1=new}} {{lang|0=x|77=y|en|z}}",
+            "sea 塔 new z",
+        ),
         ("well{{hyphen}}known 5{{NNBSP}}km", "well-known 5 km"),
         ("{{Template:Nowrap|two words}} {{ NOWRAP | spaced }} {{un­known|x}}", "two words spaced"),
     ],
@@ -127,7 +155,9 @@ def test_every_declared_template_shows_something():
         template = name.replace("*", "en")
         begin = template if name.endswith(":") else f"{template}|"
         fillings = ("XX|e|au|XX|e", "XX|e|XX|e", "20|e")
-        assert any(render_template(f"{begin}{filling}|{named}").strip() for filling in fillings), name
+        assert any(render_template(f"{begin}{filling}|{named}").strip() for filling in fillings), (
+            name
+        )
 
 
 def test_a_list_or_table_out_of_a_template_begins_a_line():
@@ -161,11 +191,15 @@ def test_any_number_of_underscores_is_read_in_linear_time(bomb):
     ("wikitext", "shown"),
     [
         ("<ruby>山<rt>やま</rt>寺<rt>でら</rt></ruby>へ登る。", "山寺へ登る。"),
-        ("<ruby><rb>紫陽花</rb><rp>（</rp><rt>あじさい</rt><rp>）</rp></ruby>が咲く。", "紫陽花が咲く。"),
+        (
+            "<ruby><rb>紫陽花</rb><rp>（</rp><rt>あじさい</rt><rp>）</rp></ruby>が咲く。",
+            "紫陽花が咲く。",
+        ),
         ("<ruby>北京<rp>(</rp><rt>Běijīng</rt><rp>)</rp></ruby>下雪了。", "北京下雪了。"),
         ("<ruby>[[北京]]<RT lang=zh>[[Běi]]jīng<rt>two</RUBY>下", "北京下"),
         (
-            "<ruby><rb>旧</rb><rb>金</rb><rt>jiù</rt><rt>jīn</rt><rtc><rt>San Francisco</rt></rtc></ruby>山",
+            "<ruby><rb>旧</rb><rb>金</rb><rt>jiù</rt><rt>jīn</rt><rtc><rt>San "
+            "Francisco</rt></rtc></ruby>山",
             "旧金山",
         ),
         ("<ruby>漢<rp>(<rt>kan<rp>)<rb>字<rp>(<rt>ji<rp>)</ruby>。", "漢字。"),
@@ -178,7 +212,9 @@ def test_readings_above_words_are_left_out(wikitext, shown):
 
 
 def test_links_in_templates_and_ruby_count_as_their_words_do():
-    text = "<ruby>[[A]]<rt>[[B]]</rt></ruby> {{Citation bloc|[[C]]}} {{le|[[D]]|E}} {{nosuch|[[F]]}}"
+    text = (
+        "<ruby>[[A]]<rt>[[B]]</rt></ruby> {{Citation bloc|[[C]]}} {{le|[[D]]|E}} {{nosuch|[[F]]}}"
+    )
     assert wikitext_links(text) == ["A", "C", "D"]
 
 

@@ -1,4 +1,5 @@
-"""People's own documents: what is read as one, what is named and skipped; folders that cannot be read."""
+"""People's own documents: what is read as one, what is named and skipped; folders that cannot be
+read."""
 
 import bz2
 import csv
@@ -48,7 +49,9 @@ def jsonl(*records):
 @pytest.mark.parametrize("packed", PACKERS)
 def test_json_lines(tmp_path, packed):
     first = {"text": "first é", "title": "One", "id": "a/1", "url": "http://x"}
-    data = jsonl(first, {"text": "second", "id": 17}, {"text": "third"}).replace(b"\n", b"\r\n\n", 1)
+    data = jsonl(first, {"text": "second", "id": 17}, {"text": "third"}).replace(
+        b"\n", b"\r\n\n", 1
+    )
     path = write(tmp_path / f"notes.jsonl{packed}", PACKERS[packed](b"\xef\xbb\xbf" + data))
     pages, skips, told = read(path)
     both = [(1, "One", "a/1", "first é"), (2, "17", "17", "second")]
@@ -72,7 +75,10 @@ def test_tables(tmp_path, packed, ending, delimiter):
     name = f"t{ending}{packed}"
     path = write(tmp_path / name, PACKERS[packed](data))
     pages, skips, _ = read(path, column="long\ntext")
-    assert [(p.page_id, p.id, p.title) for p in pages] == [(1, "x1", 'He said "no"'), (2, "", f"{name}:5")]
+    assert [(p.page_id, p.id, p.title) for p in pages] == [
+        (1, "x1", 'He said "no"'),
+        (2, "", f"{name}:5"),
+    ]
     assert [p.text for p in pages] == ["two\r\nlines, one; field\there", long]
     assert not skips
 
@@ -97,7 +103,9 @@ def test_the_text_column_is_called_text_unless_named(tmp_path):
 
 
 def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
-    path = write(tmp_path / "a.jsonl", jsonl({"id": 1, "text": "no", "body": "one"}, {"text": "no"}))
+    path = write(
+        tmp_path / "a.jsonl", jsonl({"id": 1, "text": "no", "body": "one"}, {"text": "no"})
+    )
     pages, skips, _ = read(path, column="body")
     assert ([(p.text, p.id) for p in pages], skips) == ([("one", "1")], {"no text": 1})
     for column, says in (
@@ -106,7 +114,9 @@ def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
     ):
         with pytest.raises(BadSource, match=rf"^a\.jsonl: {says}"):
             read(path, column=column)
-    with pytest.raises(BadSource, match=r"which key holds the text\? Name one with --text-column: '', 'b'$"):
+    with pytest.raises(
+        BadSource, match=r"which key holds the text\? Name one with --text-column: '', 'b'$"
+    ):
         read(write(tmp_path / "b.jsonl", jsonl({"": 1}, {"b": "x"})))
     many = [{f"key {i * 1000 + j}": 1 for j in range(1000)} for i in range(9)]
     with pytest.raises(BadSource, match="'key 0', 'key 1', ") as caught:
@@ -115,7 +125,9 @@ def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
     table = write(tmp_path / "t.csv", "body\ntwo\n")
     other = write(tmp_path / "d.jsonl", jsonl({"text": "x"}))
     assert [p.text for p in read(other, table, column="body")[0]] == ["x", "two"]
-    assert [p.text for p in read(path, column="other", lines=None)[0]] == ["no", "no"], "as in 1.1.0"
+    assert [p.text for p in read(path, column="other", lines=None)[0]] == ["no", "no"], (
+        "as in 1.1.0"
+    )
 
 
 def test_ids_and_titles_have_columns_and_keys_of_their_own(tmp_path):
@@ -123,9 +135,13 @@ def test_ids_and_titles_have_columns_and_keys_of_their_own(tmp_path):
     lines = write(tmp_path / "a.jsonl", jsonl({"text": "y", "id": 2, "Ref": "r2"}, {"text": "z"}))
     pages = read(table, lines, id="Ref", title="head")[0]
     assert [(p.id, p.title) for p in pages] == [("r1", "H1"), ("r2", "r2"), ("", "a.jsonl:2")]
-    with pytest.raises(BadSource, match=r"no column or key 'ref'\. Name .* --id-column: 'ID', .*'head'"):
+    with pytest.raises(
+        BadSource, match=r"no column or key 'ref'\. Name .* --id-column: 'ID', .*'head'"
+    ):
         read(table, lines, id="ref")
-    with pytest.raises(BadSource, match=r"no column or key 'x'\..* --title-column: there are none$"):
+    with pytest.raises(
+        BadSource, match=r"no column or key 'x'\..* --title-column: there are none$"
+    ):
         read(write(tmp_path / "n.txt", "x"), title="x")
 
 
@@ -143,7 +159,11 @@ def test_blank_lines_separate_the_documents_of_a_plain_text(tmp_path, packed):
     (whole,) = read(path, lines=None)[0]
     assert (whole.text, whole.title) == (PARAGRAPHS[1:], f"notes.txt{packed}"), "as in 1.1.0"
     write(tmp_path / "docs" / "a.txt", PARAGRAPHS)
-    assert [len(read(str(tmp_path / "docs"), lines=lines)[0]) for lines in (False, True, None)] == [1, 4, 1]
+    assert [len(read(str(tmp_path / "docs"), lines=lines)[0]) for lines in (False, True, None)] == [
+        1,
+        4,
+        1,
+    ]
 
 
 def test_the_title_of_a_part_of_a_plain_text_is_how_it_begins(tmp_path):
@@ -160,7 +180,12 @@ def test_the_title_of_a_part_of_a_plain_text_is_how_it_begins(tmp_path):
         f"{'y' * 60}…",
         "a.txt:8",
     ]
-    assert [p.title for p in read(path, markup="html")[0]] == ["a.txt:1", "a.txt:4", "a.txt:6", "a.txt:8"]
+    assert [p.title for p in read(path, markup="html")[0]] == [
+        "a.txt:1",
+        "a.txt:4",
+        "a.txt:6",
+        "a.txt:8",
+    ]
 
 
 def test_bad_parts_of_a_plain_text_are_named_counted_and_skipped(tmp_path):
@@ -169,13 +194,25 @@ def test_bad_parts_of_a_plain_text_are_named_counted_and_skipped(tmp_path):
     pages, skips, told = read(path)
     assert [(p.page_id, p.text.strip()) for p in pages] == [(1, "one"), (6, "six")]
     assert skips == {"not UTF-8": 2, "too large": 2}
-    reasons = ["not UTF-8: save the file as UTF-8", "a binary file, or not UTF-8 text", *["over 32 MB"] * 2]
+    reasons = [
+        "not UTF-8: save the file as UTF-8",
+        "a binary file, or not UTF-8 text",
+        *["over 32 MB"] * 2,
+    ]
     lines = zip((3, 5, 7, 9), reasons, strict=True)
     assert told == [f"{path}, line {number}: {reason}; skipped" for number, reason in lines]
 
 
 def test_a_folder_of_texts(tmp_path):
-    for name in ("b.txt", "a/z.txt", "a/k.TXT", "c/deep/er.txt", ".hidden.txt", ".git/x.txt", "data.json"):
+    for name in (
+        "b.txt",
+        "a/z.txt",
+        "a/k.TXT",
+        "c/deep/er.txt",
+        ".hidden.txt",
+        ".git/x.txt",
+        "data.json",
+    ):
         write(tmp_path / "docs" / name, f"text of {name}")
     write(tmp_path / "docs" / "d.txt.gz", gzip.compress(b"packed"))
     pages, skips, told = read(str(tmp_path / "docs"))
@@ -218,7 +255,11 @@ def written(bad):
         (b'{"text": ["a", "b"]}', "no text", 'no text: not a string, but ["a", "b"]'),
         (b'{"text": NaN}', "no text", "no text"),
         (b'[{"text": "x"}]', "no text", 'not an object with a "text": write one object a line'),
-        (b"{", "not JSON", "not JSON: write one object a line, as `jq -c '.[]'` does with an array"),
+        (
+            b"{",
+            "not JSON",
+            "not JSON: write one object a line, as `jq -c '.[]'` does with an array",
+        ),
         (b'{"text": "x", "id": "' + b"i" * 5000 + b'"}', "too large", "an id of over 4096 bytes"),
         (b'{"text": "' + LONG + b'"}', "too large", "over 32 MB"),
     ],
@@ -270,12 +311,20 @@ def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path):
     assert [(p.page_id, p.text) for p in pages] == [(4, "good")]
     assert skips == {"no text": 1, "not UTF-8": 1, "too large": 1, "damaged": 4}
     assert [line.removeprefix(str(folder)).partition(":")[0] for line in told] == [
-        "/cut.txt.gz", "/empty.txt", "/gone.txt", "/large.txt.xz", "/latin.txt", "/pipe.txt", "/self.txt",
-    ]  # fmt: skip
+        "/cut.txt.gz",
+        "/empty.txt",
+        "/gone.txt",
+        "/large.txt.xz",
+        "/latin.txt",
+        "/pipe.txt",
+        "/self.txt",
+    ]
 
 
 def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path):
-    first = write(tmp_path / "1.jsonl", jsonl(*({"text": f"t{i}", "id": str(i % 50)} for i in range(60))))
+    first = write(
+        tmp_path / "1.jsonl", jsonl(*({"text": f"t{i}", "id": str(i % 50)} for i in range(60)))
+    )
     second = write(tmp_path / "2.csv", "id,text\n7,again\n,nameless\n,nameless\n")
     pages, skips, told = read(first, second)
     assert [p.text for p in pages] == [f"t{i}" for i in range(50)] + ["nameless"] * 2
@@ -285,7 +334,9 @@ def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path):
     assert "further skipped documents" in told[-1]
     files = TextFiles([first, second])
     list(files.first_reading())
-    assert [page.page_id for page, _ in files.read() if isinstance(page, Page)] == [p.page_id for p in pages]
+    assert [page.page_id for page, _ in files.read() if isinstance(page, Page)] == [
+        p.page_id for p in pages
+    ]
     assert files.mark()["repeated"] == 11
 
 
@@ -334,7 +385,9 @@ def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, says):
     for name_of_cut in ("cut.jsonl.zst", "cut.csv.zst"):
         write(tmp_path / name_of_cut, zstandard.compress(jsonl({"text": "x"}))[:9])
     os.mkfifo(tmp_path / "pipe.jsonl")
-    with pytest.raises(BadSource, match=re.escape(says).replace(r"\.\*", ".*").replace(r"\$", "$")) as caught:
+    with pytest.raises(
+        BadSource, match=re.escape(says).replace(r"\.\*", ".*").replace(r"\$", "$")
+    ) as caught:
         read(name if name == "-" else str(tmp_path / name))
     assert "\n" not in str(caught.value)
 
@@ -361,7 +414,9 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
     with pytest.raises(BadSource, match="no document in over"):
         read(path)
-    many = write(tmp_path / f"a.jsonl{packed}", PACKERS[packed](jsonl({"text": "same words " * 100}) * 1000))
+    many = write(
+        tmp_path / f"a.jsonl{packed}", PACKERS[packed](jsonl({"text": "same words " * 100}) * 1000)
+    )
     assert len(read(many)[0]) == 1000, "documents of any number are no bomb"
 
 
@@ -386,13 +441,17 @@ def long_window(data):
 
 
 def large_dictionary(data):
-    return lzma.compress(data, filters=[{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 256 << 20}])
+    return lzma.compress(
+        data, filters=[{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 256 << 20}]
+    )
 
 
 @pytest.mark.parametrize(("ending", "pack"), [(".zst", long_window), (".xz", large_dictionary)])
 def test_a_file_that_needs_much_memory_is_refused_for_that(tmp_path, ending, pack):
     path = write(tmp_path / f"a.jsonl{ending}", pack(jsonl({"text": "x"}) * 1000))
-    with pytest.raises(BadSource, match=rf"a\.jsonl\{ending}: unpacking it needs over 128 MB of memory"):
+    with pytest.raises(
+        BadSource, match=rf"a\.jsonl\{ending}: unpacking it needs over 128 MB of memory"
+    ):
         read(path)
 
 
@@ -465,7 +524,9 @@ def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path):
     pages, skips, told = read(str(tmp_path / "docs"))
     assert [p.title for p in pages] == ["a/x.txt"]
     assert not skips
-    assert [line.partition(": ")[2] for line in told] == ["a link to a folder already read; skipped"] * 2
+    assert [line.partition(": ")[2] for line in told] == [
+        "a link to a folder already read; skipped"
+    ] * 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's file systems are Linux's")
@@ -475,7 +536,13 @@ def test_no_link_leads_into_the_kernels_file_systems(tmp_path, monkeypatch):
     write(tmp_path / "elsewhere" / "y.txt", "text")
     (folder / "other").symlink_to(tmp_path / "elsewhere")
     (folder / "kernel.txt").symlink_to("/proc/version")
-    into = {"dev": "/dev", "proc": "/proc", "sys": "/sys", "self": "/proc/self/task", "fs": "/sys/fs/cgroup"}
+    into = {
+        "dev": "/dev",
+        "proc": "/proc",
+        "sys": "/sys",
+        "self": "/proc/self/task",
+        "fs": "/sys/fs/cgroup",
+    }
     for name, target in into.items():
         (folder / name).symlink_to(target)
     monkeypatch.setattr(os, "scandir", lambda path: [walked.append(str(path)), real(path)][1])
@@ -484,6 +551,8 @@ def test_no_link_leads_into_the_kernels_file_systems(tmp_path, monkeypatch):
     assert not skips
     assert walked == [str(folder), str(folder / "other")]
     names = sorted([*into, "kernel.txt"])
-    assert sorted(told) == [f"{folder}/{name}: a link into a kernel file system; skipped" for name in names]
+    assert sorted(told) == [
+        f"{folder}/{name}: a link into a kernel file system; skipped" for name in names
+    ]
     with pytest.raises(BadSource, match="/proc/self: a kernel file system"):
         read("/proc/self")

@@ -1,4 +1,5 @@
-"""What texts are told by their markup: disambiguation pages; wikitext and HTML among people's own texts."""
+"""What texts are told by their markup: disambiguation pages; wikitext and HTML among people's own
+texts."""
 
 import pytest
 
@@ -59,7 +60,9 @@ def test_half_a_megabyte_of_one_mark_is_read_in_linear_time(bomb):
     assert not is_disambiguation(bomb * (500_000 // len(bomb)) + "end", "en")
 
 
-WIKITEXT = "'''Bach''' was a [[composer]] of the [[Baroque music|Baroque]].{{cn}}\n== Life ==\nHe played."
+WIKITEXT = (
+    "'''Bach''' was a [[composer]] of the [[Baroque music|Baroque]].{{cn}}\n== Life ==\nHe played."
+)
 PAGE = '<html><body><p class="x">Bach was a <a href="/c">composer</a>.</p></body></html>'
 
 
@@ -86,7 +89,13 @@ def test_markup_is_taken_for_markup_and_prose_for_prose(text, markup):
 
 
 def test_prose_is_what_our_own_extraction_keeps_and_what_nobody_sees_parts_no_word():
-    page = Page(1, "", 0, "\ufeffco\u00adoperate wi\u200bde j\u2060oin \u2067left\u2069 ه\u200cم", "text")
+    page = Page(
+        1,
+        "",
+        0,
+        "\ufeffco\u00adoperate wi\u200bde j\u2060oin \u2067left\u2069 ه\u200cم",
+        "text",
+    )
     assert prose(page) == "cooperate wide join left ه\u200cم"
     assert prose_of(WIKITEXT, "wikitext") == "Bach was a composer of the Baroque.\nLife\nHe played."
     assert prose_of(PAGE, "html") == "Bach was a composer."
@@ -102,8 +111,8 @@ def told_of(*texts):
 def test_it_is_told_once_if_a_share_of_the_first_texts_has_some():
     assert told_of(*["plain"] * 9, PAGE) == []
     assert told_of(*["plain"] * 8, PAGE, PAGE) == [
-        "2 of the first 10 texts contain HTML (<p>), whose markup is counted as words: --markup html keeps "
-        "only the prose"
+        "2 of the first 10 texts contain HTML (<p>), whose markup is counted as words: --markup "
+        "html keeps only the prose"
     ]
     (line,) = told_of(*[WIKITEXT] * 300, PAGE)
     assert line.startswith("200 of the first 200 texts contain wikitext ([[links]])")

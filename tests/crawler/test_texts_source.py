@@ -1,4 +1,5 @@
-"""The source of the user's own documents: what is held out, how it is resumed, and files that change."""
+"""The source of the user's own documents: what is held out, how it is resumed, and files that
+change."""
 
 import gzip
 import json
@@ -19,7 +20,9 @@ def texts_source(paths, *, held_out=None, resuming=False):
 
 
 def lines(first, last):
-    return "".join(json.dumps({"text": f"text {i}", "id": f"n{i}"}) + "\n" for i in range(first, last))
+    return "".join(
+        json.dumps({"text": f"text {i}", "id": f"n{i}"}) + "\n" for i in range(first, last)
+    )
 
 
 @pytest.fixture
@@ -70,7 +73,9 @@ async def test_a_file_that_has_changed_is_named(folder, change, done):
     os.utime(folder / "a.jsonl", (2e9, 2e9))
     change(folder / "a.jsonl")
     os.utime(folder / "a.jsonl", (3e9, 3e9))
-    with pytest.raises(BadSource, match=rf"{re.escape(str(folder))}/a\.jsonl has changed since .*--session"):
+    with pytest.raises(
+        BadSource, match=rf"{re.escape(str(folder))}/a\.jsonl has changed since .*--session"
+    ):
         await collect(texts_source(paths(folder), resuming=True), batches[-1].position)
 
 
@@ -89,7 +94,9 @@ async def test_a_copy_with_other_times_is_the_same(folder):
     for path in folder.rglob("*"):
         os.utime(path)
     _, rest = await collect(texts_source(paths(folder), resuming=True), whole[1].position)
-    assert [(b.pages, b.skips, b.lap) for b in rest] == [(b.pages, b.skips, b.lap) for b in whole[2:]]
+    assert [(b.pages, b.skips, b.lap) for b in rest] == [
+        (b.pages, b.skips, b.lap) for b in whole[2:]
+    ]
     assert rest[-1].position["listing"] != whole[-1].position["listing"]
 
 

@@ -51,7 +51,10 @@ def merged(dumps):
 NEWEST = {
     "newest": (NEW | OLD, OF_NEW),
     "old": (OLD, OF_OLD),
-    "incomplete": (OLD | new_layout("dewiki", "2026-11-01", {"p1p30": ONE}, complete=False), OF_OLD),
+    "incomplete": (
+        OLD | new_layout("dewiki", "2026-11-01", {"p1p30": ONE}, complete=False),
+        OF_OLD,
+    ),
     "in progress": (OLD | old_layout("dewiki", "20261101", TWO, status="in-progress"), OF_OLD),
     "of one date the new layout": (NEW | old_layout("dewiki", "20261101", ONE), OF_NEW),
     "a later date of the old": (
@@ -79,7 +82,9 @@ async def test_dates_in_the_future_are_passed_over():
     """However many there are, only the newest of the others are checked."""
     files = dict(OLD)
     for date in LATER:
-        files |= new_layout("dewiki", date, {"p1p30": TWO}) | old_layout("dewiki", date.replace("-", ""), TWO)
+        files |= new_layout("dewiki", date, {"p1p30": TWO}) | old_layout(
+            "dewiki", date.replace("-", ""), TWO
+        )
     async with serving(files) as server:
         assert await names(server) == OF_OLD
 
@@ -90,21 +95,27 @@ async def test_dates_in_the_future_are_passed_over():
 async def test_files_that_hold_the_same_pages_are_refused_and_an_older_dump_is_found(pages):
     files = new_layout("dewiki", "2026-11-01", dict.fromkeys(pages, ONE))
     async with serving(files) as server:
-        with pytest.raises(BadSource, match=r"-p\d+p\d+.xml.bz2 hold the same pages; give .* with --dump$"):
+        with pytest.raises(
+            BadSource, match=r"-p\d+p\d+.xml.bz2 hold the same pages; give .* with --dump$"
+        ):
             await opened(server)
     async with serving(files | OLD) as server:
         assert await names(server) == OF_OLD
 
 
 async def test_files_that_follow_one_another_are_not():
-    files = new_layout("dewiki", "2026-11-01", {"p1p30": ONE, "p30p60": TWO, "p61p61": TWO, "p61p90": ONE})
+    files = new_layout(
+        "dewiki", "2026-11-01", {"p1p30": ONE, "p30p60": TWO, "p61p61": TWO, "p61p90": ONE}
+    )
     async with serving(files) as server:
         assert len(await opened(server)) == 4
 
 
 async def test_a_person_is_told_wiki_date_size_and_host_and_where_there_is_none():
     async with serving(NEW) as server:
-        with pytest.raises(Unconfirmed, match=r"^dewiki of 2026-11-01, 0.0 MB in 2 files, comes from 127"):
+        with pytest.raises(
+            Unconfirmed, match=r"^dewiki of 2026-11-01, 0.0 MB in 2 files, comes from 127"
+        ):
             await opened(server, agreed=False)
     async with serving(NEW | OLD) as server:
         assert await names(server, folder=FOLDER) == OF_NEW
@@ -117,7 +128,9 @@ async def test_a_person_is_told_wiki_date_size_and_host_and_where_there_is_none(
 async def test_a_person_is_told_where_the_contact_goes(monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.dumps.remote.is_wikimedia", lambda host: True)
     async with serving(OLD) as server:
-        with pytest.raises(Unconfirmed, match=r"1 file, comes from 127.0.0.1, which receives your contact; "):
+        with pytest.raises(
+            Unconfirmed, match=r"1 file, comes from 127.0.0.1, which receives your contact; "
+        ):
             await opened(server, agreed=False, contact="me@host.org")
 
 
@@ -125,7 +138,9 @@ async def test_a_folder_whose_server_takes_the_slash_away():
     async def without_slash(request, data):
         if request.path.endswith("/") and server.usual(request).status == 200:
             return web.Response(status=301, headers={"Location": request.path.rstrip("/")})
-        links = "".join(f'<a href="{path}">x</a>' for path in NEW if path.startswith(f"{request.path}/"))
+        links = "".join(
+            f'<a href="{path}">x</a>' for path in NEW if path.startswith(f"{request.path}/")
+        )
         return web.Response(text=links, content_type="text/html") if links else None
 
     async with serving(NEW) as server:
@@ -147,11 +162,15 @@ HOSTILE = ("../../x.bz2", "%2e%2e/x.bz2", ELSEWHERE, "http://[", "\x1b[2J", "a" 
 
 async def test_names_that_are_none_of_a_dump_are_passed_over():
     """Whatever a listing links to, only files in its folder with the names of dumps are read."""
-    links = "".join(f'<a href="{name}">x</a>' for name in (*HOSTILE, "SHA256SUMS", "_SUCCESS", *NEW))
+    links = "".join(
+        f'<a href="{name}">x</a>' for name in (*HOSTILE, "SHA256SUMS", "_SUCCESS", *NEW)
+    )
     files = {path: data for path, data in NEW.items() if path.endswith(".bz2")}
 
     async def listing(request, data):
-        return web.Response(text=links, content_type="text/html") if request.path == FOLDER else None
+        return (
+            web.Response(text=links, content_type="text/html") if request.path == FOLDER else None
+        )
 
     async with serving(files) as server:
         server.always = listing

@@ -8,11 +8,14 @@ from scipy.sparse import csr_array
 from wikitopics.model import Minibatch, kinds
 
 # Thousands of documents: minutes where kernels run as plain Python.
-needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow if not compiled")
+needs_jit = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="slow if not compiled"
+)
 
 
 def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):
-    """Documents from known topics with separate favourite words; returns the minibatch and beta (K, W)."""
+    """Documents from known topics with separate favourite words; returns the minibatch and beta (K,
+    W)."""
     random = np.random.default_rng(seed)
     beta = np.full((n_topics, n_words), 0.1 / n_words)
     for k in range(n_topics):
@@ -46,7 +49,8 @@ def batch_of(documents, times=1):
 
 
 def read(model, batch, size, passes=1):
-    """The model once it has learnt the documents so many times over, by minibatches of this size."""
+    """The model once it has learnt the documents so many times over, by minibatches of this
+    size."""
     for _ in range(passes):
         for start in range(0, batch.D, size):
             model.learn(batch[start : start + size])

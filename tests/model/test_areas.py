@@ -1,4 +1,5 @@
-"""Areas of topics: that they are those that were planted, that they last, and their tree, map and names."""
+"""Areas of topics: that they are those that were planted, that they last, and their tree, map and
+names."""
 
 import itertools
 
@@ -51,7 +52,9 @@ def test_topics_are_alike_if_their_words_differ_alike_from_the_corpus():
     shares = np.full(24, 1 / 24)
     whole = word_similarity([rows.T], shares)
     assert np.diagonal(whole) == pytest.approx(1)
-    np.testing.assert_allclose(word_similarity([rows.T[:123], rows.T[123:]], shares), whole, atol=1e-4)
+    np.testing.assert_allclose(
+        word_similarity([rows.T[:123], rows.T[123:]], shares), whole, atol=1e-4
+    )
     assert same(grouped(distances(whole, None, 0.0), 4), GROUPS)
 
 
@@ -97,7 +100,17 @@ def test_groups_last_where_distances_hardly_tell():
 def test_numbers_are_kept_by_who_has_most_of_the_topics():
     before = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
     assert numbered(np.array([2, 2, 2, 0, 0, 0, 1, 1, 1]), before).tolist() == before.tolist()
-    assert numbered(np.array([0, 0, 1, 1, 1, 1, 2, 2, 2]), before).tolist() == [0, 0, 1, 1, 1, 1, 2, 2, 2]
+    assert numbered(np.array([0, 0, 1, 1, 1, 1, 2, 2, 2]), before).tolist() == [
+        0,
+        0,
+        1,
+        1,
+        1,
+        1,
+        2,
+        2,
+        2,
+    ]
     split = numbered(np.array([0, 0, 3, 1, 1, 1, 2, 2, 2]), before)
     assert split.tolist() == [0, 0, 3, 1, 1, 1, 2, 2, 2], "a new area gets a number that none had"
     assert set(numbered(np.array([0, 0, 0, 1, 1, 1]), np.full(6, NONE)).tolist()) == {0, 1}
@@ -107,7 +120,16 @@ def test_numbers_are_kept_by_who_has_most_of_the_topics():
 
 
 def test_the_number_of_areas():
-    assert [usual_number(U) for U in (0, 1, 3, 4, 50, 100, 182, 1000)] == [1, 1, 1, 3, 10, 13, 18, 18]
+    assert [usual_number(U) for U in (0, 1, 3, 4, 50, 100, 182, 1000)] == [
+        1,
+        1,
+        1,
+        3,
+        10,
+        13,
+        18,
+        18,
+    ]
     assert (usual_number(52, before=10), usual_number(60, before=9)) == (10, 11)
 
 
@@ -149,7 +171,11 @@ def test_the_map_keeps_groups_together_and_continues():
 
 
 def test_names_share_no_stem_and_hold():
-    relevant = {4: ["music", "band", "album"], 0: ["bands", "song", "musical", "songs"], 7: ["music"]}
+    relevant = {
+        4: ["music", "band", "album"],
+        0: ["bands", "song", "musical", "songs"],
+        7: ["music"],
+    }
     assert names(relevant, {}) == {4: ("music", "band"), 0: ("song",), 7: ("music",)}
     assert names({0: ["building", "built", "war", "warm"]}, {}) == {0: ("building", "war")}
     assert names(relevant, {4: ("album", "band")})[4] == ("album", "band")

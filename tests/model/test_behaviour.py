@@ -64,7 +64,12 @@ def test_the_order_of_documents_does_not_matter(kind, documents):
 @pytest.mark.parametrize("warm_start", [False, True])
 def test_extreme_priors(kind, alpha, eta, warm_start):
     batch, _ = planted(100)
-    model = kinds.load(kind).create(8, 40, 1e7, {"alpha": alpha, "eta": eta, "warm_start": warm_start})
+    model = kinds.load(kind).create(
+        8,
+        40,
+        1e7,
+        {"alpha": alpha, "eta": eta, "warm_start": warm_start},
+    )
     for start in (0, 10, 11, 50):
         theta = model.learn(batch[start : start + 50])
         np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-4)
@@ -97,14 +102,18 @@ def test_float32_drifts_little_in_a_thousand_updates(kind):
     batch, _ = planted(400)
     wide = learnt(kind, 4, batch, 100, dtype="float64", warm_start=False, eta=0.05)
     state = wide.state()
-    narrow = kinds.load(kind).from_state({**state, "lambda_hat": state["lambda_hat"].astype(np.float32)})
+    narrow = kinds.load(kind).from_state(
+        {**state, "lambda_hat": state["lambda_hat"].astype(np.float32)}
+    )
     for t in range(1000):
         start = t % 20 * 20
         minibatch = batch[start : start + 20]
         wide.learn(minibatch)
         narrow.learn(minibatch)
     # The totals carried along stay those of the rows.
-    np.testing.assert_allclose(narrow.topic_weights(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-4)
+    np.testing.assert_allclose(
+        narrow.topic_weights(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-4
+    )
     total_variation = 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1)
     assert total_variation.max() < 5e-3
 

@@ -86,7 +86,9 @@ class Sparse(MixtureOfUnigrams):
 
     def infer(self, batch):
         batch.check_words(self.n_words)
-        scores = self._counts(batch) @ np.log(self.topics() + 1e-9).T + np.log(self.document_prior())
+        scores = self._counts(batch) @ np.log(self.topics() + 1e-9).T + np.log(
+            self.document_prior()
+        )
         theta = np.exp(scores - scores.max(axis=1, keepdims=True))
         return (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
 
@@ -171,7 +173,9 @@ class Unsized(MixtureOfUnigrams):
             lambda model: setattr(model, "eta", 1)
         ),
         "same from two models of one seed: draw only from self._random": begun(
-            lambda model: setattr(model, "words", np.random.default_rng().gamma(1.0, 1.0, model.words.shape))
+            lambda model: setattr(
+                model, "words", np.random.default_rng().gamma(1.0, 1.0, model.words.shape)
+            )
         ),
         "two models of one seed: draw only from self._random": Drawn,
         "learn to give an array, found None": broken(learn=lambda self, batch: None),
@@ -181,17 +185,25 @@ class Unsized(MixtureOfUnigrams):
         "sums of 1 in what topics gives": broken(topics=lambda self: 2 * TOPICS(self)),
         "the same updates after a word id out of range": Careless,
         "0.2 better than": Stubborn,
-        "passes to be of the type of its Entry": broken(entries=(*ENTRIES, Entry("passes")), passes=3),
+        "passes to be of the type of its Entry": broken(
+            entries=(*ENTRIES, Entry("passes")), passes=3
+        ),
         "learn must call _note_step once": broken(_note_step=lambda self, *step: None),
         "the same words after a minibatch without documents": Unsettled,
         "document_prior is not what infer gives": Partial,
         "different topics from a different seed": broken(
-            __init__=lambda self, *sizes, seed=0, **more: MixtureOfUnigrams.__init__(self, *sizes, **more)
+            __init__=lambda self, *sizes, seed=0, **more: MixtureOfUnigrams.__init__(
+                self, *sizes, **more
+            )
         ),
         "expected rho from": Hurried,
         "the same words of a state, whatever its models have learnt since": Sharing,
-        "finite numbers in what infer gives": broken(infer=lambda self, batch: np.nan * INFER(self, batch)),
-        "finite numbers in what learn gives": broken(learn=lambda self, batch: np.nan * LEARN(self, batch)),
+        "finite numbers in what infer gives": broken(
+            infer=lambda self, batch: np.nan * INFER(self, batch)
+        ),
+        "finite numbers in what learn gives": broken(
+            learn=lambda self, batch: np.nan * LEARN(self, batch)
+        ),
         r"expected topics to give the shape \(6, 40\), found \(40, 6\)": broken(
             topics=lambda self: TOPICS(self).T
         ),

@@ -63,7 +63,9 @@ def test_a_search_reaches_the_options_of_the_kind(estimator):
     X = matrix_of(planted_batch(90))
     search = GridSearchCV(estimator(2, n_passes=1, random_state=0), {"alpha": [0.01, 5.0]}, cv=2)
     search.fit(X)
-    by_dict = clone(search.best_estimator_).set_params(alpha=None, options=search.best_params_).fit(X)
+    by_dict = (
+        clone(search.best_estimator_).set_params(alpha=None, options=search.best_params_).fit(X)
+    )
     assert (by_dict.transform(X) == search.best_estimator_.transform(X)).all()
     with pytest.raises(ValueError, match=r"^eta must be .*, not -1$"):
         estimator(2, eta=-1).fit(X)
@@ -121,14 +123,21 @@ def test_the_same_counts_in_any_form_are_the_same_documents(estimator):
     fitted = estimator(n_components=3, n_passes=1, random_state=1).fit(X)
     theta = fitted.transform(X)
     frame = pd.DataFrame(dense, columns=[f"word{w}" for w in range(40)])
-    others = [dense.astype(dtype) for dtype in (np.uint8, np.float16, np.float32, ">f2", ">f4", ">f8", ">i8")]
+    others = [
+        dense.astype(dtype)
+        for dtype in (np.uint8, np.float16, np.float32, ">f2", ">f4", ">f8", ">i8")
+    ]
     swapped = X.copy()
     swapped.data = swapped.data.astype(">f4")
     for form in (dense, *others, swapped, X.tocsc(), X.tocoo(), frame):
         again = clone(fitted).fit(form)
         np.testing.assert_array_equal(again.transform(form), theta)
     assert list(again.feature_names_in_) == list(frame)
-    assert list(again.set_output(transform="pandas").transform(frame)) == ["topic0", "topic1", "topic2"]
+    assert list(again.set_output(transform="pandas").transform(frame)) == [
+        "topic0",
+        "topic1",
+        "topic2",
+    ]
     with pytest.raises(ValueError, match="feature names should match"):
         again.transform(frame[frame.columns[::-1]])
     flags = clone(fitted).fit(dense > 0)
@@ -136,7 +145,11 @@ def test_the_same_counts_in_any_form_are_the_same_documents(estimator):
 
 
 def test_refuses_what_are_no_counts():
-    for wrong, said in ((-1, "Negative values"), (np.nan, "contains NaN"), (np.inf, "contains infinity")):
+    for wrong, said in (
+        (-1, "Negative values"),
+        (np.nan, "contains NaN"),
+        (np.inf, "contains infinity"),
+    ):
         for X in ([[wrong, 2.0]], csr_array([[wrong, 2.0]])):
             with pytest.raises(ValueError, match=said):
                 named("SCVB0Estimator")(n_components=2).fit(X)
@@ -170,7 +183,9 @@ def test_models_and_their_estimators_are_the_same_kinds():
     ids=lambda texts: type(texts).__name__,
 )
 def test_texts_in_place_of_counts_are_one_short_line(estimator, texts):
-    with pytest.raises(ValueError, match=r"^.+ takes word counts, not texts: put CountVectorizer before it$"):
+    with pytest.raises(
+        ValueError, match=r"^.+ takes word counts, not texts: put CountVectorizer before it$"
+    ):
         estimator().fit(texts)
 
 
@@ -179,7 +194,11 @@ def test_top_words_are_named_by_whoever_knows_them(estimator, capsys):
     X = np.array([[9, 1, 0, 0], [0, 0, 9, 1]] * 20)
     fitted = estimator(n_components=2, random_state=0, n_passes=3, verbose=1).fit(X)
     told = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in told] == ["pass 1 of 3", "pass 2 of 3", "pass 3 of 3"]
+    assert [line.partition(":")[0] for line in told] == [
+        "pass 1 of 3",
+        "pass 2 of 3",
+        "pass 3 of 3",
+    ]
     ids, _ = fitted.model_.top_words(3)
     assert fitted.top_words(3, words) == [[words[word] for word in topic] for topic in ids]
     assert [len(topic) for topic in fitted.top_words(feature_names=np.array(words))] == [4, 4]
@@ -187,7 +206,9 @@ def test_top_words_are_named_by_whoever_knows_them(estimator, capsys):
         fitted.top_words()
     with pytest.raises(ValueError, match="3 feature_names for 4 columns"):
         fitted.top_words(feature_names=words[:3])
-    of_table = estimator(n_components=2, random_state=0, n_passes=1).fit(pd.DataFrame(X, columns=words))
+    of_table = estimator(n_components=2, random_state=0, n_passes=1).fit(
+        pd.DataFrame(X, columns=words)
+    )
     for (word,) in of_table.top_words(1):
         assert word in words
     assert capsys.readouterr().out == "", "nothing is told unless asked"

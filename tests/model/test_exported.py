@@ -1,4 +1,5 @@
-"""Exported topics as a model again: it infers as the first, and hostile files are refused in one line."""
+"""Exported topics as a model again: it infers as the first, and hostile files are refused in one
+line."""
 
 import os
 import zipfile
@@ -51,7 +52,12 @@ EYE = np.eye(5, 40)
 BAD = {
     "topic_word": [EYE * 2, EYE / 2, EYE * np.nan, ONES, np.ones((5, 0)), EYE.astype(int)],
     "alpha": [0 * ONES, -ONES, ONES * np.inf, ONES[:4], np.array(["a"] * 5)],
-    "vocabulary": [np.array(WORDS[1:]), np.arange(40), np.array(WORDS, object), np.array(["a"] * 40)],
+    "vocabulary": [
+        np.array(WORDS[1:]),
+        np.arange(40),
+        np.array(WORDS, object),
+        np.array(["a"] * 40),
+    ],
     "topic_share": [ONES, ONES * np.nan, ONES[:, None] / 5],
     "topic_weight": [0 * ONES, ONES * np.nan, ONES * 1e300],
     "kind": [np.array(["lda"]), np.array(3), np.array("nothing\nsuch")],
@@ -82,9 +88,20 @@ def test_what_is_no_export_is_refused_in_one_line(arrays, tmp_path, monkeypatch)
             exported.read(path)
         assert "\n" not in str(caught.value)
 
-    for content in (b"", b"some text", whole[:-100], whole[:1000], whole.replace(b"NUMPY", b"PYNUM")):
+    for content in (
+        b"",
+        b"some text",
+        whole[:-100],
+        whole[:1000],
+        whole.replace(b"NUMPY", b"PYNUM"),
+    ):
         refused(content)
-    for header in (b"{'descr': '<f8', 'shape': (3,", b"{1: 2, 'descr': 3}", b"{'descr': ()}", b"[]"):
+    for header in (
+        b"{'descr': '<f8', 'shape': (3,",
+        b"{1: 2, 'descr': 3}",
+        b"{'descr': ()}",
+        b"[]",
+    ):
         odd = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header
         contents = {**dict.fromkeys(arrays, b"hello"), "alpha": odd}
         with zipfile.ZipFile(path, "w") as archive:

@@ -1,4 +1,5 @@
-"""A half-life: what was learnt weighs half after so many documents, however large the minibatches are."""
+"""A half-life: what was learnt weighs half after so many documents, however large the minibatches
+are."""
 
 import numpy as np
 import pytest
@@ -23,10 +24,13 @@ def old_words_weigh(model):
 @pytest.mark.usefixtures("not_short")
 @pytest.mark.parametrize("size", [50, 200])
 @pytest.mark.parametrize(
-    ("options", "least"), [({}, 0.0), ({"kappa": 1, "alpha": 0.5}, 0.45)], ids=["own steps", "small"]
+    ("options", "least"),
+    [({}, 0.0), ({"kappa": 1, "alpha": 0.5}, 0.45)],
+    ids=["own steps", "small"],
 )
 def test_what_was_learnt_weighs_half_after_a_half_life(kind, size, options, least):
-    """Less where a model's own steps are larger, or where topics of old words have been born again."""
+    """Less where a model's own steps are larger, or where topics of old words have been born
+    again."""
     model = made(kind, half_life=400, **options)
     words = np.arange(40).repeat(40) % 20
     before = Minibatch(np.arange(0, 1601, 4), words, np.ones(1600, np.int32))

@@ -1,4 +1,5 @@
-"""The kernels' special functions; compiled kernels are kept for the next start, and are the same then."""
+"""The kernels' special functions; compiled kernels are kept for the next start, and are the same
+then."""
 
 import os
 
@@ -43,8 +44,8 @@ def test_kernels_work_where_no_cache_can_be_written(tmp_path, monkeypatch):
     (tmp_path / "a file").touch()
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     code = (
-        "from wikitopics.model.kernels import cache_folder; from wikitopics.model.kernels import digamma; "
-        "print(cache_folder(), digamma(1.0) < 0)"
+        "from wikitopics.model.kernels import cache_folder; from wikitopics.model.kernels import "
+        "digamma; print(cache_folder(), digamma(1.0) < 0)"
     )
     blocked = str(tmp_path / "a file")
     assert python(code, HOME=blocked, XDG_CACHE_HOME=blocked) == "None True\n"
@@ -53,7 +54,9 @@ def test_kernels_work_where_no_cache_can_be_written(tmp_path, monkeypatch):
 @needs_jit
 def test_a_cache_folder_that_is_given_is_used(tmp_path):
     folder = tmp_path / "kernels"
-    python("from wikitopics.model.kernels import digamma; digamma(1.0)", NUMBA_CACHE_DIR=str(folder))
+    python(
+        "from wikitopics.model.kernels import digamma; digamma(1.0)", NUMBA_CACHE_DIR=str(folder)
+    )
     assert list(folder.rglob("*.nbi"))
 
 
@@ -61,7 +64,10 @@ def test_other_users_of_numba_keep_their_own_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     other = "import numba\n\n@numba.njit(cache=True)\ndef double(x):\n    return 2 * x\n"
     (tmp_path / "other.py").write_text(other)
-    code = "import os, other; from wikitopics.model.kernels import digamma; digamma(1.0); other.double(2)\n"
+    code = (
+        "import os, other; from wikitopics.model.kernels import digamma; digamma(1.0); "
+        "other.double(2)\n"
+    )
     code += "print('NUMBA_CACHE_DIR' in os.environ)"
     path = f"{tmp_path}{os.pathsep}{ROOT}"
     assert python(code, XDG_CACHE_HOME=str(tmp_path / "ours"), PYTHONPATH=path) == "False\n"
@@ -74,7 +80,12 @@ X = np.concatenate([np.logspace(-3, 6, 300), np.linspace(0.01, 30, 300)])
 
 
 def test_digamma():
-    np.testing.assert_allclose([digamma(x) for x in X], scipy.special.psi(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        [digamma(x) for x in X],
+        scipy.special.psi(X),
+        rtol=1e-12,
+        atol=1e-12,
+    )
 
 
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 2e-5), (np.float64, 1e-12)])

@@ -54,7 +54,10 @@ def test_a_name_that_no_command_can_write_is_refused(install, name):
         ("1 / 0", "cannot be loaded: division by zero"),
         ("raise SystemExit(0)", r"cannot be loaded: it exits the program \(0\)"),
         ("", "cannot be loaded: .*Kind"),
-        *((s, "not a subclass of wikitopics.OnlineModel") for s in ("Kind = 3", "class Kind: pass")),
+        *(
+            (s, "not a subclass of wikitopics.OnlineModel")
+            for s in ("Kind = 3", "class Kind: pass")
+        ),
         (
             "import wikitopics.model as m\nclass Kind(m.OnlineModel):\n kind = 'odd'",
             "lacks document_prior, infer",

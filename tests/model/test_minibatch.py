@@ -30,7 +30,18 @@ def test_words_of_a_document_are_sorted_and_merged_and_weights_not_whole_are_flo
 
 @pytest.mark.parametrize(
     "dtype",
-    [np.int8, np.uint16, np.int32, np.uint64, np.float16, np.float32, np.float64, ">i4", ">f4", ">f2"],
+    [
+        np.int8,
+        np.uint16,
+        np.int32,
+        np.uint64,
+        np.float16,
+        np.float32,
+        np.float64,
+        ">i4",
+        ">f4",
+        ">f2",
+    ],
 )
 def test_takes_any_whole_numbers(dtype):
     batch = Minibatch(np.array([0, 2], dtype), np.array([0, 1], dtype), np.array([3, 4], dtype))
@@ -96,7 +107,11 @@ def test_documents_of_a_slice_and_of_several_minibatches_together():
     batch = Minibatch([0], [], [])
     assert batch.D == 0
     assert batch.n_tokens == 0
-    parts = [Minibatch([0, 2], [1, 3], [1, 2]), Minibatch([0], [], []), Minibatch([0, 0, 1], [0], [0.5])]
+    parts = [
+        Minibatch([0, 2], [1, 3], [1, 2]),
+        Minibatch([0], [], []),
+        Minibatch([0, 0, 1], [0], [0.5]),
+    ]
     batch = Minibatch.concatenate(parts)
     assert batch.indptr.tolist() == [0, 2, 2, 3]
     assert batch.word_ids.tolist() == [1, 3, 0]

@@ -58,24 +58,40 @@ def test_a_dtype_may_be_named_as_numpy_does(kind, dtype):
 
 NAN = float("nan")
 EVERY = {
-    "topics": [0, 2.9, "few"], "n_words": [0, 2.9], "n_documents": [0, NAN], "eta": [-1, NAN],
+    "topics": [0, 2.9, "few"],
+    "n_words": [0, 2.9],
+    "n_documents": [0, NAN],
+    "eta": [-1, NAN],
     "kappa": [0.4, 3],
-    "tau0": [-1, 1e31], "half_life": [99, 100.5, "learn"], "threads": [0], "dtype": ["int", np.int64],
-}  # fmt: skip
+    "tau0": [-1, 1e31],
+    "half_life": [99, 100.5, "learn"],
+    "threads": [0],
+    "dtype": ["int", np.int64],
+}
 REFUSED = {
     "lda": {
-        "alpha": [0, "learned"], "initialization": ["zero"], "tolerance": [-1, NAN],
+        "alpha": [0, "learned"],
+        "initialization": ["zero"],
+        "tolerance": [-1, NAN],
         "max_iterations": [-1, 10_001],
     },
     "scvb0": {
-        "alpha": [0, "learned"], "n_tokens": [0], "s": [0], "theta_s": [-1], "theta_tau0": [float("inf")],
-        "theta_kappa": [3], "burn_in": [-1, 10_001],
+        "alpha": [0, "learned"],
+        "n_tokens": [0],
+        "s": [0],
+        "theta_s": [-1],
+        "theta_tau0": [float("inf")],
+        "theta_kappa": [3],
+        "burn_in": [-1, 10_001],
     },
     "hdp": {
-        "max_topics_per_document": [0, 1_001], "omega": [0], "alpha": [0, "learn"], "tolerance": [0],
+        "max_topics_per_document": [0, 1_001],
+        "omega": [0],
+        "alpha": [0, "learn"],
+        "tolerance": [0],
         "max_iterations": [0, 10_001],
     },
-}  # fmt: skip
+}
 
 
 def refused():

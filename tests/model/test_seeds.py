@@ -38,7 +38,8 @@ def test_a_state_and_threads_keep_seeds_to_the_bit(kind):
 
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
 def test_lambda_is_a_step_towards_a_larger_prior(kind):
-    # lambda <- (1 - rho) lambda + rho (eta + seeds + statistics): the seeds stay when nothing is learnt
+    # lambda <- (1 - rho) lambda + rho (eta + seeds + statistics): the seeds stay when nothing is
+    # learnt
     model, _ = learnt(kind, dtype="float64")
     topics = model._topics
     for _ in range(60):

@@ -1,4 +1,5 @@
-"""A state that no model has kept is refused in one line, before a kernel writes beyond an array's end."""
+"""A state that no model has kept is refused in one line, before a kernel writes beyond an array's
+end."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ def made(kind, n_documents=300, **options):
     return kinds.load(kind).create(n_topics, W, n_documents, options, seed=3)
 
 
-@pytest.fixture(params=[(kind, options) for kind in kinds.names() for options in SAVED_WITH[kind]], ids=str)
+@pytest.fixture(
+    params=[(kind, options) for kind in kinds.names() for options in SAVED_WITH[kind]], ids=str
+)
 def trained(request):
     kind, options = request.param
     batch, _ = planted(64, n_words=W)
@@ -109,7 +112,9 @@ def test_a_first_step_of_1_on_documents_without_words_leaves_a_state(kind):
 
 
 @pytest.mark.parametrize(("kind", "version"), [("lda", 3), ("scvb0", 2), ("hdp", 5)])
-def test_a_state_of_before_the_first_release_is_refused_and_a_newer_one_is_said_to_be_one(kind, version):
+def test_a_state_of_before_the_first_release_is_refused_and_a_newer_one_is_said_to_be_one(
+    kind, version
+):
     model = kinds.load(kind).create(3, 40, 500)
     for other, says in ((version, r"before 1\.0\.0"), (99, "version 99")):
         with pytest.raises(StateError, match=says):

@@ -29,7 +29,9 @@ class Memory:
         random = np.random.default_rng(1)
         self.pages = []
         for i in range(1, pages + 1):
-            text = " ".join(random.choice(words[:20] if i % 2 else words[20:], 30)) if i % 7 else "42"
+            text = (
+                " ".join(random.choice(words[:20] if i % 2 else words[20:], 30)) if i % 7 else "42"
+            )
             self.pages.append(Page(i, f"Page {i}", i + 1000, text, "text"))
         self.fail_at, self.error = None, None
         self.hang_at = None

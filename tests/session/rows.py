@@ -17,7 +17,13 @@ WORDS = ("aa", "bb", "cc")
 
 
 def settings():
-    values = {"seed": 0, "held_out": 2, "documents": 10, "keep_articles": "all", "keep_counts": False}
+    values = {
+        "seed": 0,
+        "held_out": 2,
+        "documents": 10,
+        "keep_articles": "all",
+        "keep_counts": False,
+    }
     return Settings(
         {**values, "passes": 1, "vocab_articles": 10_000, "tokens": "words"},
         source="api",
@@ -52,7 +58,9 @@ def documents(*page_ids):
 
 def largest(*models):
     """For each model the largest topics of some articles, and their proportions."""
-    columns = [each for topics, shares in models for each in (topics, np.rint(np.asarray(shares) * 10_000))]
+    columns = [
+        each for topics, shares in models for each in (topics, np.rint(np.asarray(shares) * 10_000))
+    ]
     return ArticleTopics(np.column_stack(columns).astype(LARGEST))
 
 

@@ -60,17 +60,25 @@ def test_where_no_trainer_runs_nobody_is_told(path):
         control.stop(path)
 
 
-@pytest.mark.parametrize("text", ["{pid}\n", "{pid}\nanother place\n1\n", "0\n", "1" * 20 + "\n", "nonsense"])
+@pytest.mark.parametrize(
+    "text", ["{pid}\n", "{pid}\nanother place\n1\n", "0\n", "1" * 20 + "\n", "nonsense"]
+)
 def test_a_number_in_a_lock_file_is_no_trainer(path, bystander, short, text):
     says = "end it on the machine where it runs"
-    with held_by_another(path, text.format(pid=bystander.pid)), pytest.raises(SessionError, match=says):
+    with (
+        held_by_another(path, text.format(pid=bystander.pid)),
+        pytest.raises(SessionError, match=says),
+    ):
         control.stop(path)
 
 
 def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, short):
     own = Process.own()
     later = Process(bystander.pid, own.place, own.start)  # began at another time
-    with held_by_another(path, later.as_text()), pytest.raises(SessionError, match=str(bystander.pid)):
+    with (
+        held_by_another(path, later.as_text()),
+        pytest.raises(SessionError, match=str(bystander.pid)),
+    ):
         control.stop(path)
 
 
@@ -90,7 +98,12 @@ def test_a_suspended_trainer_is_told_of_and_ends_once_it_is_continued(path, shor
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, short, monkeypatch, answers):
+def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(
+    path,
+    short,
+    monkeypatch,
+    answers,
+):
     """A trainer that is still starting does not look at what it is asked for."""
     monkeypatch.setattr(control, "PATIENCE_SECONDS", 600.0)
     if not answers:
@@ -139,9 +152,13 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
 
 
 @pytest.mark.parametrize("beats", [True, False])
-def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(path, beats, monkeypatch):
+def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(
+    path, beats, monkeypatch
+):
     monkeypatch.setattr(heartbeat, "BEATS_SECONDS", 600.0 if beats else 0.2)
-    monkeypatch.setattr(Process, "own", classmethod(lambda cls: Process(1, "another container", "1")))
+    monkeypatch.setattr(
+        Process, "own", classmethod(lambda cls: Process(1, "another container", "1"))
+    )
     with contextlib.closing(HeartbeatWriter(path)) as pulse:
         pulse.beat("running", TrainerActivity())
         if beats:
@@ -156,7 +173,9 @@ def test_a_system_that_starts_no_process_is_told_of_and_nothing_stays_open(tmp_p
 
     monkeypatch.setattr("wikitopics.session.control.start_python", refuse)
     before = os.listdir("/dev/fd")
-    with pytest.raises(SessionError, match="cannot start a trainer: Resource temporarily unavailable"):
+    with pytest.raises(
+        SessionError, match="cannot start a trainer: Resource temporarily unavailable"
+    ):
         start_trainer(tmp_path / "night.db", [])
     assert os.listdir("/dev/fd") == before
 
@@ -165,7 +184,9 @@ def test_a_system_that_starts_no_process_is_told_of_and_nothing_stays_open(tmp_p
 def test_how_a_trainer_died(tmp_path, end, told):
     trainers, path = Trainers(), tmp_path / "s.db"
     assert trainers.death(path) == ""
-    process = trainers.start(path, ["demo", "--headless", "--session", str(path)] if end else ["--nonsense"])
+    process = trainers.start(
+        path, ["demo", "--headless", "--session", str(path)] if end else ["--nonsense"]
+    )
     if end:
         assert trainers.death(path) == ""
         process.kill()
@@ -291,7 +312,9 @@ def test_of_two_who_delete_one_has_deleted(night, home):
     assert not list(home.iterdir())
 
 
-def test_the_look_before_a_deletion_writes_no_file_that_another_deletion_could_miss(night, home, monkeypatch):
+def test_the_look_before_a_deletion_writes_no_file_that_another_deletion_could_miss(
+    night, home, monkeypatch
+):
     there = []
 
     class Looking(sqlite3.Connection):

@@ -1,4 +1,5 @@
-"""What a terminal is told beside text: only one that takes it, and never more than the text itself."""
+"""What a terminal is told beside text: only one that takes it, and never more than the text
+itself."""
 
 import io
 

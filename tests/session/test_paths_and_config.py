@@ -28,7 +28,9 @@ def test_names_live_in_the_session_folder_and_paths_are_paths(home, tmp_path, mo
     assert session_name(session_path("night")) == "night"
 
 
-def test_a_command_is_named_as_it_was_called_if_only_its_folder_finds_it(home, tmp_path, monkeypatch):
+def test_a_command_is_named_as_it_was_called_if_only_its_folder_finds_it(
+    home, tmp_path, monkeypatch
+):
     monkeypatch.setenv("PATH", str(tmp_path))
     demo = session_path("demo")
     for called, named in {
@@ -46,14 +48,17 @@ def test_a_command_is_named_as_it_was_called_if_only_its_folder_finds_it(home, t
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", ".hidden", "a b", "a\nb", "ä", "a\0b", "x" * 129, "$(x)", "a;b", "[bold]"]
+    "name",
+    ["", ".", "..", ".hidden", "a b", "a\nb", "ä", "a\0b", "x" * 129, "$(x)", "a;b", "[bold]"],
 )
 def test_no_name_leaves_the_folder(name):
     with pytest.raises(BadUsage, match="session name"):
         session_path(name)
 
 
-@pytest.mark.parametrize("name", ["~nobody-of-that-name/x.db", "/" + "x" * 300 + ".db", "x" * 300 + ".db"])
+@pytest.mark.parametrize(
+    "name", ["~nobody-of-that-name/x.db", "/" + "x" * 300 + ".db", "x" * 300 + ".db"]
+)
 def test_paths_that_cannot_be_are_one_line(name, cli, one_line):
     for command in ("status", "train"):
         one_line(cli(command, "--session", name), 2 if name[0] == "~" or command == "train" else 1)
@@ -136,14 +141,30 @@ def test_a_contact_is_kept_through_no_link_and_over_no_draft(home, tmp_path):
     assert config.contact() == "me@host.org"
 
 
-BROKEN = ["contact = ", "contact = 3", 'contact = "two\\nlines"', 'contact = "name@163.com"', "\x00"]
+BROKEN = [
+    "contact = ",
+    "contact = 3",
+    'contact = "two\\nlines"',
+    'contact = "name@163.com"',
+    "\x00",
+]
 
 
-@pytest.mark.parametrize("contact", ["me@yahoo.co.uk", "name@163.com", "https://host.org/?me", "nobody"])
+@pytest.mark.parametrize(
+    "contact", ["me@yahoo.co.uk", "name@163.com", "https://host.org/?me", "nobody"]
+)
 @pytest.mark.parametrize(
     "command", [["train"], ["train", "--source", "dump"], ["vocab", "build", "--lang", "fr", "-o"]]
 )
-def test_a_contact_that_nobody_recognises_ends_a_start(cli, home, save, one_line, tmp_path, contact, command):
+def test_a_contact_that_nobody_recognises_ends_a_start(
+    cli,
+    home,
+    save,
+    one_line,
+    tmp_path,
+    contact,
+    command,
+):
     save(f'contact = "{contact}"\n')
     words = [*command, tmp_path / "words.txt"] if command[-1] == "-o" else command
     outcome = cli(*words)
@@ -159,7 +180,9 @@ def test_no_saved_contact_stops_a_source_that_sends_none(cli, save, corpus, tmp_
     save(text)
     (tmp_path / "texts.jsonl").write_text('{"text": "aaa aab aac"}\n' * 30)
     text = "<revision><id>1</id><text>aaa aab</text></revision>"
-    pages = "".join(f"<page><title>T{n}</title><ns>0</ns><id>{n}</id>{text}</page>" for n in range(1, 31))
+    pages = "".join(
+        f"<page><title>T{n}</title><ns>0</ns><id>{n}</id>{text}</page>" for n in range(1, 31)
+    )
     (tmp_path / "dump.xml").write_text(f"<mediawiki>{pages}</mediawiki>")
     given = {
         "counts": ["train", *corpus.options()],

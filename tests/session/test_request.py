@@ -18,14 +18,23 @@ from wikitopics.vocab.vocabulary import VocabularyError
 
 WORDS = Vocabulary.load("english")
 MODELS = "lda:topics=5,alpha=0.1", "hdp:batch_size=32"
-SAME_MODELS = "lda:topics=5,alpha=0.10,kappa=0.7,tau0=8,batch_size=64", "hdp:batch_size=32,kappa=0.7,tau0=8.0"
+SAME_MODELS = (
+    "lda:topics=5,alpha=0.10,kappa=0.7,tau0=8,batch_size=64",
+    "hdp:batch_size=32,kappa=0.7,tau0=8.0",
+)
 
 
 def stored(**more):
     values = {"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all"}
     address = {"api_url": "http://w/api.php"}
     specs = parse_specs(MODELS, {"kappa": 0.7, "tau0": 8, "batch_size": 64})
-    made = replace(settings(), values=values, source_options=address, models=specs, batch_sizes=(64, 32))
+    made = replace(
+        settings(),
+        values=values,
+        source_options=address,
+        models=specs,
+        batch_sizes=(64, 32),
+    )
     return replace(made, **{"fingerprint": WORDS.fingerprint, **more})
 
 
@@ -49,7 +58,16 @@ TEXTS = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "
         ({}, {}),
         ({}, {"fingerprint": ""}),
         ({"source": "api", "api_url": "http://w/api.php"}, {}),
-        ({"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all", "keep_counts": False}, {}),
+        (
+            {
+                "seed": 7,
+                "held_out": 10,
+                "documents": 99,
+                "keep_articles": "all",
+                "keep_counts": False,
+            },
+            {},
+        ),
         ({"model": SAME_MODELS}, {}),
         ({"yes": True}, {}),
         ({"contact": "x", "rpm": 3, "articles": 5, "hours": 1.0, "max_mb": 3.0, "threads": 4}, {}),
@@ -85,9 +103,18 @@ def test_what_says_nothing_about_a_source_goes_with_any():
         ({"documents": 100}, "--documents "),
         ({"keep_articles": "none"}, "--keep-articles "),
         ({"keep_counts": True}, "--keep-counts: this session was made without it; leave"),
-        *(({"model": specs}, "--model ") for specs in (("lda:topics=5,alpha=0.1",), ("hdp", "lda"))),
-        *(({name: value}, f"--{name} {value}: ") for name, value in (("topics", "6"), ("alpha", "learn"))),
-        *(({name: value}, f"--{name} {value}: ") for name, value in (("kappa", "0.8"), ("tau0", "9.0"))),
+        *(
+            ({"model": specs}, "--model ")
+            for specs in (("lda:topics=5,alpha=0.1",), ("hdp", "lda"))
+        ),
+        *(
+            ({name: value}, f"--{name} {value}: ")
+            for name, value in (("topics", "6"), ("alpha", "learn"))
+        ),
+        *(
+            ({name: value}, f"--{name} {value}: ")
+            for name, value in (("kappa", "0.8"), ("tau0", "9.0"))
+        ),
         ({"batch_size": "32"}, "--batch-size 32: "),
         ({"half_life": "500"}, "--half-life 500: this session was made without it"),
         ({"api_url": "http://other"}, "--api-url "),
@@ -112,7 +139,9 @@ def test_another_is_refused_of_texts(given, says):
 
 def test_another_vocabulary_is_refused():
     refused("^--vocab ", TrainRequest(vocab="other.txt"), Vocabulary.from_words(("aa", "bb")))
-    refused("word rule 2", TrainRequest(vocab="english.txt"), Vocabulary.from_words(WORDS.words, "2"))
+    refused(
+        "word rule 2", TrainRequest(vocab="english.txt"), Vocabulary.from_words(WORDS.words, "2")
+    )
     own = "is building a vocabulary of its own; leave --vocab out"
     refused(own, TrainRequest(vocab="english"), WORDS, fingerprint="")
 
@@ -140,7 +169,9 @@ def test_a_language_finds_its_vocabulary_or_has_it_built():
     german = TrainRequest(lang="de")
     assert [str(found) for found in new_vocabulary(german, Api())] == ["de", "2"]
     assert str(new_vocabulary(TrainRequest(lang="tr"), Api())[1]) == "2 tr"
-    assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is saved")
+    assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith(
+        "it is saved"
+    )
     assert "already" in save_user_copy("de", WORDS)
     for kind in (Api(), Recent()):
         name, found = new_vocabulary(german, kind)
@@ -175,7 +206,9 @@ def test_a_kind_without_half_life_is_refused(monkeypatch):
     others = tuple(option for option in OnlineLDA.options if option.name != "half_life")
     monkeypatch.setattr("wikitopics.model.lda.OnlineLDA.options", others)
     assert TrainRequest(model=("lda", "hdp")).specs(Recent())[0].options == {}
-    with pytest.raises(BadUsage, match=r"^--half-life: lda, a model of kind lda, has no half-life; give it"):
+    with pytest.raises(
+        BadUsage, match=r"^--half-life: lda, a model of kind lda, has no half-life; give it"
+    ):
         TrainRequest(half_life="500", model=("lda", "hdp")).specs()
 
 
@@ -202,11 +235,16 @@ def test_what_are_no_seeds_is_told_in_one_line(text, says):
 
 
 def test_a_seed_that_is_too_long_for_a_line_is_cut_in_messages():
-    with pytest.raises(BadUsage, match=r"^--seeds: the vocabulary has none of the words of 'a': x{60}$"):
+    with pytest.raises(
+        BadUsage, match=r"^--seeds: the vocabulary has none of the words of 'a': x{60}$"
+    ):
         ids_of({"a": ["x" * 10_000]}, Vocabulary.from_words(["tea", "cup"]))
 
 
 def test_seeds_are_lines_or_json():
-    assert parsed("Tea: pot  cup cup\n\nNew York: city\n") == {"Tea": ["pot", "cup"], "New York": ["city"]}
+    assert parsed("Tea: pot  cup cup\n\nNew York: city\n") == {
+        "Tea": ["pot", "cup"],
+        "New York": ["city"],
+    }
     assert parsed("Cities: new york, london") == {"Cities": ["new york", "london"]}
     assert parsed('{"Tea": ["new york"]}') == {"Tea": ["new york"]}

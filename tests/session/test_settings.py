@@ -19,8 +19,16 @@ from wikitopics.session.training.start import complete
 
 def test_every_key_is_read_and_no_model_means_lda():
     assert parse_specs([], {}) == (ModelSpec("lda", "lda", 100),)
-    (spec,) = parse_specs(["lda:name=a.b-c,topics=7,alpha=learn,eta=0.5,batch_size=32,kappa=0.9,tau0=3"], {})
-    assert spec == ModelSpec("lda", "a.b-c", 7, 32, {"alpha": "learn", "eta": 0.5, "kappa": 0.9, "tau0": 3.0})
+    (spec,) = parse_specs(
+        ["lda:name=a.b-c,topics=7,alpha=learn,eta=0.5,batch_size=32,kappa=0.9,tau0=3"], {}
+    )
+    assert spec == ModelSpec(
+        "lda",
+        "a.b-c",
+        7,
+        32,
+        {"alpha": "learn", "eta": 0.5, "kappa": 0.9, "tau0": 3.0},
+    )
     (spec,) = parse_specs(["hdp:alpha=2,omega=3,eta=0.1"], {})
     assert spec == ModelSpec("hdp", "hdp", 300, None, {"alpha": 2.0, "omega": 3.0, "eta": 0.1})
 
@@ -42,7 +50,10 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
         ("lda:batch-size=3", "Did you mean 'batch_size'"),
         ("lda:topics=3,topics=4", "twice"),
         *((f"lda:topics={topics}", "from 1 to") for topics in (0, 99999999999999999999)),
-        ("lda:omega=1", "'omega' is not a setting of lda. Available: name, topics, alpha, eta, kappa"),
+        (
+            "lda:omega=1",
+            "'omega' is not a setting of lda. Available: name, topics, alpha, eta, kappa",
+        ),
         ("hdp:alpha=learn", "alpha must be a number from 1e-09 to 1,000,000,000, not learn"),
         *((f"lda:name={name}", "a model's name") for name in ("../x", "", "-x", "x" * 65)),
     ],
@@ -114,7 +125,9 @@ def test_every_number_that_a_model_takes_is_read_again():
 
 def test_a_session_from_before_a_setting_has_its_default(later):
     settings = made()
-    found = decode_settings([row for row in rows(settings) if row[0] not in ("keep_counts", "grace_days")])
+    found = decode_settings(
+        [row for row in rows(settings) if row[0] not in ("keep_counts", "grace_days")]
+    )
     assert found.get(LATER) is None
     assert found == settings
     with pytest.raises(Damaged, match=r"settings.held_out must be a whole number"):
@@ -122,19 +135,39 @@ def test_a_session_from_before_a_setting_has_its_default(later):
 
 
 def test_a_new_session_stores_what_it_always_did():
-    asked = TrainRequest(model=("lda:topics=5,alpha=0.1", "hdp:batch_size=32"), kappa="0.7", batch_size="64")
+    asked = TrainRequest(
+        model=("lda:topics=5,alpha=0.1", "hdp:batch_size=32"), kappa="0.7", batch_size="64"
+    )
     stored = resolved(asked, 5000, {"api_url": "http://w/api.php"}).as_json()
     assert len(stored.pop("fingerprint")) == 64
     assert json.loads(json.dumps(stored)) == {
-        "source": "api", "source_name": "a wiki", "source_options": {"api_url": "http://w/api.php"},
-        "vocabulary": "english", "rule": "1", "vocab_articles": 10_000, "tokens": "words",
+        "source": "api",
+        "source_name": "a wiki",
+        "source_options": {"api_url": "http://w/api.php"},
+        "vocabulary": "english",
+        "rule": "1",
+        "vocab_articles": 10_000,
+        "tokens": "words",
         "models": [
-            {"kind": "lda", "name": "lda", "topics": 5, "alpha": 0.1, "batch_size": 64, "kappa": 0.7},
+            {
+                "kind": "lda",
+                "name": "lda",
+                "topics": 5,
+                "alpha": 0.1,
+                "batch_size": 64,
+                "kappa": 0.7,
+            },
             {"kind": "hdp", "name": "hdp", "topics": 201, "batch_size": 32, "kappa": 0.7},
         ],
-        "batch_sizes": [64, 32], "seed": 0, "held_out": 500, "documents": 4500, "passes": 1,
-        "keep_articles": "all", "keep_counts": False, "measured_every": 10_000,
-    }  # fmt: skip
+        "batch_sizes": [64, 32],
+        "seed": 0,
+        "held_out": 500,
+        "documents": 4500,
+        "passes": 1,
+        "keep_articles": "all",
+        "keep_counts": False,
+        "measured_every": 10_000,
+    }
 
 
 @pytest.mark.parametrize(("given", "every"), [({}, 10_000), ({"texts": (__file__,)}, None)])

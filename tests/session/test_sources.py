@@ -38,16 +38,27 @@ class Notes(PageKind):
             "lacks identity, open",
         ),
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
-        (NOTES.replace('str, "notes"', 'str, "topics"'), "an option --topics, which wikitopics has already"),
+        (
+            NOTES.replace('str, "notes"', 'str, "topics"'),
+            "an option --topics, which wikitopics has already",
+        ),
         *(
-            (NOTES.replace('str, "notes"', f'str, "{name}"'), f"option '{name}': its name must be unique: ")
+            (
+                NOTES.replace('str, "notes"', f'str, "{name}"'),
+                f"option '{name}': its name must be unique: ",
+            )
             for name in ("min-lines", "Notes", "ä", "class", "_n", "")
         ),
         (NOTES.replace("True),)", "True))"), "options that are not a tuple"),
-        (NOTES.replace('str, "notes"', 'str, "dump"'), "has an option --dump, which wikitopics has already"),
+        (
+            NOTES.replace('str, "notes"', 'str, "dump"'),
+            "has an option --dump, which wikitopics has already",
+        ),
     ],
 )
-def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(install, source, says):
+def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(
+    install, source, says
+):
     install(source, "wikitopics.sources", notes="notes_package:Notes")
     with pytest.raises(BadUsage, match=says) as caught:
         sources.load("notes")
@@ -64,7 +75,9 @@ def test_pyproject_declares_the_same_extras():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     del extras["test"]  # for developers
-    declared = {name: {re.match(r"[\w.-]+", need)[0] for need in needs} for name, needs in extras.items()}
+    declared = {
+        name: {re.match(r"[\w.-]+", need)[0] for need in needs} for name, needs in extras.items()
+    }
     assert {extra.name: set(extra.packages) for extra in EXTRAS} == declared
     assert {extra.name: extra.packages for extra in LANGUAGES} == PACKAGES
 
@@ -90,7 +103,10 @@ def test_doctor_says_which_extras_are_missing_and_what_each_is_for(cli, monkeypa
     monkeypatch.setattr("wikitopics.crawler.source.metadata.version", without)
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
-    told = r"^-- +extra zst +not installed \(zstandard\): `\S+ -m pip install 'wikitopics\[zst\]'` adds"
+    told = (
+        r"^-- +extra zst +not installed \(zstandard\): `\S+ -m pip install 'wikitopics\[zst\]'` "
+        r"adds"
+    )
     assert re.search(rf"{told} dumps and texts that end in \.zst$", outcome.out, re.MULTILINE)
     checks = {check["check"]: check for check in cli.json("doctor", "--offline")}
     for extra in EXTRAS:

@@ -120,7 +120,8 @@ def test_a_process_is_waited_for_until_its_end_the_time_or_a_signal():
 
 
 def test_ctrl_c_at_any_moment_leaves_no_process_that_cannot_be_waited_for():
-    """`Popen.wait(seconds)` hangs for ever after about one in 400 exceptions from a handler within it."""
+    """`Popen.wait(seconds)` hangs for ever after about one in 400 exceptions from a handler within
+    it."""
     command = [sys.executable, "-c", INTERRUPTED]
     trials = [subprocess.Popen([*command, str(seed)], stdout=subprocess.PIPE) for seed in range(5)]
     try:
@@ -145,6 +146,8 @@ def test_a_process_lives_until_its_number_is_free_or_anothers():
 
 
 @pytest.mark.parametrize("pid", [Process.own().pid, NOBODY], ids=["own", "nobody"])
-@pytest.mark.parametrize("unknown", [{"place": ""}, {"start": ""}, {"place": "another container"}], ids=str)
+@pytest.mark.parametrize(
+    "unknown", [{"place": ""}, {"start": ""}, {"place": "another container"}], ids=str
+)
 def test_without_its_place_or_its_start_nobody_knows(pid, unknown):
     assert replace(Process.own(), pid=pid, **unknown).lives() is None

@@ -1,4 +1,5 @@
-"""Canned sessions for the screen: written through the session's own store, with no model and no wiki."""
+"""Canned sessions for the screen: written through the session's own store, with no model and no
+wiki."""
 
 import contextlib
 import functools
@@ -21,7 +22,13 @@ from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.topics import TopicNames, names
-from wikitopics.session.storage.writer import Beginning, Changes, HeartbeatWriter, SessionWriter, create
+from wikitopics.session.storage.writer import (
+    Beginning,
+    Changes,
+    HeartbeatWriter,
+    SessionWriter,
+    create,
+)
 from wikitopics.session.system import TrainerLock
 
 
@@ -35,7 +42,12 @@ EVERYWHERE = "people used time part known called century world state year includ
 FIRST_GUESS = EVERYWHERE.split()
 WORD_IDS = {word: i for i, word in enumerate(dict.fromkeys([*WORDS, *FIRST_GUESS]))}
 HOSTILE = ["[/x] [bold red]not bold[/]", "bell\x07 escape\x1b[31m red", "two\nlines\ttab"]
-HOSTILE += ["right\u202eto left", "日本の鉄道駅一覧", "<script>alert(1)</script>", '=HYPERLINK("x")']
+HOSTILE += [
+    "right\u202eto left",
+    "日本の鉄道駅一覧",
+    "<script>alert(1)</script>",
+    '=HYPERLINK("x")',
+]
 HOSTILE += ["[@click=app.exit]click[/]"]
 N_TOPICS = 50
 HELD_OUT = 1_000
@@ -58,7 +70,8 @@ class Recipe:
     """running, paused, starting, stopped, finished, dead or new."""
     restarts: tuple[int, ...] = (3_000,)
     metric_rows: int = 0
-    """At least so many measurements a model and metric (for benchmarks); 0: as a session makes them."""
+    """At least so many measurements a model and metric (for benchmarks); 0: as a session makes
+    them."""
     activity: dict[str, object] = field(default_factory=dict)
     wide: bool = False
     """Whether each letter of words and titles takes two cells of the screen."""
@@ -78,7 +91,11 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         {"seed": 0, "held_out": HELD_OUT, "documents": 7_000_000},
         source=recipe.source,
         source_name=recipe.source_name,
-        source_options={"api_url": "http://127.0.0.1:9/", "counts": "counts.npz", "dump": ["dump.xml"]},
+        source_options={
+            "api_url": "http://127.0.0.1:9/",
+            "counts": "counts.npz",
+            "dump": ["dump.xml"],
+        },
         vocabulary="english",
         fingerprint=hashlib.sha256("\n".join(words).encode()).hexdigest(),
         rule="1",
@@ -97,19 +114,25 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
                 changes.topic_names[m] = named(taken[-1], words)
                 changes.areas[m] = charted(taken[-1])
             changes.metrics += metrics(m, points, recipe, rng)
-            changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
+            changes.topic_events += [
+                (m, event) for event in happenings(specs[m].name, recipe.articles)
+            ]
             changes.models[m] = row(44 - 3 * m, 18, 0.087)
         changes.articles = [(documents(list(TITLES[:5]), rng), "held_out", None)]
         for titles in ([f"List of things ({i})" for i in range(200)], HOSTILE, list(TITLES)):
             titles = [title.translate(wide) for title in titles]
-            changes.articles.append((documents(titles, rng), "trained", topics(len(titles), specs, rng)))
+            changes.articles.append(
+                (documents(titles, rng), "trained", topics(len(titles), specs, rng))
+            )
         store.commit(progress(recipe, recipe.articles), changes, 0)
     store.close()
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         end = ENDED_AT if recipe.state in {"stopped", "finished", "dead"} else time.time()
         n = 0 if recipe.state in {"new", "starting"} else 120
         rows = [(end - 2 * i, *rates(i)) for i in range(n, 0, -1)]
-        db.executemany("INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows)
+        db.executemany(
+            "INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows
+        )
     pulse = HeartbeatWriter(path)
     for first in () if recipe.state == "new" else (0, *recipe.restarts):
         run = pulse.begin(first)
@@ -149,7 +172,10 @@ def measured_at(articles: int) -> list[int]:
 
 
 def metrics(
-    model: int, points: list[int], recipe: Recipe, rng: np.random.Generator
+    model: int,
+    points: list[int],
+    recipe: Recipe,
+    rng: np.random.Generator,
 ) -> list[tuple[int, int, int, float, str, float]]:
     if recipe.metric_rows:
         points = list(range(64, 64 + 64 * recipe.metric_rows, 64))
@@ -157,8 +183,13 @@ def metrics(
     for n in points:
         noise = rng.normal(0, 0.004)
         values = {"log_likelihood": -np.log(1150.0 - 70 * model + 5200.0 * n**-0.36) + noise}
-        values |= {"npmi": 0.14 - 0.6 * n**-0.4 + noise, "topics_in_use": float(min(50, 8 + n**0.4))}
-        rows += [(model, n, n * 137, n * 0.49, metric, float(value)) for metric, value in values.items()]
+        values |= {
+            "npmi": 0.14 - 0.6 * n**-0.4 + noise,
+            "topics_in_use": float(min(50, 8 + n**0.4)),
+        }
+        rows += [
+            (model, n, n * 137, n * 0.49, metric, float(value)) for metric, value in values.items()
+        ]
     return rows
 
 
@@ -202,7 +233,9 @@ def charted(taken: TopWords) -> Areas:
     turn = 2 * np.pi * (areas / N_AREAS + 0.03 * within)
     away = 3 + within + topics / len(THEMES) / 3
     places = np.stack([away * np.cos(turn), away * np.sin(turn)], axis=1).round(3)
-    apart = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))[np.triu_indices(len(topics), 1)]
+    apart = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))[
+        np.triu_indices(len(topics), 1)
+    ]
     of_topic = np.full(len(taken.shares), NONE, np.int16)
     of_topic[topics] = areas
     called = {area: THEMES[area].split()[:2] for area in np.unique(areas).tolist()}
@@ -252,8 +285,18 @@ def rates(i: int) -> tuple[float, float, int]:
 
 def beat(pulse: HeartbeatWriter, recipe: Recipe, state: Any, tick: int = 0) -> None:
     crawl, train, queue = rates(tick)
-    values: dict[str, Any] = {"crawl_rate": crawl, "train_rate": train, "queue": queue, "bound_by": "network"}
-    values |= {"requests": 812, "requests_last_minute": 41, "allowed_per_minute": 200, "batch_pages": 50}
+    values: dict[str, Any] = {
+        "crawl_rate": crawl,
+        "train_rate": train,
+        "queue": queue,
+        "bound_by": "network",
+    }
+    values |= {
+        "requests": 812,
+        "requests_last_minute": 41,
+        "allowed_per_minute": 200,
+        "batch_pages": 50,
+    }
     values |= {"latency_seconds": 0.31, "retries": 3, "throttled": 2}
     cut = (REFUSED_AT + 61, "reply cut after 8,192 bytes")
     values |= {"errors": ((REFUSED_AT, "429: told to wait 30 s"), cut), **recipe.activity}
@@ -277,7 +320,8 @@ def named(taken: TopWords, words: Sequence[str]) -> TopicNames:
 
 
 def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> None:
-    """One commit more, as a trainer makes them; ``titles`` of the articles that come with it, or one."""
+    """One commit more, as a trainer makes them; ``titles`` of the articles that come with it, or
+    one."""
     store = SessionWriter(path)
     rng = np.random.default_rng(by)
     articles = store.progress().articles + by

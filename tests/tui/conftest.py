@@ -43,10 +43,19 @@ def sheets_read_once() -> Iterator[None]:
             tokens[key] = tokenize(values)
         return tokens[key]
 
-    def rules(scope: str, css: str, read_from: object, *, variable_tokens: Any, **more: Any) -> list[RuleSet]:
+    def rules(
+        scope: str,
+        css: str,
+        read_from: object,
+        *,
+        variable_tokens: Any,
+        **more: Any,
+    ) -> list[RuleSet]:
         key = (scope, css, read_from, id(variable_tokens), *more.items())
         if key not in parsed:
-            parsed[key] = list(parse(scope, css, read_from, variable_tokens=variable_tokens, **more))
+            parsed[key] = list(
+                parse(scope, css, read_from, variable_tokens=variable_tokens, **more)
+            )
         return parsed[key]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -67,7 +76,8 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 def ends_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys and pauses end when all that they lead to at once has happened and is drawn.
 
-    By itself a pilot waits for the process to be idle, and takes one for idle that others keep from its core.
+    By itself a pilot waits for the process to be idle, and takes one for idle that others keep from
+    its core.
     """
     press, pause = Pilot.press, Pilot.pause
 
@@ -86,7 +96,8 @@ def ends_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine a test takes longer than a trainer that lives keeps silent, or a notice is shown."""
+    """On a busy machine a test takes longer than a trainer that lives keeps silent, or a notice is
+    shown."""
     monkeypatch.setattr("wikitopics.session.storage.reader.STALE_SECONDS", 600.0)
     monkeypatch.setattr("textual.app.App.NOTIFICATION_TIMEOUT", 600)
 
@@ -94,7 +105,9 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session with lda and hdp; nobody may write to it."""
-    return canned.build(tmp_path_factory.mktemp("canned") / "two.db", canned.Recipe(models=("lda", "hdp")))
+    return canned.build(
+        tmp_path_factory.mktemp("canned") / "two.db", canned.Recipe(models=("lda", "hdp"))
+    )
 
 
 @pytest.fixture
@@ -124,7 +137,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, bool]]:
 def open_app(told, monkeypatch):
     """Make the app on a session; in the end its file is closed.
 
-    ``trainer``: one that was started for it already. ``launch`` stands for starting the processes of others.
+    ``trainer``: one that was started for it already. ``launch`` stands for starting the processes
+    of others.
     """
     made: list[Wikitopics] = []
 
@@ -161,7 +175,8 @@ def shown(open_app: Callable[..., Wikitopics]) -> Callable[..., Any]:
 
 @pytest.fixture
 def dialog(shown: Callable[..., Any], live: Path, home: Path) -> Callable[..., Any]:
-    """Opens the app at the dialog for a new session: ``async with dialog(launch) as (app, pilot)``."""
+    """Opens the app at the dialog for a new session: ``async with dialog(launch) as (app,
+    pilot)``."""
     home.mkdir()
 
     @contextlib.asynccontextmanager

@@ -38,7 +38,8 @@ until_true = partial(waiting.until_true, seconds=60.0)
 
 
 async def settled(pilot: Pilot[Any]) -> None:
-    """Return once nothing is left to be handled or drawn, but for what threads and timers will bring."""
+    """Return once nothing is left to be handled or drawn, but for what threads and timers will
+    bring."""
     app, quiet = pilot.app, 0
     for _ in range(100):  # timers that are late may always have brought something more
         if quiet == 2 or not app.is_running or app._exit:
@@ -61,7 +62,8 @@ def in_sight(app: Any) -> bool:
 
 
 async def type_into(pilot: Pilot[Any], field: str, text: str, *, shows: str = "") -> None:
-    """Write this in a field of the dialog in front, press Enter in it; returns once it shows these words."""
+    """Write this in a field of the dialog in front, press Enter in it; returns once it shows these
+    words."""
     line = pilot.app.screen.query_one(field, Input)
     line.value = text
     pilot.app.screen.set_focus(line)

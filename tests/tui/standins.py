@@ -29,7 +29,8 @@ class Process:
 
 
 class Launcher:
-    """Records arguments instead of starting trainers, which ended with ``code``, or live and ``begin``."""
+    """Records arguments instead of starting trainers, which ended with ``code``, or live and
+    ``begin``."""
 
     def __init__(self, code: int | None = None, *, begin: bool = True) -> None:
         self.code, self.begin = code, begin

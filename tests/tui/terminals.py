@@ -23,7 +23,12 @@ class Terminal:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             # Until the program begins, Ctrl+C is not for this copy of the test runner.
-            os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="30", PYTHONPATH=str(ROOT))
+            os.environ.update(
+                TERM="xterm-256color",
+                COLUMNS="100",
+                LINES="30",
+                PYTHONPATH=str(ROOT),
+            )
             os.chdir(ROOT)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

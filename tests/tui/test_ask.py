@@ -73,14 +73,18 @@ async def test_enter_on_an_article_anywhere_opens_its_card(shown, trained):
 async def test_a_card_says_what_it_lacks_and_its_address_is_copied(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         await seeing.press(pilot, "3", shows="Bauhaus")
-        await seeing.press(pilot, "enter", shows="damaged (model lda:")  # there is none in this file
+        await seeing.press(
+            pilot, "enter", shows="damaged (model lda:"
+        )  # there is none in this file
         address = app.latest.address(app.main.view.trail[-1])
         await pilot.press("c", "escape")
         assert app.clipboard == address
         assert isinstance(app.main.view, Articles)
 
 
-@pytest.mark.parametrize("damage", ["UPDATE models SET arrays = x'00'", "DELETE FROM models", "new"])
+@pytest.mark.parametrize(
+    "damage", ["UPDATE models SET arrays = x'00'", "DELETE FROM models", "new"]
+)
 async def test_what_cannot_be_answered_is_told(shown, trained, damage):
     if damage == "new":
         trained = canned.build(trained.with_name("new.db"), canned.Recipe(state="new"))

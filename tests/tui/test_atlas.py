@@ -1,4 +1,5 @@
-"""The atlas: topics have places, keep them, can be reached; what was read glows, what is sought is lit."""
+"""The atlas: topics have places, keep them, can be reached; what was read glows, what is sought is
+lit."""
 
 import re
 from dataclasses import replace
@@ -51,7 +52,12 @@ def gathered(of_topic, shares, places):
         if (own := [t for t, area in enumerate(of_topic) if area == number])
     ]
     pairs = len(of_topic) * (len(of_topic) - 1) // 2
-    grouping = Areas(np.array(of_topic, np.int16), np.zeros(pairs, np.float16), places.astype(np.float32), {})
+    grouping = Areas(
+        np.array(of_topic, np.int16),
+        np.zeros(pairs, np.float16),
+        places.astype(np.float32),
+        {},
+    )
     return Atlas(areas, grouping, by_words=False)
 
 
@@ -61,10 +67,16 @@ def hundred():
 
 
 def cells(label):
-    return {(label.row + y, label.column + x) for y in range(len(label.lines)) for x in range(label.width)}
+    return {
+        (label.row + y, label.column + x)
+        for y in range(len(label.lines))
+        for x in range(label.width)
+    }
 
 
-@pytest.mark.parametrize(("size", "least"), [(LARGE, 100), (MIDDLE, 100), (SMALL, 50), ((20, 6), 1)])
+@pytest.mark.parametrize(
+    ("size", "least"), [(LARGE, 100), (MIDDLE, 100), (SMALL, 50), ((20, 6), 1)]
+)
 def test_labels_have_places_of_their_own_on_the_land_of_their_area(hundred, size, least):
     sheet = laid_out(*hundred, size)
     assert len(sheet.topics) >= least
@@ -87,7 +99,9 @@ def test_only_topics_that_were_born_or_changed_their_area_jump(hundred):
     rng = np.random.default_rng(1)
     of_topic[7], places = 12, found.places + rng.normal(0, 1, found.places.shape)
     places[7] = places[12]
-    shares = [one.share * factor for one, factor in zip(rows, rng.lognormal(0, 0.2, 100), strict=True)]
+    shares = [
+        one.share * factor for one, factor in zip(rows, rng.lognormal(0, 0.2, 100), strict=True)
+    ]
     names = [one.name if one.topic % 10 else "incomprehensible, x, y" for one in rows]
     rows = [row(*each) for each in zip(range(101), [*shares, 0.02], [*names, None], strict=True)]
     shares, places = [one.share for one in rows], np.concatenate([places, [[3.0, 3.0]]])
@@ -99,7 +113,10 @@ def test_only_topics_that_were_born_or_changed_their_area_jump(hundred):
     assert len(after.topics) == 101
     moved = {t for t in before.topics if place(before.topics[t]) != place(after.topics[t])}
     assert {7} <= moved <= {7, *range(0, 100, 10)}  # a longer name may need another place
-    heads = [{one.area: place(one) for one in sheet.labels if one.topic is None} for sheet in (before, after)]
+    heads = [
+        {one.area: place(one) for one in sheet.labels if one.topic is None}
+        for sheet in (before, after)
+    ]
     assert heads[0] == heads[1]
 
 
@@ -163,7 +180,12 @@ def test_arrows_reach_every_topic_and_go_where_they_point(hundred, size):
         topic = left.pop()
         reached.add(topic)
         here = middle(labels[topic])
-        for direction, axis, sign in (("up", 0, -1), ("down", 0, 1), ("left", 1, -1), ("right", 1, 1)):
+        for direction, axis, sign in (
+            ("up", 0, -1),
+            ("down", 0, 1),
+            ("left", 1, -1),
+            ("right", 1, 1),
+        ):
             to = toward(labels.values(), here, direction)
             if to is not None:
                 assert sign * (middle(to)[axis] - here[axis]) > 0
@@ -181,7 +203,9 @@ def test_the_nearest_one_ahead_is_next(hundred):
 
 
 def test_topics_are_born_in_the_order_of_the_stream():
-    own = np.array([[0.01, 0.0, 0.0], [0.3, 0.0, 0.0], [0.4, 0.2, 0.0], [0.4, 0.3, 0.1]], np.float32)
+    own = np.array(
+        [[0.01, 0.0, 0.0], [0.3, 0.0, 0.0], [0.4, 0.2, 0.0], [0.4, 0.3, 0.1]], np.float32
+    )
     frames = births(ShareHistory(np.array([64, 512, 4_096, 32_768]), own, own))
     assert frames.shape == (FRAMES, 3)
     first = [int(np.flatnonzero(sizes)[0]) for sizes in frames.T]
@@ -193,7 +217,9 @@ def test_topics_are_born_in_the_order_of_the_stream():
 # Colours.
 
 
-@pytest.mark.parametrize("theme", [DARK, LIGHT, *BUILTIN_THEMES.values()], ids=lambda theme: theme.name)
+@pytest.mark.parametrize(
+    "theme", [DARK, LIGHT, *BUILTIN_THEMES.values()], ids=lambda theme: theme.name
+)
 async def test_labels_can_be_read_on_every_ground(shown, live, theme):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         await pilot.press("7")
@@ -247,7 +273,9 @@ def atlas_of(app):
 
 async def opened(pilot, key="7"):
     await pilot.press(key)
-    await seeing.until_true(lambda: isinstance(pilot.app.main.view, AtlasView) and atlas_of(pilot.app).sheet)
+    await seeing.until_true(
+        lambda: isinstance(pilot.app.main.view, AtlasView) and atlas_of(pilot.app).sheet
+    )
     await pilot.pause()
     return atlas_of(pilot.app)
 
@@ -282,7 +310,9 @@ async def test_plus_zooms_into_an_area_and_minus_shows_all_again(shown, live):
         assert drawn.chosen in area.topics
         for key in ("minus", "escape"):
             await seeing.press(pilot, key, shows="Atlas · 49 topics")
-            assert {t: (label.row, label.column) for t, label in drawn.sheet.topics.items()} == places
+            assert {
+                t: (label.row, label.column) for t, label in drawn.sheet.topics.items()
+            } == places
             await seeing.press(pilot, "plus", shows=f"{area.name} · ")
 
 
@@ -298,7 +328,9 @@ async def test_what_is_found_is_lit_and_keeps_its_place(shown, live):
 
         await seeing.until_true(lambda: lit() == {7, 12, 36, 44})
         await seeing.until_true(
-            lambda: places == {t: (label.row, label.column) for t, label in drawn.sheet.topics.items()}
+            lambda: (
+                places == {t: (label.row, label.column) for t, label in drawn.sheet.topics.items()}
+            )
         )
         await seeing.press(pilot, "escape", shows="Atlas · 49 topics")
 
@@ -308,7 +340,9 @@ async def test_a_click_opens(shown, live):
         drawn = await opened(pilot)
         label = next(one for one in drawn.sheet.labels if one.topic not in (None, drawn.chosen))
         await pilot.click(drawn, offset=(label.column + 3, label.row + 1))
-        await seeing.until(pilot, f"{app.latest.topics['lda'][label.topic].label} over time, by articles")
+        await seeing.until(
+            pilot, f"{app.latest.topics['lda'][label.topic].label} over time, by articles"
+        )
 
 
 async def test_births_are_replayed_until_any_key(shown, live):

@@ -150,7 +150,9 @@ def test_what_would_gain_little_or_has_nothing_later_is_shown_whole():
     assert fitted_of([float("nan")] * 9) is None
     assert fitted_of() is None
     low, high, _ = fitted_of([0.0, *[50.0] * 30]) or (0.0, 0.0, 0)
-    assert (low, high) == (pytest.approx(50 - 50 / 150), 50.0), "a line at rest is not blown up any further"
+    assert (low, high) == (pytest.approx(50 - 50 / 150), 50.0), (
+        "a line at rest is not blown up any further"
+    )
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -24,7 +24,9 @@ def sessions(two_models, home):
     home.mkdir()
     for name in ("alpha", "beta", "gamma"):
         shutil.copy(two_models, home / f"{name}.db")
-    canned.build(home / "delta.db", canned.Recipe(models=("scvb0",), articles=6_000, state="stopped"))
+    canned.build(
+        home / "delta.db", canned.Recipe(models=("scvb0",), articles=6_000, state="stopped")
+    )
     return home / "alpha.db"
 
 
@@ -40,7 +42,9 @@ async def test_marked_sessions_lie_over_this_one(shown, sessions):
         assert "Perplexity of held-out articles" in seen, "each session has held out others"
         assert lines(app) == ["lda", "hdp", "beta/lda", "beta/hdp", "delta/scvb0"]
         await pilot.resize_terminal(200, 60)
-        await seeing.until_true(lambda: len(app.screen.query(SmallChart).first().drawing.series) == 5)
+        await seeing.until_true(
+            lambda: len(app.screen.query(SmallChart).first().drawing.series) == 5
+        )
         await pilot.press("m")
         await seeing.until_true(lambda: lines(app) == ["lda", "beta/lda", "delta/scvb0"])
         await seeing.press(pilot, "m", "m", "v", shows="Log-likelihood")
@@ -55,7 +59,9 @@ async def test_marked_sessions_lie_over_this_one(shown, sessions):
 async def test_more_is_shown_of_the_session_under_the_cursor(shown, sessions):
     async with shown(sessions, size=(160, 50), words="lda 1,3") as (_, pilot):
         await seeing.press(pilot, "6", shows="alpha · Perplexity of 1,000 held-out articles")
-        seen = await seeing.press(pilot, "down", shows="beta · Perplexity of 1,000 held-out articles")
+        seen = await seeing.press(
+            pilot, "down", shows="beta · Perplexity of 1,000 held-out articles"
+        )
         assert "50 topics after" in seen
         await pilot.resize_terminal(80, 24)
         await seeing.until_true(lambda: "beta · Perplexity" not in seeing.text(pilot.app))
@@ -97,7 +103,9 @@ async def test_what_cannot_be_marked_says_so(shown, sessions):
     async with shown(sessions, size=(160, 50), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "6", shows="broken")
         await pilot.press("x")
-        await seeing.until_true(lambda: any("is on screen" in notice for notice in seeing.notices(app)))
+        await seeing.until_true(
+            lambda: any("is on screen" in notice for notice in seeing.notices(app))
+        )
         await pilot.press("end", "x")
         await seeing.until_true(lambda: "broken.db is damaged" in seeing.notices(app)[-1])
         assert app.choice.compared == []

@@ -23,8 +23,19 @@ from wikitopics.tui.views.log import Story, ticker, when
 async def test_any_size_at_any_moment(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         seen = await seeing.until(pilot, "340 wait for the next batch")
-        assert [words for words in ("1 retry", "0.2%, 13.5 h left", "saved") if words not in seen] == []
-        for size in ((40, 12), (300, 100), (20, 5), (1, 1), (60, 16), (59, 15), (120, 20), (50, 14)):
+        assert [
+            words for words in ("1 retry", "0.2%, 13.5 h left", "saved") if words not in seen
+        ] == []
+        for size in (
+            (40, 12),
+            (300, 100),
+            (20, 5),
+            (1, 1),
+            (60, 16),
+            (59, 15),
+            (120, 20),
+            (50, 14),
+        ):
             await pilot.resize_terminal(*size)
             await pilot.pause()
         await seeing.until_true(lambda: app.screen.query_one(Chart).region.width == 50)
@@ -39,7 +50,9 @@ async def test_the_chart_obeys_its_keys(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
         assert "like guessing among 1,255 words; lower is better" in seeing.text(app)
-        assert "at 12,480 articles: lda 1,322" in await seeing.press(pilot, "left", shows="at 12,480")
+        assert "at 12,480 articles: lda 1,322" in await seeing.press(
+            pilot, "left", shows="at 12,480"
+        )
         await pilot.press("left")
         assert chart.cross is not None
         assert chart.cross < 12_480
@@ -141,11 +154,16 @@ async def test_help_and_palette_know_every_key(shown, live):
     async with shown(live, size=(120, 80), words="film, actor") as (app, pilot):
         seen = await seeing.press(pilot, "question_mark", shows="to the next panel")
         missing = {one.id for one in every if one.tooltip not in seen}
-        # No article is chosen, no demo or replay is on, a trainer lives and works, nothing is sought; lists
-        # have Enter.
+        # No article is chosen, no demo or replay is on, a trainer lives and works, nothing is
+        # sought; lists have Enter.
         assert missing - {"replay.play", "replay.before", "replay.end"} == {
-            "app.browse", "app.hurry", "app.restart", "app.retry", "dashboard.detail", "dashboard.all",
-        }  # fmt: skip
+            "app.browse",
+            "app.hurry",
+            "app.restart",
+            "app.retry",
+            "dashboard.detail",
+            "dashboard.all",
+        }
         await pilot.press("escape")
         await seeing.until_true(lambda: app.screen is app.main)
         await seeing.in_front(pilot, CommandPalette, "ctrl+p")
@@ -160,13 +178,27 @@ WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by":
 @pytest.mark.parametrize(
     ("built", "state", "activity", "says", "is_silent_on"),
     [
-        ("starting", "starting", {"waiting_for": "the wiki"}, ["asking for the", "for the wiki"], "LIVE"),
+        (
+            "starting",
+            "starting",
+            {"waiting_for": "the wiki"},
+            ["asking for the", "for the wiki"],
+            "LIVE",
+        ),
         ("starting", "paused", {}, ["paused before the first measurement"], "starting"),
         ("running", "running", COMPILES, ["compiling the models, only once"], "waiting for"),
         ("running", "running", WAITS, [" min for 429"], "sets the pace"),
     ],
 )
-async def test_what_a_trainer_does_is_told(shown, tmp_path, built, state, activity, says, is_silent_on):
+async def test_what_a_trainer_does_is_told(
+    shown,
+    tmp_path,
+    built,
+    state,
+    activity,
+    says,
+    is_silent_on,
+):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state=built))
     with canned.live(path, canned.Recipe(state=state, activity=activity)):
         async with shown(path, size=(120, 40)) as (_, pilot):
@@ -186,11 +218,17 @@ async def test_a_narrow_screen_says_first_what_is_wrong(shown, two_models, folde
     }
     with canned.live(two_models, canned.Recipe(activity=hindered)):
         async with shown(two_models, size=(80, 24)) as (app, pilot):
-            below = f"{folder}{wrong}"[:50] if folder else f"{wrong}; next try in 60 min  150 articles/s in  "
+            below = (
+                f"{folder}{wrong}"[:50]
+                if folder
+                else f"{wrong}; next try in 60 min  150 articles/s in  "
+            )
             seen = await seeing.until(pilot, f"\n {below}")
             assert f"◐ WAITING  {wrong}; next try in 60 min  " in seen
             assert "LIVE" not in seen
-            assert window_title(app.latest.status, two_models).startswith(f"waiting: {folder}{wrong} · ")
+            assert window_title(app.latest.status, two_models).startswith(
+                f"waiting: {folder}{wrong} · "
+            )
 
 
 async def test_keys_can_be_bound_anew(shown, live):
@@ -234,7 +272,14 @@ async def test_a_restart_leads_to_the_log_which_leaves_topics_to_the_story(shown
 def test_ages_are_short_and_the_ticker_turns_only_in_the_present():
     moments = tuple(Moment("count", n, f"{n} read", at=0.0) for n in range(9, 0, -1))
     assert [when(moments[0], now) for now in (-5.0, 59.0, 119.0, 7_300.0, 3e5, None)] == [
-        "just now", "just now", "119 s ago", "2.0 h ago", "3 d ago", "at 9",
-    ]  # fmt: skip
-    assert {ticker(moments, False, 4.0 * t)[-6:] for t in range(12)} == {f"{n} read" for n in range(5, 10)}
+        "just now",
+        "just now",
+        "119 s ago",
+        "2.0 h ago",
+        "3 d ago",
+        "at 9",
+    ]
+    assert {ticker(moments, False, 4.0 * t)[-6:] for t in range(12)} == {
+        f"{n} read" for n in range(5, 10)
+    }
     assert ticker(moments, False, None) == "at 9 ○ 9 read"

@@ -1,4 +1,5 @@
-"""The demo on the screen: its captions and its key, and what it offers at its end; the report; the signs."""
+"""The demo on the screen: its captions and its key, and what it offers at its end; the report; the
+signs."""
 
 import pytest
 from textual.command import CommandPalette
@@ -14,7 +15,12 @@ from wikitopics.tui.views.log import MOMENTS
 
 
 @pytest.mark.parametrize("size", [(56, 14), (80, 24), (200, 60)])
-async def test_a_demo_that_is_slowed_down_explains_itself_and_can_be_hurried(shown, tmp_path, told, size):
+async def test_a_demo_that_is_slowed_down_explains_itself_and_can_be_hurried(
+    shown,
+    tmp_path,
+    told,
+    size,
+):
     path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo"))
     with canned.live(path, canned.Recipe(activity={"pace": 90.0})):
         async with shown(path, size=size) as (_, pilot):
@@ -48,7 +54,9 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
     assert launch.started == [["train", "--session", "demo"]] * (key == "a")
 
 
-async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(shown, tmp_path, monkeypatch):
+async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(
+    shown, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
 
     def refuse(*_):
@@ -70,9 +78,16 @@ async def test_a_finished_demo_that_is_only_watched_offers_nothing(shown, tmp_pa
         assert app.screen is app.main
 
 
-async def test_the_report_is_the_first_choice_and_tells_where_it_is(shown, live, tmp_path, monkeypatch):
+async def test_the_report_is_the_first_choice_and_tells_where_it_is(
+    shown,
+    live,
+    tmp_path,
+    monkeypatch,
+):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("wikitopics.tui.export.write_report", lambda path, target: f"wrote {target.name}")
+    monkeypatch.setattr(
+        "wikitopics.tui.export.write_report", lambda path, target: f"wrote {target.name}"
+    )
     monkeypatch.setattr("wikitopics.tui.export.open_page", lambda address: False)
     async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
         await seeing.in_front(pilot, CommandPalette, "ctrl+p")

@@ -136,7 +136,12 @@ async def picture(pilot):
     return seeing.notices(pilot.app)[-1]
 
 
-async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(shown, live, tmp_path, monkeypatch):
+async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
+    shown,
+    live,
+    tmp_path,
+    monkeypatch,
+):
     monkeypatch.chdir(tmp_path)
     async with shown(live, size=(120, 40), words="LIVE") as (_, pilot):
         await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")

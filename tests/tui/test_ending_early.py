@@ -30,7 +30,9 @@ def ends_at(owner, step, monkeypatch):
     [
         *((Main, step) for step in ("compose", "on_mount", "open_view")),
         *((Dashboard, step) for step in ("fit", "compose", "on_mount", "home")),
-        *((Ask, step) for step in ("compose", "on_mount")),  # the dialog while there is no session yet
+        *(
+            (Ask, step) for step in ("compose", "on_mount")
+        ),  # the dialog while there is no session yet
         *((AskContact, step) for step in ("compose", "on_mount")),  # the first question
     ],
 )
@@ -40,7 +42,11 @@ async def test_the_screen(open_app, two_models, tmp_path, monkeypatch, owner, st
         if owner is AskContact:
             app = Contact(signals)
         else:
-            app = open_app(tmp_path / "new.db", trainer=Process()) if owner is Ask else open_app(two_models)
+            app = (
+                open_app(tmp_path / "new.db", trainer=Process())
+                if owner is Ask
+                else open_app(two_models)
+            )
         await app.run_async(headless=True)
     assert begun
     assert app.return_code == 0

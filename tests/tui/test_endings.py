@@ -92,7 +92,9 @@ def test_a_signal_to_the_screen_ends_its_trainer(demo, home, number, at):
     until(lambda: not processes(home))
 
 
-@pytest.mark.parametrize("keys", [[b"q", b"s"], pytest.param([b"\x03", b"\x03"], marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "keys", [[b"q", b"s"], pytest.param([b"\x03", b"\x03"], marks=pytest.mark.long)]
+)
 def test_save_and_stop(demo, home, keys):
     terminal = demo()
     terminal.wait_for(b"LIVE")

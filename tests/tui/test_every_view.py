@@ -32,7 +32,8 @@ def is_open(app, index):
 
 
 def fills_the_room(app):
-    """Whether the view has all that is above the bar of keys, at the present size, and the bar is there."""
+    """Whether the view has all that is above the bar of keys, at the present size, and the bar is
+    there."""
     room, last = app.main.query_one("#views").size, seeing.lines(app)[-1].split()
     return app.main.size == app.size and app.main.view.region.size == room and last[:1] == ["1"]
 
@@ -51,7 +52,9 @@ async def test_every_binding_in_the_bar_can_be_pressed(shown, live, monkeypatch)
         for index, keys in enumerate(KEYS):
             await pilot.press(*keys)
             await seeing.until_true(lambda index=index: is_open(app, index))
-            for hint in [hint for hint in hints if not re.search(r"leave|app\.view|ask|births", hint.action)]:
+            for hint in [
+                hint for hint in hints if not re.search(r"leave|app\.view|ask|births", hint.action)
+            ]:
                 if hint.action in done:
                     continue
                 done.add(hint.action)
@@ -96,7 +99,10 @@ async def test_no_color_leaves_no_colour(shown, live, monkeypatch):
         for strip in seeing.strips(app):
             for segment in strip:
                 for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
-                    assert colour is None or len(set(colour.get_truecolor())) == 1, (segment.text, colour)
+                    assert colour is None or len(set(colour.get_truecolor())) == 1, (
+                        segment.text,
+                        colour,
+                    )
 
 
 async def test_what_is_selected_is_visible_in_black_and_white(shown, live, monkeypatch):
@@ -107,7 +113,9 @@ async def test_what_is_selected_is_visible_in_black_and_white(shown, live, monke
         await pilot.press("down")
 
         def reversed_text():
-            segments = [segment for strip in seeing.strips(app) for segment in strip if segment.style]
+            segments = [
+                segment for strip in seeing.strips(app) for segment in strip if segment.style
+            ]
             return "".join(segment.text for segment in segments if segment.style.reverse)
 
         row = app.main.view.query_one(TopicList)
@@ -124,7 +132,9 @@ async def test_the_row_under_the_cursor_in_sixteen_colours(shown, live, monkeypa
         await seeing.press(pilot, "2", shows="film, actor, directed")
         row = app.main.view.query_one(TopicList)
         cursor = row.pen("", "cursor")
-        assert {row.pen(ink, "cursor").color for ink in ("faint", "spark", "good", "new")} == {cursor.color}
+        assert {row.pen(ink, "cursor").color for ink in ("faint", "spark", "good", "new")} == {
+            cursor.color
+        }
         assert row.pen("spark").color != cursor.color
 
 

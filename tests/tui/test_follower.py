@@ -1,4 +1,5 @@
-"""What the screen keeps of a session between two looks; a file that is slow, or cannot be read any more."""
+"""What the screen keeps of a session between two looks; a file that is slow, or cannot be read any
+more."""
 
 import asyncio
 import contextlib
@@ -60,12 +61,18 @@ def commit(path, changes):
 async def test_what_is_committed_without_an_article_is_seen(path, feed):
     before = await feed.look(METRICS)
     assert before.curves["lda", "perplexity"].values[-1] < 2000
-    commit(path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "log_likelihood", -float(np.log(2000)))]))
-    await until(feed, lambda look: look.curves["lda", "perplexity"].values[-1] == pytest.approx(2000))
+    commit(
+        path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "log_likelihood", -float(np.log(2000)))])
+    )
+    await until(
+        feed, lambda look: look.curves["lda", "perplexity"].values[-1] == pytest.approx(2000)
+    )
     before = canned.snapshot(0, 12_480)
     snapshot = replace(before, shares=before.shares[::-1].copy())
     commit(path, Changes(snapshots=[snapshot]))
-    await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
+    await until(
+        feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0]))
+    )
     before = await feed.look(METRICS)
     commit(path, Changes(renewed=[([before.recent[0].seq], largest(([49], [0.99])))]))
     await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
@@ -98,12 +105,21 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     stores.create(path, replace(settings(), fingerprint=""))
     store, feed = SessionWriter(path), Follower(path)
     read = {"word_ids": np.tile(np.arange(3, dtype=np.int32), 10), "counts": np.ones(30, np.int32)}
-    found = replace(documents(*range(1, 11)), indptr=np.arange(0, 33, 3), lexicon=words.words, **read)
+    found = replace(
+        documents(*range(1, 11)),
+        indptr=np.arange(0, 33, 3),
+        lexicon=words.words,
+        **read,
+    )
     beginning = VocabularyBuild(store)
     beginning.feed(replace(found, position={"page": 10}, lap=0.5))
     beginning.commit(1.0, 100)
     before = await feed.look(METRICS)
-    assert (before.status.articles, before.topics, before.settings["fingerprint"]) == (0, {"lda": ()}, "")
+    assert (before.status.articles, before.topics, before.settings["fingerprint"]) == (
+        0,
+        {"lda": ()},
+        "",
+    )
     assert await feed.read(feed._path, lambda reader: topic_tree(reader, "lda")) == ()
     store_vocabulary(store, words)
     stream = Stream(store, article_limit=None, threads=1)
@@ -184,7 +200,9 @@ async def test_a_file_that_is_removed_is_no_session_any_more(shown, tmp_path):
             assert "saved" in await seeing.until(pilot, "LIVE")
             assert app.latest.status.lively
             path.unlink()
-            seen = await seeing.until(pilot, "cannot read the session: its file was removed or replaced")
+            seen = await seeing.until(
+                pilot, "cannot read the session: its file was removed or replaced"
+            )
             assert "LIVE" not in seen
             assert "saved" not in seen
             await seeing.until(pilot, "these are its last")
@@ -229,5 +247,7 @@ async def test_a_tampered_session_is_listed_and_deleted(shown, live, home):
         await seeing.press(pilot, "6", shows="the session is damaged ('")
         await seeing.in_front(pilot, Ask, "D")
         await pilot.press("d")
-        await seeing.until_true(lambda: any("bad was deleted" in one for one in seeing.notices(app)))
+        await seeing.until_true(
+            lambda: any("bad was deleted" in one for one in seeing.notices(app))
+        )
     assert not bad.exists()

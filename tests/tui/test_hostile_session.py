@@ -1,4 +1,5 @@
-"""Sessions of strangers: whatever numbers they hold, every view draws them, and every key is obeyed."""
+"""Sessions of strangers: whatever numbers they hold, every view draws them, and every key is
+obeyed."""
 
 import contextlib
 import itertools
@@ -14,7 +15,19 @@ from wikitopics.session.records import measured
 from wikitopics.tui import text
 from wikitopics.tui.plot import Drawing, Frame, Series, ago, duration, plain, plot
 
-EXTREMES = (1.7e308, -1.7e308, 1e-320, -1e-320, 0.0, math.inf, -math.inf, math.nan, 1e16, -1e250, 5.0)
+EXTREMES = (
+    1.7e308,
+    -1.7e308,
+    1e-320,
+    -1e-320,
+    0.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1e16,
+    -1e250,
+    5.0,
+)
 
 
 @pytest.mark.parametrize("number", EXTREMES)
@@ -29,7 +42,9 @@ def test_every_format_takes_every_number(number):
 @pytest.mark.parametrize("one", EXTREMES)
 def test_every_chart_takes_every_number(one):
     with np.errstate(over="raise", divide="raise"):
-        for other, log_x, log_y, fit_y, ascii_only in itertools.product(EXTREMES, *([(False, True)] * 4)):
+        for other, log_x, log_y, fit_y, ascii_only in itertools.product(
+            EXTREMES, *([(False, True)] * 4)
+        ):
             ys = np.array([one, other, 3.0, one, 4.0])
             for xs in (np.arange(5.0), np.sort(np.array([one, other, 1.0, 2.0, 3.0]))):
                 frame = Frame(40, 12, log_x, log_y, None, ascii_only, fit_y)
@@ -47,8 +62,12 @@ def strange(part, path):
         db.create_function("large", 1, lambda i: LARGE[int(i) % 4])
         db.create_function("late", 1, lambda i: LATE[int(i) % 4])
         if part == "metrics":
-            db.execute("UPDATE metrics SET value = extreme(articles / 16) WHERE metric != 'log_likelihood'")
-            sample = db.execute("SELECT model, articles, tokens, seconds FROM metrics LIMIT 1").fetchone()
+            db.execute(
+                "UPDATE metrics SET value = extreme(articles / 16) WHERE metric != 'log_likelihood'"
+            )
+            sample = db.execute(
+                "SELECT model, articles, tokens, seconds FROM metrics LIMIT 1"
+            ).fetchone()
             rows = ((*sample, f"metric {i}\x1b[31m", EXTREMES[i % 3]) for i in range(3_000))
             db.executemany("INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)", rows)
         if part == "times":
@@ -63,7 +82,9 @@ def strange(part, path):
             for column in ("crawl_rate", "train_rate"):
                 db.execute(f"UPDATE flow SET {column} = large(rowid)")
         if part == "progress":
-            db.execute("UPDATE progress SET elapsed_seconds = 4e10, lap = 1e-320, committed_at = 4e10")
+            db.execute(
+                "UPDATE progress SET elapsed_seconds = 4e10, lap = 1e-320, committed_at = 4e10"
+            )
             db.execute("UPDATE progress SET bytes_read = 1e15, tokens = 1e15")
 
 
@@ -91,7 +112,11 @@ CHART_KEYS = (
 @pytest.mark.parametrize("part", ["metrics", "times", "rates", "progress"])
 async def test_every_view_of_a_strange_session(shown, tmp_path, monkeypatch, part):
     monkeypatch.chdir(tmp_path)
-    activity = {"crawl_rate": 1e15, "train_rate": 1e-320, "latency_seconds": 1e15} if part == "rates" else {}
+    activity = (
+        {"crawl_rate": 1e15, "train_rate": 1e-320, "latency_seconds": 1e15}
+        if part == "rates"
+        else {}
+    )
     recipe = canned.Recipe(activity=activity)
     path = canned.build(tmp_path / "odd.db", recipe)
     with canned.live(path, recipe):

@@ -120,12 +120,21 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown, growing
 
 
 def test_topics_and_titles_with_the_whole_word_come_first():
-    words = ("software computer", "award film", "battle warfare", "army war", "war navy", "river lake")
+    words = (
+        "software computer",
+        "award film",
+        "battle warfare",
+        "army war",
+        "war navy",
+        "river lake",
+    )
     rows = [topic(i, "", 0.4 - i / 20, words=tuple(both.split())) for i, both in enumerate(words)]
     assert [row.topic for row in matching(rows, "War")] == [3, 4, 2, 0, 1]
     assert [row.topic for row in matching(rows, "#3")] == [3]
     assert [row.topic for row in matching(rows, " ")] == [0, 1, 2, 3, 4, 5]
-    for near, titles in enumerate(("War and Peace|Trojan War|war|The War's end|(war)", "Warsaw", "Software")):
+    for near, titles in enumerate(
+        ("War and Peace|Trojan War|war|The War's end|(war)", "Warsaw", "Software")
+    ):
         assert {nearness("war", title) for title in titles.split("|")} == {near}
     assert (nearness("war", "Peace"), nearness("[/x", "a [/x] b")) == (3, 0)
 
@@ -171,10 +180,15 @@ async def test_keys_typed_while_a_view_or_the_line_to_find_opens_are_not_lost(sh
             for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
                 app.post_message(events.Key(key, None))
             async with asyncio.timeout(60):
-                while not any(listed.cursor >= 2 for listed in app.screen.query(rows).results(RowList)):
+                while not any(
+                    listed.cursor >= 2 for listed in app.screen.query(rows).results(RowList)
+                ):
                     await pilot.pause(0.05)
         theme = app.theme
-        for key, char in (("slash", "/"), *zip("talk", "talk", strict=True)):  # at once, as when it is pasted
+        for key, char in (
+            ("slash", "/"),
+            *zip("talk", "talk", strict=True),
+        ):  # at once, as when it is pasted
             app.post_message(events.Key(key, char))
         await seeing.until(pilot, "Topics with “talk”")
         assert app.theme == theme, "t is a key of its own elsewhere"
@@ -220,7 +234,11 @@ async def test_what_was_found_is_in_sight_until_escape(shown, live, size, views)
 
 async def test_a_click_on_a_column_s_head_sorts(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
-        for view, head, order in (("1", "name", "name"), ("2", "#", "number"), ("7E", "name", "name")):
+        for view, head, order in (
+            ("1", "name", "name"),
+            ("2", "#", "number"),
+            ("7E", "name", "name"),
+        ):
             await pilot.press(*view)
             await seeing.until_true(lambda: app.main.view.query(RowList).first(RowList).rows)
             rows = app.main.view.query(RowList).first(RowList)
@@ -251,7 +269,9 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live)
     async with shown(live, size=(100, 30)) as (app, _):
         app.add_class("-links")
         drawn = app.screen.query(Drawn).first()
-        first, second = (Clickable(name, address=f"http://host.org/{name}") for name in ("first", "second"))
+        first, second = (
+            Clickable(name, address=f"http://host.org/{name}") for name in ("first", "second")
+        )
         parts = [(first, "strong"), (second, "accent"), ("last", "faint")]
         for width, ink, to in ((4, "strong", first), (5, "strong", first), (6, "accent", second)):
             *_, mark = drawn.strip(parts, width)
@@ -280,7 +300,8 @@ async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growi
         await seeing.until_true(lambda: words(app) == orders[0])
 
 
-# The map of topics over time, and what can be done with topics: name, pin, sort, fold and find them.
+# The map of topics over time, and what can be done with topics: name, pin, sort, fold and find
+# them.
 
 
 def test_shares_are_read_once(tmp_path, monkeypatch):
@@ -354,7 +375,12 @@ async def test_a_topic_is_named_and_loses_the_name_again(shown, tmp_path):
         await seeing.press(pilot, "enter", shows="#3 the movies over time, by articles read")
         assert app.latest.topics["lda"][3].name == "the movies"
         await seeing.in_front(pilot, Rename, "N")
-        await seeing.press(pilot, "delete", "enter", shows=f"#3 {before} over time, by articles read")
+        await seeing.press(
+            pilot,
+            "delete",
+            "enter",
+            shows=f"#3 {before} over time, by articles read",
+        )
 
 
 async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
@@ -369,7 +395,9 @@ async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
         await seeing.until(pilot, "▸")
         assert listed.topic.topic == chosen
         groups = [row for row in listed.rows if isinstance(row, AreaRow)]
-        unused = [row for row in app.latest.topics["lda"] if row.topic not in app.latest.areas_of("lda")]
+        unused = [
+            row for row in app.latest.topics["lda"] if row.topic not in app.latest.areas_of("lda")
+        ]
         assert sum(group.many for group in groups) + len(unused) == 50
         assert sum(row.share for row in (*groups, *unused)) == pytest.approx(1, abs=1e-3)
         await pilot.press("left")
@@ -404,7 +432,9 @@ async def test_the_palette_puts_what_was_typed_as_it_stands_first(shown, live, t
         app.screen.query_one(Input).value = typed
         found = app.screen.query_one(CommandList)
         await seeing.until_true(
-            lambda: found.option_count and typed.casefold() in str(found.options[0].prompt).casefold()
+            lambda: (
+                found.option_count and typed.casefold() in str(found.options[0].prompt).casefold()
+            )
         )
         await pilot.pause(0.5)
         texts = [str(option.hit.text) for option in found.options]
@@ -416,7 +446,11 @@ async def test_the_palette_puts_what_was_typed_as_it_stands_first(shown, live, t
 
 
 def test_letters_in_a_row_outdo_scattered_ones():
-    assert fitness("Save", "save") > fitness("save", "Save the session") > fitness("sav", "Save the session")
+    assert (
+        fitness("Save", "save")
+        > fitness("save", "Save the session")
+        > fitness("sav", "Save the session")
+    )
     assert (
         fitness("sav", "Save the session")
         > fitness("ave", "Save the session")
@@ -427,6 +461,11 @@ def test_letters_in_a_row_outdo_scattered_ones():
 
 
 def test_commands_and_topics_outdo_long_titles_with_the_same_word():
-    assert fitness("top", "Open Topics") + COMMAND > fitness_of_title("top", "List of Top 25 singles") + TITLE
+    assert (
+        fitness("top", "Open Topics") + COMMAND
+        > fitness_of_title("top", "List of Top 25 singles") + TITLE
+    )
     assert fitness_of_title("top", "Top") > fitness("top", "Open Topics") + COMMAND
-    assert fitness_of_title("ingle", "List of Top 25 singles") == fitness("ingle", "List of Top 25 singles")
+    assert fitness_of_title("ingle", "List of Top 25 singles") == fitness(
+        "ingle", "List of Top 25 singles"
+    )

@@ -1,4 +1,5 @@
-"""One colour an area: dots, sparks and bars, on every ground; without colours, words say the same."""
+"""One colour an area: dots, sparks and bars, on every ground; without colours, words say the
+same."""
 
 import re
 from dataclasses import replace
@@ -61,7 +62,11 @@ SYSTEMS = {"256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
 @pytest.mark.parametrize("system", ["truecolor", "256"])
 async def test_areas_can_be_told_from_the_ground(shown, live, system, monkeypatch):
     monkeypatch.setattr(Console, "color_system", system)
-    themes = [DARK.name, LIGHT.name, *(name for name, theme in BUILTIN_THEMES.items() if not theme.ansi)]
+    themes = [
+        DARK.name,
+        LIGHT.name,
+        *(name for name, theme in BUILTIN_THEMES.items() if not theme.ansi),
+    ]
     async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         listed = app.main.view.query_one(TopicList)
         for theme in themes:
@@ -70,7 +75,9 @@ async def test_areas_can_be_told_from_the_ground(shown, live, system, monkeypatc
             colours = [listed.pen(area_ink("area", area)).color for area in range(len(COLOURS))]
             grounds = ["", "cursor"] if system == "truecolor" else [""]
             for ground in (listed.pen("", under).bgcolor for under in grounds):
-                worst = min(contrast(rgb(colour, system), rgb(ground, system)) for colour in colours)
+                worst = min(
+                    contrast(rgb(colour, system), rgb(ground, system)) for colour in colours
+                )
                 assert worst >= 3, (theme, ground, worst)
             if system == "truecolor":
                 assert len(set(colours)) == len(COLOURS)
@@ -80,7 +87,8 @@ async def test_areas_can_be_told_from_the_ground(shown, live, system, monkeypatc
 
 
 def coloured(app, pattern):
-    """The colours of the signs that a pattern's first group finds on the screen, by its second group."""
+    """The colours of the signs that a pattern's first group finds on the screen, by its second
+    group."""
     found = dict[str, set[str]]()
     for strip in seeing.strips(app):
         cells = [(ch, segment.style) for segment in strip for ch in segment.text]
@@ -125,7 +133,9 @@ async def test_the_bar_of_an_article_begins_with_its_largest_topic(shown, live):
         _, topic, part = next(one for one in listed.rows[0].topics if one[0] == "lda")
         bar = [(sign, ink) for sign, ink in line if sign in "▏▎▍▌▋▊▉█"]
         own = int(part * MIX)
-        assert bar[:own] == own * [("█", area_ink("area", app.latest.areas_of("lda")[topic].number))]
+        assert bar[:own] == own * [
+            ("█", area_ink("area", app.latest.areas_of("lda")[topic].number))
+        ]
         assert own < len(bar) <= MIX
         assert app.latest.topics_of("lda")[topic].name in "".join(text for text, _ in line)
         assert f"{part:.0%}" not in "".join(text for text, _ in line)
@@ -201,7 +211,12 @@ def test_topics_without_an_area_follow_all_areas():
     assert shown == ["area 4", "area 2", 3, 2]
     folded = grouped(rows, areas, (), "share", pinned={2})
     assert [row.topic for row in folded if not isinstance(row, AreaRow)] == [2]
-    hidden = grouped([replace(row, hidden=row.topic in (0, 3)) for row in rows], areas, {4}, "share")
+    hidden = grouped(
+        [replace(row, hidden=row.topic in (0, 3)) for row in rows],
+        areas,
+        {4},
+        "share",
+    )
     assert [(row.many, row.largest) for row in hidden if isinstance(row, AreaRow)] == [(1, 1)]
 
 

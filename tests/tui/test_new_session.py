@@ -25,15 +25,26 @@ LDA = (("lda", "100"),)
     ("entries", "words"),
     [
         (
-            ("night", "api", {"lang": "en", "dump": "", "vocab": "english", "held_out": "1000"}, LDA),
+            (
+                "night",
+                "api",
+                {"lang": "en", "dump": "", "vocab": "english", "held_out": "1000"},
+                LDA,
+            ),
             "train --session night --source api --held-out 1000 --model lda:topics=100",
         ),
         (
             ("de", "recent", {"lang": "de", "vocab": "de.txt"}, (("lda", "50"), ("hdp", ""))),
-            "train --session de --source recent --lang de --vocab de.txt --model lda:topics=50 --model hdp",
+            "train --session de --source recent --lang de --vocab de.txt --model lda:topics=50 "
+            "--model hdp",
         ),
         (
-            ("d", "dump", {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"}, (("scvb0", "20"),)),
+            (
+                "d",
+                "dump",
+                {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"},
+                (("scvb0", "20"),),
+            ),
             "train --session d --source dump --dump x.xml.bz2 --model scvb0:topics=20",
         ),
         (("toy", "demo", {"lang": "en"}, ()), "demo --headless --pace 90 --session toy"),
@@ -60,7 +71,10 @@ def test_entries_become_words_of_the_command_line(entries, words):
         (("n", "texts", {}, LDA), "needs a file or folder"),
         (("n", "api", {}, ()), "at least one model"),
         (("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
-        (("n", "api", {"held_out": "many"}, LDA), "Held out must be a whole number from 0 .* not 'many'"),
+        (
+            ("n", "api", {"held_out": "many"}, LDA),
+            "Held out must be a whole number from 0 .* not 'many'",
+        ),
     ],
 )
 def test_wishes_that_make_no_sense_are_refused_in_one_line(entries, why):
@@ -105,7 +119,9 @@ async def test_a_plug_in_source_has_its_own_fields(dialog, install):
         assert "Language" not in await seeing.until(pilot, "Folder ")
         assert app.screen.query_one("#topics-lda", Input).placeholder == "7"
         app.screen.query_one("#source", Select).value = "api"
-        await seeing.until_true(lambda: app.screen.query_one("#topics-lda", Input).placeholder == "100")
+        await seeing.until_true(
+            lambda: app.screen.query_one("#topics-lda", Input).placeholder == "100"
+        )
         app.screen.query_one("#source", Select).value = "notes"
         await seeing.until(pilot, "Folder ")
         app.screen.query_one("#option-notes", Input).focus()
@@ -118,7 +134,11 @@ async def test_a_plug_in_source_has_its_own_fields(dialog, install):
 
 async def test_a_plug_in_model_is_offered_and_its_topics_are_named(dialog, install):
     head = "from wikitopics.model import OnlineLDA\nclass Mine(OnlineLDA):\n"
-    install(f"{head}    kind, default_topics = 'mine', 42\n", "wikitopics.models", mine="notes_package:Mine")
+    install(
+        f"{head}    kind, default_topics = 'mine', 42\n",
+        "wikitopics.models",
+        mine="notes_package:Mine",
+    )
     launch = Launcher(1)
     async with dialog(launch, (100, 50)) as (app, pilot):
         topics = app.screen.query_one("#topics-mine", Input)
@@ -174,7 +194,9 @@ async def test_a_dump_that_was_found_is_asked_about(dialog):
     def launch(path, words):
         started.append(words)
         if len(started) % 2:
-            Path(f"{path}.log").write_text(f"wikitopics: dewiki of 2026-11-01, 7.1 GB {NOBODY_ASKED}\n")
+            Path(f"{path}.log").write_text(
+                f"wikitopics: dewiki of 2026-11-01, 7.1 GB {NOBODY_ASKED}\n"
+            )
             return Process(2)
         canned.build(path, canned.Recipe(state="starting", restarts=()))
         return Process()
@@ -240,11 +262,15 @@ async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog, home):
     assert "me@host.org" not in launch.started[0]
 
 
-async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(dialog, home, monkeypatch):
+async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(
+    dialog, home, monkeypatch
+):
     launch = Launcher()
     async with dialog(launch) as (app, pilot):
         monkeypatch.setenv("WIKITOPICS_CONTACT", "name@163.com")
-        await seeing.press(pilot, "enter", shows="$WIKITOPICS_CONTACT: ")  # no answer would replace it
+        await seeing.press(
+            pilot, "enter", shows="$WIKITOPICS_CONTACT: "
+        )  # no answer would replace it
         monkeypatch.delenv("WIKITOPICS_CONTACT")
         (home / "config.toml").write_text('contact = "me@yahoo.co.uk"\n')
         await seeing.press(pilot, "enter", shows="servers read only")

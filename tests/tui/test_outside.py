@@ -1,4 +1,5 @@
-"""What goes beyond the screen: the browser, links, the terminal's title, notices; and a new start."""
+"""What goes beyond the screen: the browser, links, the terminal's title, notices; and a new
+start."""
 
 import contextlib
 import re
@@ -17,7 +18,8 @@ BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
 async def test_an_article_is_opened_as_it_was_read(shown, live, monkeypatch):
     opened: list[str] = []
     monkeypatch.setattr(
-        "wikitopics.tui.views.view.open_page", lambda address: opened.append(address) or len(opened) == 1
+        "wikitopics.tui.views.view.open_page",
+        lambda address: opened.append(address) or len(opened) == 1,
     )
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await pilot.press("w")
@@ -27,7 +29,10 @@ async def test_an_article_is_opened_as_it_was_read(shown, live, monkeypatch):
         await seeing.until_true(lambda: opened)
         await pilot.press("down", "w")
         await seeing.until_true(lambda: app.clipboard)
-        assert opened == [BAUHAUS, BAUHAUS.replace("Bauhaus", "Faroe_Islands").replace("9019", "9018")]
+        assert opened == [
+            BAUHAUS,
+            BAUHAUS.replace("Bauhaus", "Faroe_Islands").replace("9019", "9018"),
+        ]
         assert app.clipboard == opened[1], "where no browser opens, the address can be pasted"
 
 
@@ -62,7 +67,9 @@ async def test_titles_are_links_where_the_terminal_takes_them(shown, live):
 
 async def test_the_title_and_the_notice(shown, tmp_path, monkeypatch):
     path, terminal = canned.build(tmp_path / "night.db"), list[str]()
-    monkeypatch.setattr("wikitopics.tui.app.Wikitopics.tell_terminal", lambda _, told: terminal.append(told))
+    monkeypatch.setattr(
+        "wikitopics.tui.app.Wikitopics.tell_terminal", lambda _, told: terminal.append(told)
+    )
     with contextlib.ExitStack() as trainer:
         trainer.enter_context(canned.live(path))
         async with shown(path, notify_by="osc9"):
@@ -70,13 +77,18 @@ async def test_the_title_and_the_notice(shown, tmp_path, monkeypatch):
             await seeing.until_true(lambda: live in terminal)
             assert not any(one.startswith("\x1b]9") for one in terminal)
             trainer.close()
-            await seeing.until_true(lambda: f"\x1b]9;wikitopics, {path}: trainer died\x1b\\" in terminal)
+            await seeing.until_true(
+                lambda: f"\x1b]9;wikitopics, {path}: trainer died\x1b\\" in terminal
+            )
             title = "trainer died 1,322 · night · wikitopics"
             await seeing.until_true(lambda: f"\x1b]2;{title}\x1b\\" in terminal)
 
 
 async def test_a_dead_trainer_is_started_again_once(shown, tmp_path):
-    path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), Launcher(begin=False)
+    path, launch = (
+        canned.build(tmp_path / "s.db", canned.Recipe(state="dead")),
+        Launcher(begin=False),
+    )
     Path(f"{path}.log").write_text("the wiki refuses connections; trying\n")
     async with shown(path, launch=launch, size=(120, 40), words="TRAINER DIED") as (_, pilot):
         await seeing.until(pilot, "R restarts it")
@@ -86,8 +98,13 @@ async def test_a_dead_trainer_is_started_again_once(shown, tmp_path):
 
 
 async def test_the_contact_is_asked_for_if_none_is_known(shown, tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True)
-    path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")), Launcher(begin=False)
+    monkeypatch.setattr(
+        "wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True
+    )
+    path, launch = (
+        canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")),
+        Launcher(begin=False),
+    )
     async with shown(path, launch=launch, size=(100, 30), words="STOPPED") as (_, pilot):
         await seeing.press(pilot, "R", shows="Your contact, for Wikimedia")
         await seeing.press(pilot, "escape", "R", shows="Your contact, for Wikimedia")
@@ -97,7 +114,14 @@ async def test_the_contact_is_asked_for_if_none_is_known(shown, tmp_path, monkey
 
 
 async def test_the_limits_of_a_run_started_elsewhere_hold_when_it_is_started_again(shown, tmp_path):
-    given = {"rpm": 60, "threads": 2, "max_mb": 0.5, "articles": -1, "contact": "me@host.org", "speed": 9}
+    given = {
+        "rpm": 60,
+        "threads": 2,
+        "max_mb": 0.5,
+        "articles": -1,
+        "contact": "me@host.org",
+        "speed": 9,
+    }
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead", activity={"given": given}))
     launch = Launcher(begin=False)
     async with shown(path, launch=launch, size=(120, 40), words="TRAINER DIED") as (_, pilot):
@@ -108,7 +132,10 @@ async def test_the_limits_of_a_run_started_elsewhere_hold_when_it_is_started_aga
 
 @pytest.mark.parametrize(
     ("activity", "says"),
-    [({}, "every article has been read once"), ({"article_limit": 12_480}, "12,480 has been reached")],
+    [
+        ({}, "every article has been read once"),
+        ({"article_limit": 12_480}, "12,480 has been reached"),
+    ],
 )
 async def test_a_finished_session_says_why_nothing_starts(shown, tmp_path, activity, says):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished", activity=activity))

@@ -1,4 +1,5 @@
-"""A model of somebody else's package on the screen, while the package is there and when it is gone."""
+"""A model of somebody else's package on the screen, while the package is there and when it is
+gone."""
 
 from tests.tui import seeing
 from wikitopics.tui.chart import Chart
@@ -8,7 +9,10 @@ async def look(app, metric):
     """Walk through the views, and through the chart's metrics to the one with this title."""
     async with app.run_test(size=(140, 45)) as pilot:
         await seeing.until(pilot, "unigrams 4")  # the last perplexity, at the end of its curve
-        assert [series.name for series in app.screen.query_one(Chart).drawing.series] == ["unigrams", "lda"]
+        assert [series.name for series in app.screen.query_one(Chart).drawing.series] == [
+            "unigrams",
+            "lda",
+        ]
         chart = app.screen.query_one(Chart)
         for _ in range(20):
             if metric in seeing.text(app):

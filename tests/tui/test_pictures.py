@@ -1,4 +1,5 @@
-"""What each view looks like, as text, at three sizes; that dark and light differ in colour only; the README.
+"""What each view looks like, as text, at three sizes; that dark and light differ in colour only;
+the README.
 
 The pictures lie in `snapshots/`. After a wanted change of a view, `WIKITOPICS_DRAW=1 pytest
 tests/tui/test_pictures.py` draws them anew; look at the difference before committing it.
@@ -41,12 +42,15 @@ def settled(lines):
     text = "\n".join(line.rstrip() for line in lines)
     text = re.sub(r"\d\d:\d\d:\d\d(?= (training|saved|warning|429))", "HH:MM:SS", text)
     text = re.sub(r"\d{4}-\d\d-\d\d (?=HH)", "YYYY-MM-DD ", text)
-    text = re.sub(r"(?:<1 s|\d+ s|\d+ min) ago *", lambda age: "X s ago".ljust(len(age.group())), text)
+    text = re.sub(
+        r"(?:<1 s|\d+ s|\d+ min) ago *", lambda age: "X s ago".ljust(len(age.group())), text
+    )
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
 async def drawn_like(pilot, kept):
-    """The screen once it looks like the picture that is kept; else what it still looks like after long.
+    """The screen once it looks like the picture that is kept; else what it still looks like after
+    long.
 
     On a busy machine panels may be finding their places for a while.
     """
@@ -69,7 +73,9 @@ async def test_views_look_as_they_did(shown, still, size, monkeypatch):
     compare(drawn, size)
 
 
-async def test_wide_letters_look_as_they_did_and_stay_within_the_screen(shown, tmp_path, monkeypatch):
+async def test_wide_letters_look_as_they_did_and_stay_within_the_screen(
+    shown, tmp_path, monkeypatch
+):
     monkeypatch.setenv("WIKITOPICS_HOME", str(tmp_path))
     path = canned.build(tmp_path / "still.db", canned.Recipe(state="finished", wide=True))
     drawn: dict[str, str] = {}
@@ -92,7 +98,13 @@ def compare(drawn, size):
             path.write_text(text, encoding="utf-8")
         before = path.read_text(encoding="utf-8")
         if text != before:
-            changes = difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "now", n=0)
+            changes = difflib.unified_diff(
+                before.splitlines(),
+                text.splitlines(),
+                "before",
+                "now",
+                n=0,
+            )
             pytest.fail(f"{view} at {size} looks different:\n" + "\n".join(changes), pytrace=False)
 
 
@@ -114,7 +126,8 @@ async def test_light_and_dark_say_the_same_in_other_colours(shown, still, monkey
 
 
 def backgrounds(app):
-    """How bright the cells' backgrounds are, 0 to 255; but for those in which two parts of a bar meet."""
+    """How bright the cells' backgrounds are, 0 to 255; but for those in which two parts of a bar
+    meet."""
     segments = [segment for strip in seeing.strips(app) for segment in strip if segment.style]
     colours = {one.style.bgcolor for one in segments if one.text not in EIGHTHS}
     return {sum(colour.get_truecolor()) // 3 for colour in colours if colour is not None}
@@ -128,4 +141,6 @@ def test_the_readme_begins_with_a_picture_that_moves_and_is_small():
     assert film.stat().st_size < 2_000_000
     drawn = film.read_text(encoding="utf-8")
     assert "@keyframes" in drawn
-    assert not re.search(r"<script|@import|url\(['\"]?http", drawn)  # a README's picture may load nothing
+    assert not re.search(
+        r"<script|@import|url\(['\"]?http", drawn
+    )  # a README's picture may load nothing

@@ -10,7 +10,16 @@ from textual.theme import BUILTIN_THEMES
 from tests.colours import contrast
 from wikitopics.session.errors import BadUsage
 from wikitopics.tui.app import names
-from wikitopics.tui.terminal import DARK, DARK_16, LIGHT, LIGHT_16, Preferences, house, inks, preferences
+from wikitopics.tui.terminal import (
+    DARK,
+    DARK_16,
+    LIGHT,
+    LIGHT_16,
+    Preferences,
+    house,
+    inks,
+    preferences,
+)
 
 # What the config file can say about the screen, and what it cannot.
 
@@ -76,14 +85,18 @@ def test_what_is_written_stands_out(theme, system):
         assert contrast(rgb(colours[name], system), cursor) >= 2.9, name
 
 
-@pytest.mark.parametrize("theme", [t for t in BUILTIN_THEMES.values() if not t.ansi], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "theme", [t for t in BUILTIN_THEMES.values() if not t.ansi], ids=lambda t: t.name
+)
 def test_under_a_theme_that_is_not_ours_the_inks_suit_it(theme):
     made = theme.to_color_system().generate()
     mixed = inks(theme)
     assert mixed.keys() == DARK.variables.keys()
     for ground in (made["background"], mixed["bar"], mixed["cursor"]):
         for ink in (made["foreground"], mixed["text-muted-own"]):
-            assert contrast(rgb(ink, ColorSystem.TRUECOLOR), rgb(ground, ColorSystem.TRUECOLOR)) >= 2.5
+            assert (
+                contrast(rgb(ink, ColorSystem.TRUECOLOR), rgb(ground, ColorSystem.TRUECOLOR)) >= 2.5
+            )
     ground = rgb(made["background"], ColorSystem.TRUECOLOR)
     for ink in ("faint", "spark", "accent-own", "series-0", "series-1", "series-2", "series-3"):
         assert contrast(rgb(mixed[ink], ColorSystem.TRUECOLOR), ground) >= 2.95, ink

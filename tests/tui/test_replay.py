@@ -38,7 +38,13 @@ async def test_what_was_learnt_goes_back_and_comes_again(shown, live):
         assert max(app.latest.curves["lda", "perplexity"].articles) == 512
         await pilot.press("2", "right")  # in every view
         await seeing.until(pilot, "REPLAY  1,024 of 12,480 articles")
-        await pilot.press("slash", "space", "x", "left", "escape")  # where one types, these keys type
+        await pilot.press(
+            "slash",
+            "space",
+            "x",
+            "left",
+            "escape",
+        )  # where one types, these keys type
         await seeing.until(pilot, "REPLAY  1,024 of 12,480 articles")
         seen = await seeing.press(pilot, "1", "escape", shows="LIVE")
         await seeing.until(pilot, "lda 1,3")

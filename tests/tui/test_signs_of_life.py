@@ -1,4 +1,5 @@
-"""No number looks alive that is not, in every state of the trainer; what is said of several passes."""
+"""No number looks alive that is not, in every state of the trainer; what is said of several
+passes."""
 
 import contextlib
 import re
@@ -37,8 +38,11 @@ STATES = (*ENDED, "starting", "running", "idle", "paused", "stopping", "stalled"
 
 @contextlib.contextmanager
 def session_in(path, state):
-    """A session whose trainer is in this state; "idle": it runs, and has not trained for a while."""
-    still: dict[str, object] = {"crawl_rate": 0.0, "train_rate": 0.0} if state in {"idle", "paused"} else {}
+    """A session whose trainer is in this state; "idle": it runs, and has not trained for a
+    while."""
+    still: dict[str, object] = (
+        {"crawl_rate": 0.0, "train_rate": 0.0} if state in {"idle", "paused"} else {}
+    )
     recorded = {"idle": "running", "stalled": "running"}.get(state, state)
     recipe = canned.Recipe(state=recorded, activity=still)
     canned.build(path, recipe)
@@ -91,7 +95,9 @@ def test_each_state_is_told_as_it_is(tmp_path, state):
         assert ink == "bad"
     assert any(ink == "spark" for _, ink in flow) == (state not in {*ENDED, "stalled"})
     assert any("requests" in text for text, _ in flow) == (state not in {*ENDED, "idle", "paused"})
-    assert any(" left" in text for text in (*shown, *(text for text, _ in flow))) == (state == "running")
+    assert any(" left" in text for text in (*shown, *(text for text, _ in flow))) == (
+        state == "running"
+    )
     # The axis of the rates ends where they end.
     if state in ENDED[1:]:
         drawing = rates(look)
@@ -108,7 +114,9 @@ def in_line(status, replay=None):
     return [text for _, parts in pieces(status, "", None, replay, 80) for text, _ in parts]
 
 
-@pytest.mark.parametrize(("state", "last"), [("running", 999.0), ("stalled", 150.0), ("stopped", 150.0)])
+@pytest.mark.parametrize(
+    ("state", "last"), [("running", 999.0), ("stalled", 150.0), ("stopped", 150.0)]
+)
 def test_the_rates_end_with_that_of_now_while_there_is_one(tmp_path, state, last):
     with look_in(tmp_path / "s.db", state) as look:
         activity = replace(look.status.activity, crawl_rate=999.0)
@@ -131,10 +139,14 @@ def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path):
 
     rates = {"train_rate": 40.0, "crawl_rate": 80.0}
     assert told(**rates, bound_by="training") == f"{due} (in 2 min)"
-    assert told(**rates, bound_by="network") == f"{due} (in 50 s)", "what is pending need not be waited for"
+    assert told(**rates, bound_by="network") == f"{due} (in 50 s)", (
+        "what is pending need not be waited for"
+    )
     assert told(train_rate=0.0, crawl_rate=80.0) == due, "as in a pause"
     assert told(**rates, waiting_for="the wiki is down", failing=True, bound_by="network") == due
-    assert told(next_measurement=12_480) == "after 12,480 articles", "the trainer is about to name the next"
+    assert told(next_measurement=12_480) == "after 12,480 articles", (
+        "the trainer is about to name the next"
+    )
     look = replace(look, as_of=12_480)
     assert told(**rates) == "after 12,480 articles", "it replays"
 
@@ -146,16 +158,26 @@ def text_of(look, width=62, height=6, *, ascii_only=False):
 
 def doing(look, **activity):
     """The same with the trainer doing this."""
-    return replace(look, status=replace(look.status, activity=replace(look.status.activity, **activity)))
+    return replace(
+        look, status=replace(look.status, activity=replace(look.status.activity, **activity))
+    )
 
 
-UNTROUBLED = {"retries": 0, "throttled": 0, "errors": (), "requests_last_minute": 190, "crawl_rate": 139.0}
+UNTROUBLED = {
+    "retries": 0,
+    "throttled": 0,
+    "errors": (),
+    "requests_last_minute": 190,
+    "crawl_rate": 139.0,
+}
 
 
 def test_flow_in_five_lines(tmp_path):
     """Of the last hour the least and the most are drawn and said; a start is no least."""
     with look_in(tmp_path / "s.db", "running") as look:
-        look = doing(replace(look, settings={"documents": 6_000_000}), **UNTROUBLED, train_rate=137.0)
+        look = doing(
+            replace(look, settings={"documents": 6_000_000}), **UNTROUBLED, train_rate=137.0
+        )
     rates = [0.0] * 10 + [131.0] * 60 + [142.0] * 60
     flow = tuple(Flow(look.at - 300 + 2 * i, rate, 0.0, 0) for i, rate in enumerate(rates))
     bars, track = "█" * 29 + "▌", "░"
@@ -172,7 +194,9 @@ def test_flow_in_five_lines(tmp_path):
     free = doing(steady, allowed_per_minute=None, crawl_rate=69.5)
     assert text_of(free, ascii_only=True)[1] == f" {'#' * 20}{'░' * 19} peak 139/s this hour"
     assert text_of(doing(look, bound_by="training"))[0].endswith("wait to be learnt")
-    assert text_of(doing(look, article_limit=50_000))[2].startswith(" 0.2% read"), "of more than 50,000"
+    assert text_of(doing(look, article_limit=50_000))[2].startswith(" 0.2% read"), (
+        "of more than 50,000"
+    )
     assert text_of(look, 80, 2) == [
         " 139 articles/s in  137/s learnt  340 wait for the next batch  nothing wrong",
         " requests 190 of 200 a minute  0.2% of 6M read, 14.5 h left",
@@ -194,7 +218,12 @@ def test_what_went_wrong_is_told_with_its_age(tmp_path):
     assert text_of(unknown)[4] == " the wiki asked us to wait once"
     error = doing(look, **UNTROUBLED | {"errors": ((look.at - 5, "\x1b[31m bad line"),)})
     assert text_of(error)[4] == " \\x1b[31m bad line, 5 s ago"
-    waits = {"waiting_for": "no route", "waiting_until": look.at + 40.5, "failing": True, "bound_by": None}
+    waits = {
+        "waiting_for": "no route",
+        "waiting_until": look.at + 40.5,
+        "failing": True,
+        "bound_by": None,
+    }
     first, *_ = text_of(doing(told, **waits), 80, 2)
     assert first.startswith(" no route; next try in 40 s  139 articles/s in")
 
@@ -210,7 +239,11 @@ def test_only_what_changes_is_said_to_need_saving(tmp_path):
 
 def test_a_sparkline_is_of_one_run():
     flow = [Flow(at, 1.0, 1.0, 1) for at in (0.0, 2.0, 4.0, 3_600.0, 3_602.0)]
-    assert (last_stretch(flow), last_stretch(flow[:3]), last_stretch([])) == (flow[3:], flow[:3], [])
+    assert (last_stretch(flow), last_stretch(flow[:3]), last_stretch([])) == (
+        flow[3:],
+        flow[:3],
+        [],
+    )
 
 
 def test_facts_say_which_run_they_are_of(tmp_path):
@@ -267,7 +300,9 @@ def test_several_passes_are_told_of_wherever_readings_count(trained):
     ):
         assert chart.title(SessionView(state, 0.0), Choice(), x_kind).endswith(ends)
     for state, noun in ((status, "document reads"), (once, "documents")):
-        overall = next(told for name, told, _ in facts(SessionView(state, 0.0)) if name == "overall")
+        overall = next(
+            told for name, told, _ in facts(SessionView(state, 0.0)) if name == "overall"
+        )
         assert overall.endswith(f" {noun} an hour")
     assert finished(status) == "finished: every document has been read 3 times"
     assert finished(once) == "finished: every document has been read once"
@@ -277,7 +312,12 @@ def test_several_passes_are_told_of_wherever_readings_count(trained):
 def test_the_rates_of_an_hour_are_means_before_a_band(tmp_path):
     """However much they jump, there are few points; a pause of the trainer stays a gap."""
     with look_in(tmp_path / "s.db", "running") as look:
-        activity = replace(look.status.activity, allowed_per_minute=200, batch_pages=50, crawl_rate=140.0)
+        activity = replace(
+            look.status.activity,
+            allowed_per_minute=200,
+            batch_pages=50,
+            crawl_rate=140.0,
+        )
         status = replace(look.status, activity=activity)
         noise = np.random.default_rng(0).uniform(0, 280, 1_500)
         times = look.at - 3_600 + 2 * np.arange(1_500) + np.where(np.arange(1_500) > 700, 600, 0)
@@ -285,7 +325,12 @@ def test_the_rates_of_an_hour_are_means_before_a_band(tmp_path):
         flow = tuple(Flow(at, rate, 120.0, 0) for at, rate in rows)
         drawing = rates(replace(look, status=status, flow=flow))
     band, crawl, learnt, allowed = drawing.series
-    assert (band.band, crawl.name, learnt.name, allowed.name) == (True, "crawl", "learnt", "allowed")
+    assert (band.band, crawl.name, learnt.name, allowed.name) == (
+        True,
+        "crawl",
+        "learnt",
+        "allowed",
+    )
     assert len(crawl.x) == len(learnt.x) <= 60
     known = crawl.y[np.isfinite(crawl.y)]
     assert (known > 90).all()
@@ -296,4 +341,6 @@ def test_the_rates_of_an_hour_are_means_before_a_band(tmp_path):
     few = rates(replace(look, status=status, flow=flow[-20:]))
     assert [series.name for series in few.series] == ["crawl", "learnt", "allowed"]
     far = replace(status, activity=replace(activity, allowed_per_minute=60_000))
-    assert len(rates(replace(look, status=far, flow=flow)).series) == 3, "it would flatten the others"
+    assert len(rates(replace(look, status=far, flow=flow)).series) == 3, (
+        "it would flatten the others"
+    )

@@ -21,7 +21,11 @@ from wikitopics.tui.app import VIEWS
 from wikitopics.tui.terminal import TerminalOutput, speaks_utf8
 
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
-KEEP, TITLE, GIVE_BACK = escapes.KEEP_TITLE.encode(), b"wikitopics\x1b\\", escapes.GIVE_BACK_TITLE.encode()
+KEEP, TITLE, GIVE_BACK = (
+    escapes.KEEP_TITLE.encode(),
+    b"wikitopics\x1b\\",
+    escapes.GIVE_BACK_TITLE.encode(),
+)
 OPEN = (
     "from pathlib import Path\nfrom wikitopics.session.system import Signals\n"
     "from wikitopics.tui.app import run\nwith Signals() as s: run(Path({!r}), s)"
@@ -31,7 +35,9 @@ OPEN = (
 @pytest.fixture
 def screen(two_models, opened):
     def start(before=""):
-        terminal = opened(f"import wikitopics.tui.app as app; {before}\n{OPEN.format(str(two_models))}")
+        terminal = opened(
+            f"import wikitopics.tui.app as app; {before}\n{OPEN.format(str(two_models))}"
+        )
         for words in (b"articles", b"Freeze", TITLE):
             terminal.wait_for(words)
         return terminal
@@ -59,13 +65,17 @@ def test_after_a_key(screen, keys):
 
 
 @pytest.mark.parametrize(
-    "what", [b"\xff", b"\x1b[999999999999A", b"\x1b[9999999;5u"], ids=["not UTF-8", "huge", "no character"]
+    "what",
+    [b"\xff", b"\x1b[999999999999A", b"\x1b[9999999;5u"],
+    ids=["not UTF-8", "huge", "no character"],
 )
 def test_input_that_is_no_key_ends_nothing(screen, what):
     terminal = screen()
 
     def left():
-        os.write(terminal.fd, b"\x03")  # again and again, since what comes beside that input is dropped
+        os.write(
+            terminal.fd, b"\x03"
+        )  # again and again, since what comes beside that input is dropped
         with suppress(AssertionError):
             terminal.read(lambda written: LEAVE in written, patience=1.0)
         return LEAVE in terminal.written
@@ -79,7 +89,10 @@ def test_input_that_is_no_key_ends_nothing(screen, what):
 
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGTERM, *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGHUP, signal.SIGINT))],
+    [
+        signal.SIGTERM,
+        *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGHUP, signal.SIGINT)),
+    ],
 )
 def test_after_a_signal(screen, number):
     terminal = screen()
@@ -123,7 +136,9 @@ def test_after_a_fault(screen):
     assert b"ZeroDivisionError" in terminal.written[terminal.written.rindex(LEAVE) :]
 
 
-@pytest.mark.parametrize("before", ["", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"])
+@pytest.mark.parametrize(
+    "before", ["", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"]
+)
 def test_a_terminal_that_goes_away_ends_the_screen(two_models, before):
     terminal = Terminal(before + OPEN.format(str(two_models)))
     terminal.wait_for(b"Freeze")
@@ -195,7 +210,9 @@ def test_what_is_drawn_arrives_whole(pty_pair):
 def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, opened, begins):
     path = tmp_path / "night.db"
     with TrainerLock(path):
-        terminal = opened(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
+        terminal = opened(
+            f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])"
+        )
         terminal.wait_for(b"night.db to begin")
         if begins:
             canned.build(path, canned.Recipe(state="stopped"))
@@ -208,7 +225,9 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, opened, b
 
 def test_a_watcher_that_comes_before_the_trainer_waits_for_it(tmp_path, opened):
     path = tmp_path / "night.db"
-    terminal = opened(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
+    terminal = opened(
+        f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])"
+    )
     terminal.wait_for(b"night.db yet: waiting")
     canned.build(tmp_path / "made.db", canned.Recipe(state="stopped")).rename(path)
     terminal.wait_for(b"STOPPED")
@@ -229,7 +248,9 @@ def test_the_contact_screen_gives_the_terminal_back(opened):
     terminal.wait_for(b"Your contact")
     terminal.type(b"nonsense\r", shows=b"does not look like")
     terminal.written = b""
-    terminal.type(b"\x7f" * 8, shows=b"you@host.org")  # letters overtake keys that are bound to actions
+    terminal.type(
+        b"\x7f" * 8, shows=b"you@host.org"
+    )  # letters overtake keys that are bound to actions
     terminal.type(b"me@x.org\r")
     assert terminal.end() == 0
     assert b"ANSWER saved" in terminal.written[terminal.written.rindex(LEAVE) :]
@@ -254,12 +275,16 @@ def test_what_the_user_says_of_the_terminal_counts(monkeypatch, said, speaks):
         monkeypatch.setenv(name, value)
     for encoding, expected in (("utf-8", speaks), ("latin-1", False)):
         stream, flags = SimpleNamespace(encoding=encoding), SimpleNamespace(utf8_mode=0)
-        monkeypatch.setattr("wikitopics.tui.terminal.sys", SimpleNamespace(flags=flags, __stdout__=stream))
+        monkeypatch.setattr(
+            "wikitopics.tui.terminal.sys", SimpleNamespace(flags=flags, __stdout__=stream)
+        )
         assert speaks_utf8() is expected
 
 
 async def test_nothing_that_a_session_holds_acts_on_the_terminal(shown, tmp_path):
-    path = canned.build(tmp_path / "home" / "s.db", canned.Recipe(models=("lda", "hdp"), state="finished"))
+    path = canned.build(
+        tmp_path / "home" / "s.db", canned.Recipe(models=("lda", "hdp"), state="finished")
+    )
     evil = "\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e"
     for table, column in ("articles", "title"), ("events", "message"), ("topic_events", "name"):
         sql(path, f"UPDATE {table} SET {column} = ? || {column}", evil)

@@ -1,4 +1,5 @@
-"""Numbers and foreign text; what there is no room for is shortened, folded, or scrolled to, never cut off."""
+"""Numbers and foreign text; what there is no room for is shortened, folded, or scrolled to, never
+cut off."""
 
 import unicodedata
 from dataclasses import replace
@@ -21,7 +22,8 @@ from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
 from wikitopics.tui.topics import word_line
 
-# What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off.
+# What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut
+# off.
 
 
 X = np.array([100.0, 1_000.0, 10_000.0])
@@ -64,7 +66,9 @@ async def test_end_labels(shown, live):
         def draw(**ends):
             series = tuple(Series(name, X, np.array(values)) for name, values in ends.items())
             change = partial(difference, whole=False)
-            chart.draw(Drawing(series=series, value=measured, change=change, better="lower", best=600.0))
+            chart.draw(
+                Drawing(series=series, value=measured, change=change, better="lower", best=600.0)
+            )
 
         app.action_freeze()  # so that no look takes its place
         # The name is shortened and never the value.
@@ -74,7 +78,12 @@ async def test_end_labels(shown, live):
         ends = {"second": 1_320.0, "third": 1_319.0, "first": 1_321.0}
         draw(**{name: [9_000.0, 3_000.0, end] for name, end in ends.items()})
         await seeing.until(pilot, "first 1,321")
-        rows = {name: i for i, line in enumerate(seeing.lines(app)) for name in ends if f"{name} 1,3" in line}
+        rows = {
+            name: i
+            for i, line in enumerate(seeing.lines(app))
+            for name in ends
+            if f"{name} 1,3" in line
+        }
         assert rows["first"] < rows["second"] < rows["third"]
         # Zoomed in, a label has the value where its line leaves the picture.
         draw(a=[900.0, 500.0, 300.0])
@@ -89,7 +98,10 @@ async def test_end_labels(shown, live):
 
 def test_a_change_that_rounds_to_nothing_is_none():
     assert [difference(200.0, now, whole=False) for now in (190, 200.01)] == ["-5.0%", ""]
-    assert (difference(-7.1, -7.08, whole=False), difference(250, 227, whole=True)) == ("+0.020", "-23")
+    assert (difference(-7.1, -7.08, whole=False), difference(250, 227, whole=True)) == (
+        "+0.020",
+        "-23",
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +114,9 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(shown, live, presses
         assert title in seen
         assert "log y" not in seen
         await pilot.press("y", "y")
-        await seeing.until_true(lambda: any("have no logarithm" in one for one in seeing.notices(app)))
+        await seeing.until_true(
+            lambda: any("have no logarithm" in one for one in seeing.notices(app))
+        )
 
 
 async def test_a_long_line_of_the_log_is_folded(shown, tmp_path):
@@ -113,7 +127,9 @@ async def test_a_long_line_of_the_log_is_folded(shown, tmp_path):
     async with shown(path, size=(80, 24)) as (app, pilot):
         await seeing.press(pilot, "5", shows="for the very last")
         await pilot.press("c")
-        await seeing.until_true(lambda: "again and again and for the very last time" in app.clipboard)
+        await seeing.until_true(
+            lambda: "again and again and for the very last time" in app.clipboard
+        )
 
 
 async def test_what_does_not_fit_can_be_opened_or_scrolled_to(shown, live):

@@ -1,4 +1,5 @@
-"""What the screen has to do with trainers: the ones it started, the one it is told of, and closing it."""
+"""What the screen has to do with trainers: the ones it started, the one it is told of, and closing
+it."""
 
 import contextlib
 import time
@@ -53,7 +54,9 @@ async def test_before_there_is_a_session_its_trainer_is_quoted(shown, home):
     path, trainer = home / "night.db", Process()
     Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying until 10:23:45\n")
     async with shown(path, trainer=trainer) as (app, pilot):
-        seen = await seeing.until(pilot, "no address found for en.wikipedia.org; trying until 10:23:45")
+        seen = await seeing.until(
+            pilot, "no address found for en.wikipedia.org; trying until 10:23:45"
+        )
         assert "Try the embedded sample instead" in seen
         trainer.code = 3
         Path(f"{path}.log").write_text("wikitopics: en.wikipedia.org cannot be reached\n")
@@ -128,9 +131,12 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown, asking):
     assert app.return_value == "stop"
 
 
-@pytest.mark.parametrize(("key", "asks"), [("1", False), ("q", True), ("escape", True), ("ctrl+c", True)])
+@pytest.mark.parametrize(
+    ("key", "asks"), [("1", False), ("q", True), ("escape", True), ("ctrl+c", True)]
+)
 async def test_where_the_session_appears_it_is_shown(shown, home, monkeypatch, key, asks):
-    """And a user who gives up just then, before the dialog has seen it, is asked what becomes of it."""
+    """And a user who gives up just then, before the dialog has seen it, is asked what becomes of
+    it."""
     monkeypatch.setattr("wikitopics.tui.questions.EVERY", 600.0 if asks else 0.2)
     path = home / "night.db"
     async with shown(path, trainer=Process(), words="starting the trainer") as (_, pilot):
@@ -143,7 +149,10 @@ async def test_where_the_session_appears_it_is_shown(shown, home, monkeypatch, k
 @pytest.mark.parametrize("keys", [["q"], ["escape"], ["ctrl+c"], []])
 async def test_a_start_that_is_given_up_or_fails(shown, home, keys):
     trainer = Process()
-    async with shown(home / "night.db", trainer=trainer, words="starting the trainer") as (app, pilot):
+    async with shown(home / "night.db", trainer=trainer, words="starting the trainer") as (
+        app,
+        pilot,
+    ):
         await pilot.press(*keys)
         if not keys:
             trainer.code = 2
@@ -181,7 +190,10 @@ async def test_keys_with_nothing_to_do_say_so(shown, live, tmp_path, told):
     path = canned.build(tmp_path / "over.db", canned.Recipe(state="stopped"))
     async with shown(path, words="STOPPED") as (app, pilot):
         await pilot.press("S", "P")
-        assert [one.split(":")[0] for one in seeing.notices(app)] == ["nothing to save", "nothing to pause"]
+        assert [one.split(":")[0] for one in seeing.notices(app)] == [
+            "nothing to save",
+            "nothing to pause",
+        ]
     assert told == []
 
 

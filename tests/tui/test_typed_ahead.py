@@ -95,11 +95,19 @@ async def test_the_palette_opens_over_the_first_view(open_app, live, monkeypatch
 
 
 def palette_holds(app, words):
-    return CommandPalette.is_open(app) and [field.value for field in app.screen.query(Input)] == [words]
+    return CommandPalette.is_open(app) and [field.value for field in app.screen.query(Input)] == [
+        words
+    ]
 
 
 @pytest.mark.parametrize(("owner", "step"), STEPS)
-async def test_words_typed_ahead_for_the_palette_reach_it_in_order(open_app, live, monkeypatch, owner, step):
+async def test_words_typed_ahead_for_the_palette_reach_it_in_order(
+    open_app,
+    live,
+    monkeypatch,
+    owner,
+    step,
+):
     at_step(monkeypatch, owner, step, lambda app: type_keys(app, "ctrl+p", *"atlas"))
     app = open_app(live)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -129,7 +137,12 @@ async def test_the_palette_stays_open_while_the_session_begins(open_app, tmp_pat
 
 
 @pytest.mark.parametrize("key", ENDS)
-async def test_a_key_that_closes_the_screen_does_not_wait_for_a_view(open_app, live, monkeypatch, key):
+async def test_a_key_that_closes_the_screen_does_not_wait_for_a_view(
+    open_app,
+    live,
+    monkeypatch,
+    key,
+):
     async def hangs(dashboard):
         type_keys(dashboard.app, "7", key)
         # Until it ends, not for ever: Textual waits for it before it closes.
@@ -145,7 +158,10 @@ async def test_a_key_that_closes_the_screen_does_not_wait_for_a_view(open_app, l
 async def every_command(app, pilot, done):
     """Run everything that the palette lists but for what is ``done``, and close what it opens."""
     for command in list(app.get_system_commands(app.screen)):
-        if command.title.startswith(("Close this screen", "Suspend the screen")) or command.title in done:
+        if (
+            command.title.startswith(("Close this screen", "Suspend the screen"))
+            or command.title in done
+        ):
             continue
         work = command.callback()
         if work is not None:

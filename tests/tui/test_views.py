@@ -22,7 +22,12 @@ async def test_topics_open_with_words_history_and_articles(shown, live):
         number = app.screen.query_one("#all-topics", TopicList).current.topic
         seen = await seeing.until(pilot, f"Articles most about #{number} ")
         table = next(line for line in seen.splitlines() if "2,048" in line)
-        assert table.index("2,048") < table.index("4,096") < table.index("8,192") < table.index("12,480")
+        assert (
+            table.index("2,048")
+            < table.index("4,096")
+            < table.index("8,192")
+            < table.index("12,480")
+        )
         evolution = app.screen.query_one(Evolution)
         newest = evolution.words
         await pilot.press(*["left_square_bracket"] * 12)
@@ -49,7 +54,9 @@ async def test_a_topic_opened_at_once_after_another_takes_its_place(shown, live)
             app.screen.view.open(11)
             await seeing.until(pilot, "Articles most about #11 ")
             gc.collect()
-        assert not [one for one in warned if one.category is RuntimeWarning]  # a coroutine never awaited
+        assert not [
+            one for one in warned if one.category is RuntimeWarning
+        ]  # a coroutine never awaited
 
 
 async def test_articles_are_found_by_title_and_by_topic(shown, live):
@@ -78,12 +85,19 @@ async def test_topics_are_found_by_word_and_hostile_titles_are_text(shown, live)
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "slash", *"galax", "enter", shows="with “galax”")
         # Two are about stars, and two have the word by chance among the twenty that are kept.
-        assert {row.topic for row in app.screen.query_one("#topics", TopicList).rows} == {7, 12, 36, 44}
+        assert {row.topic for row in app.screen.query_one("#topics", TopicList).rows} == {
+            7,
+            12,
+            36,
+            44,
+        }
         await seeing.press(pilot, "2", "slash", *"navy", "enter", shows="with “navy”")
         await seeing.press(pilot, "escape", shows="50 topics")
         seen = await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")
         assert "two\\x0alines" in seen
-        head, *rows = (line for line in seen.splitlines()[1:] if "most about" in line or " ● " in line)
+        head, *rows = (
+            line for line in seen.splitlines()[1:] if "most about" in line or " ● " in line
+        )
         assert any("日本の鉄道駅一覧" in row for row in rows)
         columns = {head.index("most about"), head.index("also about")}
         assert {cell_len(row[: row.index("● ")]) for row in rows} <= columns
@@ -127,7 +141,9 @@ async def test_the_demo_says_what_it_is(shown, tmp_path):
         await seeing.until(pilot, "this machine to itself")
 
 
-UNASKED = dict.fromkeys(("requests", "requests_last_minute", "retries", "throttled"), 0) | {"errors": []}
+UNASKED = dict.fromkeys(("requests", "requests_last_minute", "retries", "throttled"), 0) | {
+    "errors": []
+}
 UNASKED |= dict.fromkeys(("allowed_per_minute", "latency_seconds", "batch_pages"))
 """What a source says that asks nobody."""
 
@@ -144,13 +160,23 @@ async def test_files_have_no_servers(shown, tmp_path, size):
             crawl = await seeing.press(pilot, "4", shows="sets the pace")
             end_of_crawl = await seeing.press(pilot, "end", shows="words.npz read")
     for seen in (dashboard, crawl, end_of_crawl):
-        for words in ("asked us", "a minute", "429", "retries", "latency", "of the wiki", "network"):
+        for words in (
+            "asked us",
+            "a minute",
+            "429",
+            "retries",
+            "latency",
+            "of the wiki",
+            "network",
+        ):
             assert words not in seen, words
 
 
 async def test_a_dead_trainer_s_last_words(shown, tmp_path):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead"))
-    path.with_name("s.db.log").write_text("first\nwikitopics: the wiki cannot be reached: [/x]\x1b[31m\n\n")
+    path.with_name("s.db.log").write_text(
+        "first\nwikitopics: the wiki cannot be reached: [/x]\x1b[31m\n\n"
+    )
     async with shown(path, size=(160, 40)) as (_, pilot):
         await seeing.press(pilot, "4", shows="[/x]\\x1b[31m")
 
@@ -158,7 +184,13 @@ async def test_a_dead_trainer_s_last_words(shown, tmp_path):
 async def test_the_log_shows_finds_and_follows_its_end_into_another_size(shown, live):
     async with shown(live, size=(100, 30)) as (app, pilot):
         await seeing.press(pilot, "5", shows="saved at 12,288 articles")
-        assert "saved at" not in await seeing.press(pilot, "slash", *"429", "enter", shows="1 line with")
+        assert "saved at" not in await seeing.press(
+            pilot,
+            "slash",
+            *"429",
+            "enter",
+            shows="1 line with",
+        )
         await seeing.press(pilot, "slash", *"zzz", shows="no line contains these words")
         await seeing.press(pilot, "escape", shows="saved at 12,288 articles")
         await seeing.press(pilot, "5", shows="Log")
@@ -178,7 +210,9 @@ async def test_sessions_are_listed_and_opened(shown, live, home):
         seen = await seeing.press(pilot, "6", shows="finished")
         assert "not an SQLite file" in seen
         await pilot.press("down", "enter")
-        await seeing.until_true(lambda: any("not an SQLite file" in one for one in seeing.notices(app)))
+        await seeing.until_true(
+            lambda: any("not an SQLite file" in one for one in seeing.notices(app))
+        )
         assert app.path == live, "a broken file is not opened"
         seen = await seeing.press(pilot, "up", "enter", shows="FINISHED")
         assert app.path == home / "other.db"
@@ -197,7 +231,9 @@ async def test_sessions_are_found_sorted_and_deleted(shown, live, home):
             assert long in seen
             assert seen.index("runs ") < seen.index(long) < seen.index("big ")
             await pilot.press("D")
-            await seeing.until_true(lambda: any("runs was not deleted" in one for one in seeing.notices(app)))
+            await seeing.until_true(
+                lambda: any("runs was not deleted" in one for one in seeing.notices(app))
+            )
             seen = await seeing.press(pilot, "o", shows="3 sessions by articles")
             assert seen.index("runs ") < seen.index("big ") < seen.index(long)
             await seeing.press(pilot, "slash", *"big", "enter", shows="1 session by")

@@ -1,4 +1,5 @@
-"""`watch --web`: a read-only screen in a browser, for whoever has its address and for nobody else."""
+"""`watch --web`: a read-only screen in a browser, for whoever has its address and for nobody
+else."""
 
 import asyncio
 import contextlib
@@ -23,7 +24,17 @@ from wikitopics.tui import viewer
 from wikitopics.tui.views.view import View
 
 ENDS = {"q", "ctrl+c", "ctrl+q"}
-WRITES = ("delete", "export", "new", "pause", "picture", "rename", "restart", "save", "suspend_process")
+WRITES = (
+    "delete",
+    "export",
+    "new",
+    "pause",
+    "picture",
+    "rename",
+    "restart",
+    "save",
+    "suspend_process",
+)
 attempts: list[str] | None = None
 """What has been tried to change outside this process, from when a test sets it."""
 
@@ -37,8 +48,13 @@ sys.addaudithook(audit)
 
 
 def contents(folder):
-    """Each session and what else lies there, but for the files that SQLite makes for its readers."""
-    return {file: file.read_bytes() for file in folder.iterdir() if not file.name.endswith(("-shm", "-wal"))}
+    """Each session and what else lies there, but for the files that SQLite makes for its
+    readers."""
+    return {
+        file: file.read_bytes()
+        for file in folder.iterdir()
+        if not file.name.endswith(("-shm", "-wal"))
+    }
 
 
 @pytest.mark.long
@@ -59,7 +75,9 @@ async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monk
             await pilot.press(*opens)
             await seeing.until_true(lambda index=index: is_open(app, index))
             commands |= {each.title: each for each in app.get_system_commands(app.screen)}
-            bound = {key for _, bindings in app.screen._binding_chain for key in bindings.key_to_bindings}
+            bound = {
+                key for _, bindings in app.screen._binding_chain for key in bindings.key_to_bindings
+            }
             for key in sorted(bound - ENDS - {*"1234567"}):
                 await pilot.press(key)
                 await back()
@@ -76,7 +94,9 @@ async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monk
 
 
 def test_what_is_wrong_is_told_before_anything_is_served(cli, trained, one_line, monkeypatch):
-    one_line(cli("watch", "--web", "--port", 90, "--host", "0.0.0.0"), 2, "ssh -L 90:127.0.0.1:90 HOST")
+    one_line(
+        cli("watch", "--web", "--port", 90, "--host", "0.0.0.0"), 2, "ssh -L 90:127.0.0.1:90 HOST"
+    )
     one_line(cli("watch", "--port", 90), 2, "need --web")
     monkeypatch.setattr("wikitopics.crawler.source._version", lambda package: "")
     one_line(cli("watch", "--web"), 2, WEB.command)
@@ -86,7 +106,8 @@ def test_what_is_wrong_is_told_before_anything_is_served(cli, trained, one_line,
 
 @pytest.fixture
 def served(trained, spawn, monkeypatch):
-    """A server of a session whose name no shell and no page should take for its own: process and address."""
+    """A server of a session whose name no shell and no page should take for its own: process and
+    address."""
     odd = trained.rename(trained.with_name("a';$(touch x) &<b>.db"))
     monkeypatch.setenv("SECRET", "for nobody")
     two = "from wikitopics.tui import web; web.MOST = 2; from wikitopics.cli import main; main()"
@@ -111,12 +132,30 @@ def get(address, path, **headers):
 
 
 @pytest.mark.interop
-def test_nothing_is_told_to_whoever_lacks_the_token_or_asks_for_another_site(served, cli, one_line, home):
+def test_nothing_is_told_to_whoever_lacks_the_token_or_asks_for_another_site(
+    served,
+    cli,
+    one_line,
+    home,
+):
     process, address = served
     parts = urlsplit(address)
-    for path in ("/", "/ws", "/js/textual.js", f"/{'x' * 43}/", f"/{'x' * 43}/ws", "/%ff/ws", "//", "/../"):
+    for path in (
+        "/",
+        "/ws",
+        "/js/textual.js",
+        f"/{'x' * 43}/",
+        f"/{'x' * 43}/ws",
+        "/%ff/ws",
+        "//",
+        "/../",
+    ):
         assert get(address, path)[0] == 403
-    for header, value in (("Host", "evil.example"), ("Host", ""), ("Origin", "http://evil.example")):
+    for header, value in (
+        ("Host", "evil.example"),
+        ("Host", ""),
+        ("Origin", "http://evil.example"),
+    ):
         for path in ("", "ws", "js/textual.js"):
             assert get(address, parts.path + path, **{header: value})[0] == 403
     for host in (parts.netloc, "localhost:9", "127.0.0.1"):
@@ -126,7 +165,11 @@ def test_nothing_is_told_to_whoever_lacks_the_token_or_asks_for_another_site(ser
         assert "a&#x27;;$(touch x) &amp;&lt;b&gt;" in text
     assert get(address, f"{parts.path}js/../../server.py")[0] == 404
     (session,) = home.glob("*.db")
-    one_line(cli("watch", "--web", "--port", parts.port, "--session", session), 1, "Address already in use")
+    one_line(
+        cli("watch", "--web", "--port", parts.port, "--session", session),
+        1,
+        "Address already in use",
+    )
     assert viewers(process) == []
 
 
@@ -152,7 +195,9 @@ async def test_no_process_outlives_its_browser_or_the_server(served, home, numbe
             await client.ws_connect(f"{address}ws")
         closed, left = viewers(process)
         assert b"SECRET" not in Path(f"/proc/{left}/environ").read_bytes()
-        await sockets[0].send_json(["resize", {"width": -1, "height": "many"}])  # which no browser says
+        await sockets[0].send_json(
+            ["resize", {"width": -1, "height": "many"}]
+        )  # which no browser says
         await sockets[1].send_json(["stdin", "e"])
         await sockets[1].send_json(["stdin", "PRSND?"])
         await seen(sockets[1], b"Help")
@@ -170,11 +215,19 @@ async def test_no_process_outlives_its_browser_or_the_server(served, home, numbe
 
 @pytest.fixture
 def crowded(trained, spawn):
-    """A server that may open 64 files and waits half a second for a request: process, address and port."""
+    """A server that may open 64 files and waits half a second for a request: process, address and
+    port."""
     limits = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); "
     limits += "from wikitopics.tui import web; web.REQUEST_SECONDS = 0.5; "
     program = limits + "from wikitopics.cli import main; main()"
-    process = spawn("watch", "--web", "--session", trained, program=("-c", program), cwd=trained.parent)
+    process = spawn(
+        "watch",
+        "--web",
+        "--session",
+        trained,
+        program=("-c", program),
+        cwd=trained.parent,
+    )
     address = process.stdout.readline().strip()
     yield process, address, urlsplit(address).port
     process.kill()
@@ -225,7 +278,9 @@ def test_a_connection_is_closed_that_sends_no_whole_request_in_time(crowded):
         assert is_closed(idle)
     used = connected(port)
     with used:  # the next request may not come later than the first
-        used.sendall(f"GET {urlsplit(address).path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        used.sendall(
+            f"GET {urlsplit(address).path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        )
         assert used.recv(12) == b"HTTP/1.1 200"
         assert is_closed(used)
     stranger = connected(port)

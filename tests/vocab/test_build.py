@@ -7,14 +7,21 @@ import pytest
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS, BadDocuments, VocabularyRecipe, build_vocabulary
+from wikitopics.vocab.vocabulary import (
+    ENGLISH_STOP_WORDS,
+    BadDocuments,
+    VocabularyRecipe,
+    build_vocabulary,
+)
 
 ALL = VocabularyRecipe(Rule(), (), 1.0)
 
 
 def documents() -> list[str]:
     common = ["the house", "the garden", "the house", "the pond", "the pond", "the garden"]
-    return [f"{one} of theorem theorem theorem" if i < 2 else one for i, one in enumerate(common)] + ["…"] * 9
+    return [
+        f"{one} of theorem theorem theorem" if i < 2 else one for i, one in enumerate(common)
+    ] + ["…"] * 9
 
 
 def test_rare_frequent_short_and_stop_words_stay_out_and_words_that_come_back_win():
@@ -28,7 +35,8 @@ def test_rare_frequent_short_and_stop_words_stay_out_and_words_that_come_back_wi
 
 @pytest.mark.parametrize(("times", "words"), [(5, ("early", "often")), (6, ("early", "later"))])
 def test_after_the_fifth_in_a_document_none_counts(times, words):
-    text = f"{'often ' * times} {'later ' * (times - 1)} {'early ' * (times - 1)}"  # of equals, the first
+    # of equals, the first
+    text = f"{'often ' * times} {'later ' * (times - 1)} {'early ' * (times - 1)}"
     assert build_vocabulary([text, text], ALL, size=2).vocabulary.words == words
 
 
@@ -53,41 +61,87 @@ def test_memory_is_bounded_and_frequent_words_survive():
 def test_words_of_stop_words_stay_out_and_syllables_count_twice():
     texts = ["don't it's the king's n'est m'ba 강물 강 नदी व ሰው"] * 2
     english = VocabularyRecipe(Rule.of_language("en"), ENGLISH_STOP_WORDS, 1.0)
-    assert build_vocabulary(texts, english).vocabulary.words == ("king", "n'est", "नदी", "ሰው", "강물")
+    assert build_vocabulary(texts, english).vocabulary.words == (
+        "king",
+        "n'est",
+        "नदी",
+        "ሰው",
+        "강물",
+    )
     other = VocabularyRecipe(Rule.of_language("uk"), (), 1.0)
-    assert build_vocabulary(["м'яч і п'ять"] * 2, other).vocabulary.lines == ("# rule 2", "м'яч", "п'ять")
+    assert build_vocabulary(["м'яч і п'ять"] * 2, other).vocabulary.lines == (
+        "# rule 2",
+        "м'яч",
+        "п'ять",
+    )
 
 
 def test_a_language_says_how_its_vocabulary_is_built():
-    assert [str(VocabularyRecipe.of_language(code).rule) for code in (None, "en", "de", "tr", "fr")] == [
-        "2 en", "2 en", "2", "2 tr", "2 fr",
-    ]  # fmt: skip
-    assert [VocabularyRecipe.of_language(code).limits(100) for code in ("de", "en")] == [(2, 10), (2, 20)]
+    assert [
+        str(VocabularyRecipe.of_language(code).rule) for code in (None, "en", "de", "tr", "fr")
+    ] == [
+        "2 en",
+        "2 en",
+        "2",
+        "2 tr",
+        "2 fr",
+    ]
+    assert [VocabularyRecipe.of_language(code).limits(100) for code in ("de", "en")] == [
+        (2, 10),
+        (2, 20),
+    ]
     assert not VocabularyRecipe.of_language("de").stop_words
     texts = [*["king's's castle garden"] * 3, *["other words here"] * 20]
-    assert "king's" not in build_vocabulary(texts, VocabularyRecipe.of_language("en")).vocabulary.words
+    assert (
+        "king's" not in build_vocabulary(texts, VocabularyRecipe.of_language("en")).vocabulary.words
+    )
     assert all(word == word.lower() and word.isalpha() for word in ENGLISH_STOP_WORDS)
 
 
 def test_frequent_pairs_are_phrases():
     texts = ["New York river of rivers", "New York and his bridge"] * 10
-    texts += [f"{word} and his river" for word in ("hotel", "castle", "museum", "garden", "square")] * 40
+    texts += [
+        f"{word} and his river" for word in ("hotel", "castle", "museum", "garden", "square")
+    ] * 40
     recipe = VocabularyRecipe.of_language("en", max_df=1.0, phrases=True)
     vocabulary = build_vocabulary(texts, recipe).vocabulary
     assert vocabulary.words == (
-        "bridge", "castle", "garden", "hotel", "museum", "new york", "river", "rivers", "square",
-    )  # fmt: skip
+        "bridge",
+        "castle",
+        "garden",
+        "hotel",
+        "museum",
+        "new york",
+        "river",
+        "rivers",
+        "square",
+    )
     assert vocabulary.split("a New York river, new, York") == ["a", "new york", "river", "new york"]
 
 
 def test_phrases_are_counted_longest_first_from_the_left():
-    vocabulary = Vocabulary.from_lines(["new york", "new york city", "york city hall", "york", "hall", "new"])
-    ids, counts = vocabulary.count("York: New York, New York City Hall. A new hall, york city hall and new")
-    assert dict(zip(ids.tolist(), counts.tolist(), strict=True)) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 2, 5: 2}
+    vocabulary = Vocabulary.from_lines(
+        ["new york", "new york city", "york city hall", "york", "hall", "new"]
+    )
+    ids, counts = vocabulary.count(
+        "York: New York, New York City Hall. A new hall, york city hall and new"
+    )
+    assert dict(zip(ids.tolist(), counts.tolist(), strict=True)) == {
+        0: 1,
+        1: 1,
+        2: 1,
+        3: 1,
+        4: 2,
+        5: 2,
+    }
 
 
 def test_words_of_ones_own_kind():
-    texts = [*["the EU on AI, 5G and covid19 in 2024 — don't"] * 3, *["AI is not art"] * 2, *["rest"] * 5]
+    texts = [
+        *["the EU on AI, 5G and covid19 in 2024 — don't"] * 3,
+        *["AI is not art"] * 2,
+        *["rest"] * 5,
+    ]
 
     def words(*stop_words, **choice):
         recipe = VocabularyRecipe.of_language("en", stop_words or None, **choice)
@@ -95,12 +149,25 @@ def test_words_of_ones_own_kind():
 
     usual = {"max_df": 1.0, "min_letters": 2}
     assert words(digits=True, **usual).lines == (
-        "# rule 2 en digits", "5g", "ai", "art", "covid19", "eu", "rest",
-    )  # fmt: skip
+        "# rule 2 en digits",
+        "5g",
+        "ai",
+        "art",
+        "covid19",
+        "eu",
+        "rest",
+    )
     assert words(**usual, min_df=3).words == ("ai", "covid", "eu", "rest")
     assert words(**usual, min_df=0.4).words == ("ai", "rest")
     assert words(min_letters=2, max_df=3).words == ("art", "covid", "eu")
-    assert words("The", "don't rest", **usual, min_df=3).words == ("ai", "and", "covid", "eu", "in", "on")
+    assert words("The", "don't rest", **usual, min_df=3).words == (
+        "ai",
+        "and",
+        "covid",
+        "eu",
+        "in",
+        "on",
+    )
 
 
 @pytest.mark.parametrize(

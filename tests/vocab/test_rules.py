@@ -1,4 +1,5 @@
-"""Word rule 2: what a word is in many languages, and that everything which counts agrees about it."""
+"""Word rule 2: what a word is in many languages, and that everything which counts agrees about
+it."""
 
 import pickle
 import unicodedata
@@ -13,7 +14,10 @@ from wikitopics.vocab.rules import CUT_SHORT, DOTTED, Rule
 
 WORDS = {
     # language: text, words
-    "de": ("Die Straße führt »über« Groß\u00adbritannien (1984).", "die straße führt über großbritannien"),
+    "de": (
+        "Die Straße führt »über« Groß\u00adbritannien (1984).",
+        "die straße führt über großbritannien",
+    ),
     "en": ("Don't touch 'the kings’ rock'n'roll'; it''s", "don't touch the kings rock'n'roll it s"),
     "fr": (
         "L'homme d’État, aujourd'hui, qu'il n'a jusqu'ici",
@@ -67,7 +71,9 @@ def test_edges(text, words):
 
 def plain_words(text, language):
     """The rule, character by character."""
-    text = unicodedata.normalize("NFC", "".join(" " if "\ud800" <= c <= "\udfff" else c for c in text))
+    text = unicodedata.normalize(
+        "NFC", "".join(" " if "\ud800" <= c <= "\udfff" else c for c in text)
+    )
     for of, to in (("\u2019", "'"), ("\u02bc", "'"), ("\u05f3", "'")):
         text = text.replace(of, to)
     inside = "'\u200c\u05f4"
@@ -104,7 +110,10 @@ def test_words_are_what_the_rule_says(text, language):
     assert words == list(plain_words(text, language))
 
 
-@given(st.text(st.sampled_from(ALPHABET) | st.characters(), max_size=40), st.sampled_from(["", "tr", "fr"]))
+@given(
+    st.text(st.sampled_from(ALPHABET) | st.characters(), max_size=40),
+    st.sampled_from(["", "tr", "fr"]),
+)
 def test_every_way_to_count_agrees(text, language):
     rule = Rule.of_language(language)
     words = rule.words(text)

@@ -1,4 +1,5 @@
-"""Word rule 3: words that are separated first, by a stand-in, or by what is installed (`interop`)."""
+"""Word rule 3: words that are separated first, by a stand-in, or by what is installed
+(`interop`)."""
 
 import re
 import sys
@@ -22,7 +23,13 @@ def pairs(monkeypatch):
 
 
 def test_words_are_those_of_the_segmenter_read_by_rule_2(pairs):
-    assert Rule.of_language("ja-JP").split("東京都庁PC\udc80x7a。") == ["東京", "都庁", "pc", "x", "a"]
+    assert Rule.of_language("ja-JP").split("東京都庁PC\udc80x7a。") == [
+        "東京",
+        "都庁",
+        "pc",
+        "x",
+        "a",
+    ]
     assert wt.words("ja")("東京都庁") == ["東京", "都庁"]
     recipe = VocabularyRecipe.of_language("ja", ["都庁"], max_df=1.0)
     vocabulary = build_vocabulary(["東京都庁区役", "区役東京"], recipe).vocabulary
@@ -58,7 +65,9 @@ def test_a_package_that_does_not_load_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setattr(segmenters, "PACKAGES", {"th": ("numpy",)})
     monkeypatch.setitem(sys.modules, "wikitopics.vocab.segmenters.th", None)
     segmenters._words.cache_clear()
-    with pytest.raises(UnseparatedWords, match=r"^what separates the words of Thai does not load: "):
+    with pytest.raises(
+        UnseparatedWords, match=r"^what separates the words of Thai does not load: "
+    ):
         wt.words("th")("ก")
     with pytest.raises(ValueError, match=r"^lang Thai: give the code of a language"):
         wt.words("Thai")
@@ -82,7 +91,10 @@ SENTENCES = {
         "臺灣的计算机科学與資訊工程,開發於臺北。NBA的第3次比賽",
         "台湾 计算机科学 资讯 工程 开发 台北 nba 比赛",
     ),
-    "th": ("กระทรวงวิทยาศาสตร์ เทคโนโลยีและพลังงาน 2532 NBA", "กระทรวง วิทยาศาสตร์ เทคโนโลยี และ พลังงาน nba"),
+    "th": (
+        "กระทรวงวิทยาศาสตร์ เทคโนโลยีและพลังงาน 2532 NBA",
+        "กระทรวง วิทยาศาสตร์ เทคโนโลยี และ พลังงาน nba",
+    ),
 }
 HOSTILE = (
     "計算機科學กา" * 80_000,
@@ -103,7 +115,10 @@ def test_words_by_language(language):
     assert rule.split(text) == words.split()
     assert all(map(rule.is_word, words.split()))
     for hostile in (*HOSTILE, "".join(map(chr, range(0x3000)))):
-        assert rule.split(f"{text}\n{hostile}\ud800\x00\n{text}")[: len(words.split())] == words.split()
+        assert (
+            rule.split(f"{text}\n{hostile}\ud800\x00\n{text}")[: len(words.split())]
+            == words.split()
+        )
 
 
 @pytest.fixture
@@ -144,7 +159,9 @@ def test_long_thai_repetitions_are_cut_and_nothing_is_lost(thai, monkeypatch):
     longest = []
     segment = thai.nlpo3.segment
     monkeypatch.setattr(
-        thai.nlpo3, "segment", lambda text, name: [longest.append(len(text)), *segment(text, name)][1:]
+        thai.nlpo3,
+        "segment",
+        lambda text, name: [longest.append(len(text)), *segment(text, name)][1:],
     )
     for part in ("ส", "อิ", "รอม", "บงกชกร"):
         text = f"กระทรวง{part * 1000}กระทรวง"

@@ -68,7 +68,10 @@ def test_a_file_of_words_is_read_as_a_shipped_one_is(tmp_path):
         (b"apple\nPear\n", "line 2: 'Pear' .* lower case"),
         (b"apple\nnew  york\n", "line 2: 'new  york' .* one word"),
         (b"apple\n2pac\n", "line 2: '2pac' .* with digits need `# rule 2 digits`"),
-        ("apple\nकिला\n".encode(), "line 2: .* marks or apostrophes need `# rule 2` as the first line"),
+        (
+            "apple\nकिला\n".encode(),
+            "line 2: .* marks or apostrophes need `# rule 2` as the first line",
+        ),
         (b"# rule 2\napple\ndon\xe2\x80\x99t\n", "line 3: .* one word"),
         (b"# rule 2\napple\npear\napple\n", "line 4: 'apple' repeats line 2"),
         (b"# rule 2\n", "no word"),
@@ -101,5 +104,7 @@ def test_a_file_too_large_for_words_says_how_large_it_may_be(tmp_path):
     path = tmp_path / "dump.xml"
     with path.open("wb") as file:
         file.truncate(64 * 2**20 + 1)
-    with pytest.raises(BadVocabulary, match=r"dump\.xml: over 64 MiB is too large for a word list$"):
+    with pytest.raises(
+        BadVocabulary, match=r"dump\.xml: over 64 MiB is too large for a word list$"
+    ):
         Vocabulary.from_file(path)

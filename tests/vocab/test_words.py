@@ -16,7 +16,9 @@ def plain_words(text: str) -> list[str]:
 
 
 MANY_SEPARATORS = "".join(map(chr, range(0x2000, 0x2100)))
-OF_MOST_KINDS = st.text(st.characters(categories=["L", "M", "N", "P", "S", "Z", "Cs"]), min_size=200)
+OF_MOST_KINDS = st.text(
+    st.characters(categories=["L", "M", "N", "P", "S", "Z", "Cs"]), min_size=200
+)
 
 
 @given(st.text() | OF_MOST_KINDS.map(lambda text: MANY_SEPARATORS + text))

@@ -1,4 +1,5 @@
-"""A wiki on loopback in many languages: short articles about water, music and the sky, made for the tests."""
+"""A wiki on loopback in many languages: short articles about water, music and the sky, made for the
+tests."""
 
 import random
 import tomllib
@@ -17,7 +18,8 @@ SUBJECTS, UNSPACED_SUBJECTS, TITLES = DATA["words"], DATA["unspaced"], DATA["tit
 
 
 class Polyglot(FaultyApi):
-    """A wiki in one language. Each article has four of its subject's words, so that none is frequent."""
+    """A wiki in one language. Each article has four of its subject's words, so that none is
+    frequent."""
 
     def __init__(self, language, size):
         super().__init__(SampleArticles(synthetic_corpus(20), size))
@@ -28,11 +30,15 @@ class Polyglot(FaultyApi):
         chosen = random.Random(index).sample(self.subjects[index % 3], 3)
         if self.language in UNSPACED_SUBJECTS:  # three of six words would be frequent
             chosen = [chosen[0]] * 3
-        return f"== 1 ==\n'''{chosen[0]}''': {chosen[1]}, [[{chosen[2]}|{chosen[0]}]] «{chosen[1]}» (1984)."
+        return (
+            f"== 1 ==\n'''{chosen[0]}''': {chosen[1]}, [[{chosen[2]}|{chosen[0]}]] «{chosen[1]}» "
+            "(1984)."
+        )
 
 
 def linked(language, index):
-    """The titles that an article links to: two of its subject's eight, in turn, so that none is frequent."""
+    """The titles that an article links to: two of its subject's eight, in turn, so that none is
+    frequent."""
     titles, turn = TITLES[language][index % 3].split(";"), index // 3
     return [titles[turn % 8], titles[(turn + 1 + turn // 8 % 7) % 8]]
 

@@ -1,4 +1,5 @@
-"""`compare`: sessions and models beside each other, on articles that none of them has trained on."""
+"""`compare`: sessions and models beside each other, on articles that none of them has trained
+on."""
 
 import json
 import shutil
@@ -66,7 +67,12 @@ def test_what_is_not_known_is_said(cli, trained, other, home):
     assert "other did not record" in outcome.err
 
 
-def test_documents_of_another_file_are_taken_for_other_ones_and_that_is_said(cli, trained, other, corpus_of):
+def test_documents_of_another_file_are_taken_for_other_ones_and_that_is_said(
+    cli,
+    trained,
+    other,
+    corpus_of,
+):
     other(of=corpus_of(300, seed=9))
     outcome = cli("compare", "default", "other")
     assert outcome.out.startswith("60 documents")

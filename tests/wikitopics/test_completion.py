@@ -10,7 +10,9 @@ from wikitopics.session.paths import session_path
 def offered(*words):
     """What is offered for the last of these words."""
     *before, begun = words
-    return ShellComplete(wikitopics, {}, "wikitopics", "_WIKITOPICS_COMPLETE").get_completions(before, begun)
+    return ShellComplete(wikitopics, {}, "wikitopics", "_WIKITOPICS_COMPLETE").get_completions(
+        before, begun
+    )
 
 
 def values(*words):
@@ -42,7 +44,9 @@ def test_sessions_models_and_topics_with_their_names(trained):
     assert models
     topics = offered("history", "--session", name, "--model", models[0], "")
     assert topics
-    assert all(topic.help and "," not in topic.help for topic in topics), "fish cuts help at a comma"
+    assert all(topic.help and "," not in topic.help for topic in topics), (
+        "fish cuts help at a comma"
+    )
     one = topics[0].value
     assert one in values("articles", "--session", name, "--topic", one)
     assert one in values("topics", "rename", "--session", name, one)

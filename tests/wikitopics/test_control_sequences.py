@@ -1,5 +1,5 @@
-"""Nothing that a stranger's session or a path holds acts on the terminal that shows it: not in what commands
-print and ask, nor in Python's reprs, warnings and exceptions."""
+"""Nothing that a stranger's session or a path holds acts on the terminal that shows it: not in what
+commands print and ask, nor in Python's reprs, warnings and exceptions."""
 
 import contextlib
 import json
@@ -21,7 +21,8 @@ ACTS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-
 
 @pytest.fixture
 def stranger(trained_once, tmp_path):
-    """A stranger's session, in a file and a folder with such names, all of whose texts are such too."""
+    """A stranger's session, in a file and a folder with such names, all of whose texts are such
+    too."""
     folder = tmp_path / f"f{ESC}\nx"
     folder.mkdir()
     path = folder / f"s{ESC}\nwikitopics: all is well.db"
@@ -32,7 +33,11 @@ def stranger(trained_once, tmp_path):
     sql(path, "UPDATE articles SET title = ? || page_id", bad)
     sql(path, "UPDATE events SET message = ?", bad)
     sql(path, "UPDATE runs SET reason = ?", bad)
-    sql(path, "INSERT INTO given_names SELECT 0, number, ? FROM (SELECT 0 AS number UNION SELECT 1)", bad)
+    sql(
+        path,
+        "INSERT INTO given_names SELECT 0, number, ? FROM (SELECT 0 AS number UNION SELECT 1)",
+        bad,
+    )
     for table, column in (("topic_names", "name"), ("topic_events", "name"), ("areas", "name")):
         with contextlib.suppress(Exception):
             sql(path, f"UPDATE {table} SET {column} = ?", bad)
@@ -47,7 +52,9 @@ def stranger(trained_once, tmp_path):
 
 def check(text, *, lines=True):
     assert not ACTS.search(text), repr(text)
-    assert not lines or not any(line.startswith("wikitopics: all is well") for line in text.split("\n"))
+    assert not lines or not any(
+        line.startswith("wikitopics: all is well") for line in text.split("\n")
+    )
 
 
 COMMANDS = [
@@ -81,7 +88,11 @@ def test_what_commands_print(cli, stranger, words):
     with SessionReader(stranger) as reader:
         title = reader.recent_articles()[0].title
     given = [{"SESSION": str(stranger), "TITLE": title}.get(word, word) for word in words]
-    named = () if "SESSION" in words and words[0] in ("compare", "sessions") else ("--session", str(stranger))
+    named = (
+        ()
+        if "SESSION" in words and words[0] in ("compare", "sessions")
+        else ("--session", str(stranger))
+    )
     done = cli(*given, *named)
     check(done.out)
     check(done.err)

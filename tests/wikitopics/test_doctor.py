@@ -29,7 +29,10 @@ def test_a_folder_that_cannot_be_created(checked, home, tmp_path, monkeypatch):
     assert code == 1
     for place in ("sessions", "config file"):
         assert not found[place]["ok"]
-        assert f"{tmp_path / 'file' / 'home'} cannot be created (Not a directory)" in found[place]["detail"]
+        assert (
+            f"{tmp_path / 'file' / 'home'} cannot be created (Not a directory)"
+            in found[place]["detail"]
+        )
     assert "disk" not in found, "nobody knows which one it would be"
 
 
@@ -50,7 +53,11 @@ def test_it_leaves_nothing_behind(checked, home, there):
     [
         ("", True, "only Wikipedia and Wikimedia's other servers need one"),
         ("nobody", False, ""),
-        ("w:User:Some_One", True, f"User-Agent: wikitopics/{__version__} ([[User:Some One]]) aiohttp/"),
+        (
+            "w:User:Some_One",
+            True,
+            f"User-Agent: wikitopics/{__version__} ([[User:Some One]]) aiohttp/",
+        ),
     ],
 )
 def test_the_contact_as_it_is_sent_or_what_it_is_for(checked, monkeypatch, contact, fine, says):
@@ -65,7 +72,10 @@ def test_what_other_packages_bring(checked, install):
     head = "from wikitopics.crawler.texts.source import Texts, PageKind\n"
     mine = f"{head}class Mine(Texts):\n    name, label = 'mine', 'Mine'\n"
     install(mine, "wikitopics.sources", mine="mine_sources:Mine")
-    bare = f"{head}class Bare(PageKind):\n    name, identity, open = 'bare', Texts.identity, Texts.open\n"
+    bare = (
+        f"{head}class Bare(PageKind):\n    name, identity, open = 'bare', Texts.identity, "
+        "Texts.open\n"
+    )
     install(bare, "wikitopics.sources", bare="bare_sources:Bare")
     install("raise RuntimeError('broken on purpose')", "wikitopics.models", odd="odd_models:Kind")
     code, found = checked()

@@ -1,4 +1,5 @@
-"""Dumps at the command line: rules for Wikimedia's server, counting on a cluster, trainers killed."""
+"""Dumps at the command line: rules for Wikimedia's server, counting on a cluster, trainers
+killed."""
 
 import asyncio
 import contextlib
@@ -45,7 +46,10 @@ def test_a_start_after_an_error_says_when_to_try_again(cli, one_line, server, ho
 
 def test_a_rest_is_shown_and_ended_by_a_stop(cli, counted_here, spawn, server):
     assert cli(*TRAIN, *GERMAN, "--articles", 64).code == 0
-    server.acts, server.always = [None], says(502)  # the session opens, and then has too little to go on
+    server.acts, server.always = (
+        [None],
+        says(502),
+    )  # the session opens, and then has too little to go on
     trainer = spawn(*TRAIN, program=("-c", IN_PIECES), stdout=subprocess.DEVNULL)
     try:
         until(lambda: "answers 502" in cli("status").out or trainer.poll() is not None)
@@ -107,11 +111,30 @@ def test_no_scheduler_there(on_a_cluster, tmp_path, monkeypatch):
     [(german, ("--lang", "de")), (english_links, ("--tokens", "links"))],
     ids=["words", "links"],
 )
-def test_new_words_are_counted_here_and_the_rest_there(text, asked, cli, counted_here, dask, home, tmp_path):
+def test_new_words_are_counted_here_and_the_rest_there(
+    text,
+    asked,
+    cli,
+    counted_here,
+    dask,
+    home,
+    tmp_path,
+):
     """And the session comes out as without a cluster."""
     path = tmp_path / "dewiki.xml.bz2"
     path.write_bytes(multistream(range(1, 401), text=text))
-    train = ("train", "--dump", path, *asked, "--vocab-articles", 250, "--batch-size", 64, "--topics", 3)
+    train = (
+        "train",
+        "--dump",
+        path,
+        *asked,
+        "--vocab-articles",
+        250,
+        "--batch-size",
+        64,
+        "--topics",
+        3,
+    )
     dask.start_scheduler()
     dask.start_worker()
     found = []
@@ -129,9 +152,21 @@ def test_new_words_are_counted_here_and_the_rest_there(text, asked, cli, counted
 
 
 LATEST = "/dewiki/latest/dump.xml.bz2"
-OPTIONS = ["--lang", "de", "--topics", "3", "--batch-size", "64", "--seed", "1", "--vocab-articles", "450"]
+OPTIONS = [
+    "--lang",
+    "de",
+    "--topics",
+    "3",
+    "--batch-size",
+    "64",
+    "--seed",
+    "1",
+    "--vocab-articles",
+    "450",
+]
 PIECES = {**SMALL, "remote.BLOCK": 400, "remote.MOST": 15_000}
-"""The articles held out must not bring the whole dump with them, or it is trained before it can be killed."""
+"""The articles held out must not bring the whole dump with them, or it is trained before it can be
+killed."""
 IN_SMALL_PIECES = f"""
 import importlib, os, sys
 os.cpu_count = lambda: 1  # one worker is started sooner
@@ -174,12 +209,23 @@ class Gate:
 
 @pytest.mark.long
 @pytest.mark.parametrize("tokens", ["words", "links"])
-def test_same_bits_after_any_kill(tokens, cli, spawn, in_small_pieces, counted_here, home, states, one_line):
+def test_same_bits_after_any_kill(
+    tokens,
+    cli,
+    spawn,
+    in_small_pieces,
+    counted_here,
+    home,
+    states,
+    one_line,
+):
     def start():
         return spawn(*train, program=("-c", IN_SMALL_PIECES), stdout=subprocess.DEVNULL)
 
     def text(number):
-        return german(number) if tokens == "words" else f"[[{']] [['.join(german(number).split())}]]"
+        return (
+            german(number) if tokens == "words" else f"[[{']] [['.join(german(number).split())}]]"
+        )
 
     data = multistream(range(1, 1401), every=10, text=text)
     with served({LATEST: data}) as server:
@@ -187,7 +233,9 @@ def test_same_bits_after_any_kill(tokens, cli, spawn, in_small_pieces, counted_h
         assert cli(*train, "--session", "whole").code == 0
         path, gate = home / "killed.db", Gate(server)
         train += ["--session", "killed"]
-        gate.kill(start(), path, lambda settings, status: settings.building and status.pending >= 50)
+        gate.kill(
+            start(), path, lambda settings, status: settings.building and status.pending >= 50
+        )
         for words in (["infer", __file__], ["export", "words"]):
             one_line(cli(*words, "--session", "killed"), 1, "still building its vocabulary")
         assert "no topics yet" in cli("topics", "--session", "killed").err

@@ -1,4 +1,5 @@
-"""Session files that are missing, foreign, newer, damaged or in use: one line and the right exit code."""
+"""Session files that are missing, foreign, newer, damaged or in use: one line and the right exit
+code."""
 
 import io
 import json
@@ -43,24 +44,40 @@ def test_a_newer_format(cli, command, trained, one_line):
     one_line(cli(*command), 5, "newer", "upgrade")
 
 
-def test_a_second_trainer_is_told_how_to_watch_or_stop_the_first(cli, corpus, trained, home, one_line):
+def test_a_second_trainer_is_told_how_to_watch_or_stop_the_first(
+    cli,
+    corpus,
+    trained,
+    home,
+    one_line,
+):
     for path, named in ((trained, ""), (home / "two.db", " --session two")):
         trained.rename(path)
         with TrainerLock(path):
             outcome = cli("train", *corpus.options(), "--session", path.stem)
             told = cli.json("status", "--session", path.stem)
-        one_line(outcome, 4, f"pid {os.getpid()}", f"`wikitopics watch{named}`", f"`wikitopics stop{named}`")
+        one_line(
+            outcome,
+            4,
+            f"pid {os.getpid()}",
+            f"`wikitopics watch{named}`",
+            f"`wikitopics stop{named}`",
+        )
         assert told["pid"] == os.getpid()
 
 
-@pytest.mark.parametrize("command", ["status", "topics", "train", "watch", "export topics", "backup copy.db"])
+@pytest.mark.parametrize(
+    "command", ["status", "topics", "train", "watch", "export topics", "backup copy.db"]
+)
 def test_a_session_that_is_no_regular_file(cli, command, tmp_path, monkeypatch, one_line):
     monkeypatch.chdir(tmp_path)
     os.mkfifo(tmp_path / "pipe.db")
     for path in ("./pipe.db", "/dev/zero"):
         one_line(cli(*command.split(), "--session", path), 5, "not a session")
     if os.path.exists("/proc/self/mem"):
-        one_line(cli(*command.split(), "--session", "/proc/self/mem"), 5, "not a wikitopics session")
+        one_line(
+            cli(*command.split(), "--session", "/proc/self/mem"), 5, "not a wikitopics session"
+        )
 
 
 def test_counts_vocabulary_and_log_that_are_pipes(cli, corpus, tmp_path, one_line):
@@ -95,7 +112,8 @@ def test_the_session_folder_is_a_file(cli, home, corpus, one_line):
     "change",
     [
         "UPDATE models SET arrays = x'6a756e6b'",
-        "UPDATE models SET arrays = CAST(substr(arrays, 1, 200) || x'7f' || substr(arrays, 202) AS BLOB)",
+        "UPDATE models SET arrays = CAST(substr(arrays, 1, 200) || x'7f' || substr(arrays, 202) AS "
+        "BLOB)",
         "UPDATE models SET scalars = '{'",
         "UPDATE models SET scalars = '[]'",
         "UPDATE models SET scalars = json_remove(scalars, '$.kappa')",
@@ -129,7 +147,14 @@ def test_damage_within_a_value_is_one_line(cli, trained, change, command, tmp_pa
     ],
 )
 @pytest.mark.parametrize("command", [["train"], ["compare", "default"]])
-def test_damage_in_what_names_the_source_is_one_line(cli, trained, source, identity, command, one_line):
+def test_damage_in_what_names_the_source_is_one_line(
+    cli,
+    trained,
+    source,
+    identity,
+    command,
+    one_line,
+):
     for key, value in (("source", source), ("source_options", identity)):
         sql(trained, "UPDATE settings SET value = ? WHERE key = ?", json.dumps(value), key)
     one_line(cli(*command), 5, "damaged (settings.source_options: ")
@@ -140,14 +165,29 @@ def test_damage_in_what_names_the_source_is_one_line(cli, trained, source, ident
 
 @pytest.mark.parametrize(
     "command",
-    ["export topics -o", "export model -o", "vocab build A -o", "train --log", "backup", "train --session"],
+    [
+        "export topics -o",
+        "export model -o",
+        "vocab build A -o",
+        "train --log",
+        "backup",
+        "train --session",
+    ],
 )
-def test_nothing_is_written_over_a_session_or_a_part_of_one(cli, trained, command, tmp_path, one_line):
+def test_nothing_is_written_over_a_session_or_a_part_of_one(
+    cli,
+    trained,
+    command,
+    tmp_path,
+    one_line,
+):
     (tmp_path / "text.txt").write_text("aaa aab aac")
     (tmp_path / "link").symlink_to(trained)
     before = trained.read_bytes()
     words = [tmp_path / "text.txt" if word == "A" else word for word in command.split()]
-    parts = [trained.with_name(trained.name + ending) for ending in ("-wal", "-shm", "-journal", ".lock")]
+    parts = [
+        trained.with_name(trained.name + ending) for ending in ("-wal", "-shm", "-journal", ".lock")
+    ]
     for target in (*parts, *((trained, tmp_path / "link") if command != "train --session" else ())):
         outcome = cli(*words, target)
         one_line(outcome, 1 if command == "backup" and "already exists" in outcome.err else 2)
@@ -187,7 +227,9 @@ def test_nothing_acts_on_the_terminal_that_shows_the_log(cli, corpus, tmp_path):
 
 def test_the_default_session_is_not_gone_on_with_by_accident(cli, home, tmp_path, one_line):
     for name in "ab":
-        rows = [json.dumps({"text": "aaa aab aac aad", "id": f"{name}{number}"}) for number in range(40)]
+        rows = [
+            json.dumps({"text": "aaa aab aac aad", "id": f"{name}{number}"}) for number in range(40)
+        ]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
     (tmp_path / "words.txt").write_text("aaa\naab\naac\naad\n")
     first, second = (("--texts", tmp_path / f"{name}.jsonl") for name in "ab")
@@ -198,7 +240,13 @@ def test_the_default_session_is_not_gone_on_with_by_accident(cli, home, tmp_path
     holds = f"session default holds {before} documents (a.jsonl)"
     one_line(cli("train", *second), 2, holds, "`--session NAME`", "`--session default`")
     for other in (("--source", "api"), ("--topics", 7), ("--seed", 5)):
-        one_line(cli("train", *other), 2, holds, "`--session NAME`", f"{other[0]} {other[1]}: this session")
+        one_line(
+            cli("train", *other),
+            2,
+            holds,
+            "`--session NAME`",
+            f"{other[0]} {other[1]}: this session",
+        )
     assert status(home / "default.db").documents == before
     cli.ok("train", *second, "--session", "default")
     assert status(home / "default.db").documents > before

@@ -13,10 +13,25 @@ from tests.crawler.dumps import dump
 from wikitopics.option import ROOMS
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
-NAMES = [*ROOMS, "wikitopics", "numpy", "click", "json", "pickle", "signal", "logging", "multiprocessing"]
+NAMES = [
+    *ROOMS,
+    "wikitopics",
+    "numpy",
+    "click",
+    "json",
+    "pickle",
+    "signal",
+    "logging",
+    "multiprocessing",
+]
 NAMES += ["sitecustomize"]
 COMMANDS = ["--version", "status"]
-LONG = ["doctor --offline", "demo --headless --articles 100", "infer here.txt", "export model -o model.npz"]
+LONG = [
+    "doctor --offline",
+    "demo --headless --articles 100",
+    "infer here.txt",
+    "export model -o model.npz",
+]
 LONG += ["train --articles 128 --threads 1", "vocab build here.txt -o words.txt"]
 
 installed = pytest.mark.skipif(not PROGRAM.exists(), reason="the command is not installed")
@@ -27,11 +42,16 @@ def hostile(tmp_path, monkeypatch):
     """The working directory: whatever is imported from it says so in a file beside it."""
     folder, told = tmp_path / "hostile", tmp_path / "told"
     folder.mkdir()
-    code = f"with open({str(told)!r}, 'a') as file: file.write(__name__ + '\\n')\nraise SystemExit(99)\n"
+    code = (
+        f"with open({str(told)!r}, 'a') as file: file.write(__name__ + '\\n')\nraise "
+        "SystemExit(99)\n"
+    )
     for name in NAMES:
         (folder / f"{name}.py").write_text(code)
     words = [a + b for a in ("river", "lake", "song", "star") for b in "abcdefgh"]
-    (folder / "here.txt").write_text("\n\n".join(" ".join(words[n % 9 :: 3]) for n in range(60)) + " aaa aab")
+    (folder / "here.txt").write_text(
+        "\n\n".join(" ".join(words[n % 9 :: 3]) for n in range(60)) + " aaa aab"
+    )
     monkeypatch.chdir(folder)
     monkeypatch.delenv("PYTHONPATH", raising=False)
     yield
@@ -39,7 +59,9 @@ def hostile(tmp_path, monkeypatch):
 
 
 @installed
-@pytest.mark.parametrize("command", [*COMMANDS, *(pytest.param(one, marks=pytest.mark.long) for one in LONG)])
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, *(pytest.param(one, marks=pytest.mark.long) for one in LONG)]
+)
 def test_commands(trained, hostile, command):
     # Long enough to compile the kernels first.
     done = subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, timeout=500)
@@ -57,7 +79,9 @@ def test_the_trainer_that_the_screen_starts(hostile, home, tmp_path):
         "trainer = start_trainer(path, ['demo', '--headless', '--articles', '60'])\n"
         "raise SystemExit(trainer.wait())"
     )
-    done = subprocess.run([sys.executable, script], env={**os.environ, "PYTHONSAFEPATH": ""}, timeout=500)
+    done = subprocess.run(
+        [sys.executable, script], env={**os.environ, "PYTHONSAFEPATH": ""}, timeout=500
+    )
     log = home / "demo.db.log"
     assert done.returncode == 0, log.read_text() if log.exists() else ""
     assert "60 articles" in log.read_text()
@@ -94,7 +118,8 @@ print([name for name in sys.modules if name.partition(".")[0] in {rooms!r}])
 
 @pytest.fixture
 def theirs(tmp_path, monkeypatch):
-    """The working directory, where Python looks first: a module of the name of each room, not to be run."""
+    """The working directory, where Python looks first: a module of the name of each room, not to be
+    run."""
     folder = tmp_path / "theirs"
     folder.mkdir()
     for room in ROOMS:
@@ -132,10 +157,16 @@ def test_nothing_of_ours_has_a_name_of_its_own():
 @pytest.mark.parametrize(
     "what", ["from model import OnlineModel", "import session.errors", "import model.online"]
 )
-def test_a_package_for_an_older_version_is_told_the_new_name(what, install, cli, one_line, monkeypatch):
+def test_a_package_for_an_older_version_is_told_the_new_name(
+    what,
+    install,
+    cli,
+    one_line,
+    monkeypatch,
+):
     room = what.split()[1].partition(".")[0]
-    # First: it is what remembers the path, and without this repository, as after a wheel's installation, it
-    # would never come back.
+    # First: it is what remembers the path, and without this repository, as after a wheel's
+    # installation, it would never come back.
     install(f"{what}\nclass Kind: pass", "wikitopics.models", old="old_model:Kind")
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(ROOT))])
     one_line(cli("train", "--model", "old"), 2, f"import wikitopics.{room} instead")

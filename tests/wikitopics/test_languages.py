@@ -23,8 +23,11 @@ LINKS = ["--tokens", "links"]
 
 
 def check_topics_and_vocabulary(cli, home, subjects, rule):
-    """Topics hold words of the subjects alone, of several; their words are found again by another session."""
-    found = [{word["word"] for word in topic["words"]} for topic in cli.json("topics", "--top", "10")]
+    """Topics hold words of the subjects alone, of several; their words are found again by another
+    session."""
+    found = [
+        {word["word"] for word in topic["words"]} for topic in cli.json("topics", "--top", "10")
+    ]
     assert len(found) == 3
     assert set().union(*found) <= set().union(*subjects)
     of = [max(range(3), key=lambda s, t=topic: len(subjects[s] & t)) for topic in found]
@@ -32,7 +35,11 @@ def check_topics_and_vocabulary(cli, home, subjects, rule):
     (kept,) = (home / "vocabularies").glob("*.txt")
     text = kept.read_text()
     assert text.splitlines()[0] == f"# rule {rule}"
-    assert cli("vocab", "show", kept.stem).out == text == cli("vocab", "show", "--session", "default").out
+    assert (
+        cli("vocab", "show", kept.stem).out
+        == text
+        == cli("vocab", "show", "--session", "default").out
+    )
     return kept
 
 
@@ -51,12 +58,20 @@ def test_topics_are_made_of_whole_words(cli, counted_here, samples_are_shared, h
     check_topics_and_vocabulary(cli, home, words_of(language), Rule.of_language(language))
 
 
-def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, samples_are_shared, home, one_line):
+def test_a_vocabulary_that_is_kept_is_not_built_again(
+    cli,
+    counted_here,
+    samples_are_shared,
+    home,
+    one_line,
+):
     asked = []
     with polyglot("de", 300, asked) as url:
         train = ["train", "--api-url", url, "--lang", "de", "--vocab-articles", 200, *SMALL]
         assert cli(*train).code == 0
-        texts = [query["grncontinue"] for query in asked if "grncontinue" in query and "rvprop" in query]
+        texts = [
+            query["grncontinue"] for query in asked if "grncontinue" in query and "rvprop" in query
+        ]
         assert len(texts) == len(set(texts)) > 0, "nothing is fetched twice"
         assert "is built first" not in cli.ok(*train, "--session", "again").err
         (kept,) = (home / "vocabularies").glob("*.txt")
@@ -64,7 +79,9 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, samples
         compared = cli("compare", "default", "again", "third")
         assert (compared.code, compared.err) == (0, "")
         # As it always was: a vocabulary that is named is taken.
-        assert cli(*train, "--session", "english", "--vocab", "english", "--held-out", "0").code == 0
+        assert (
+            cli(*train, "--session", "english", "--vocab", "english", "--held-out", "0").code == 0
+        )
         one_line(cli(*train, "--session", "again", "--vocab", "english"), 2, "--vocab english")
     now = status(home / "default.db")
     assert (now.articles, now.held_out, now.pending, now.crawled) == (270, 30, 0, 300)
@@ -114,7 +131,10 @@ def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_
     (home / "vocabularies").mkdir(parents=True)
     (home / "vocabularies" / "texts.txt").write_text("autre\nmots\n")
     train = ["train", "--texts", tmp_path / "texts.jsonl", *SMALL, "--passes", "2"]
-    assert "from 270 documents; it is not saved for other sessions" in cli.ok(*train, "--lang", "fr").err
+    assert (
+        "from 270 documents; it is not saved for other sessions"
+        in cli.ok(*train, "--lang", "fr").err
+    )
     words = cli.ok("vocab", "show", "--session", "default").out.splitlines()
     assert words[0] == "# rule 2 fr"
     assert "étoile" in words
@@ -123,7 +143,9 @@ def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_
     for command in (train, more):
         one_line(cli(*command, "--lang", "de"), 2, "--lang de", "was made with fr")
         cli.ok(*command, "--lang", "FR")
-    one_line(cli(*train[:3], "--session", "other", "--lang", "lo"), 2, "Lao is written without spaces")
+    one_line(
+        cli(*train[:3], "--session", "other", "--lang", "lo"), 2, "Lao is written without spaces"
+    )
 
 
 def titles_of(language):
@@ -140,7 +162,13 @@ def of_titles(cli, counted_here, home):
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th"])
 def test_without_blanks_topics_are_of_links(
-    cli, counted_here, samples_are_shared, home, one_line, language, monkeypatch
+    cli,
+    counted_here,
+    samples_are_shared,
+    home,
+    one_line,
+    language,
+    monkeypatch,
 ):
     monkeypatch.setattr(segmenters, "PACKAGES", {language: ("no-such-package",)})
     with polyglot(language, 400, kind=Linked) as url:
@@ -156,12 +184,19 @@ def test_without_blanks_topics_are_of_links(
 
 
 def test_pages_and_dumps_give_the_same_counts_as_the_api(
-    cli, counted_here, samples_are_shared, home, tmp_path
+    cli,
+    counted_here,
+    samples_are_shared,
+    home,
+    tmp_path,
 ):
     file = tmp_path / "dump.xml.bz2"
     head = head_of("https://de.wikivoyage.org/wiki/Hauptseite")
     file.write_bytes(multistream(range(1, 401), every=20, text=english_links, head=head))
-    with polyglot("en", 400, kind=Linked) as url, served({"/d.xml.bz2": file.read_bytes()}) as server:
+    with (
+        polyglot("en", 400, kind=Linked) as url,
+        served({"/d.xml.bz2": file.read_bytes()}) as server,
+    ):
         for name, source in {
             "api": ["--api-url", url],
             "pages": ["--api-url", url, "--source", "html"],
@@ -169,7 +204,10 @@ def test_pages_and_dumps_give_the_same_counts_as_the_api(
             "http": ["--dump", server.url + "/d.xml.bz2", "--lang", "de"],
         }.items():
             assert cli("train", *source, *LINKS, *OF_250, "--session", name).code == 0, name
-    words = {name: cli("export", "words", "--session", name).out for name in ("api", "pages", "file", "http")}
+    words = {
+        name: cli("export", "words", "--session", name).out
+        for name in ("api", "pages", "file", "http")
+    }
     assert words["api"] == words["pages"]
     exported = {row.rsplit(",", 2)[0].strip('"') for row in words["api"].splitlines()[1:]}
     assert exported == set().union(*titles_of("en"))
@@ -184,12 +222,16 @@ def test_what_has_no_links_is_refused(cli, home, one_line, tmp_path):
     texts, words = tmp_path / "t.jsonl", tmp_path / "words.txt"
     texts.write_text('{"text": "one"}\n')
     words.write_text("one\ntwo\n")
-    one_line(cli("train", *LINKS, "--texts", texts), 2, "--source texts has no links between articles")
+    one_line(
+        cli("train", *LINKS, "--texts", texts), 2, "--source texts has no links between articles"
+    )
     one_line(cli("train", *LINKS, "--counts", texts), 2, "--source counts has no links")
     one_line(cli("train", *LINKS, "--source", "recent"), 2, "--source recent has no links")
     assert cli("demo", "--headless", *LINKS).code == 2
     one_line(cli("train", *LINKS, "--dump", "-"), 2, "needs a vocabulary of titles")
-    one_line(cli("train", *LINKS, "--vocab", words, "--contact", "a@b.org"), 2, "vocabulary of words")
+    one_line(
+        cli("train", *LINKS, "--vocab", words, "--contact", "a@b.org"), 2, "vocabulary of words"
+    )
     words.write_text("# rule links\nParis, Texas\nD-Day\n")
     one_line(cli("train", "--vocab", words, "--contact", "a@b.org"), 2, "add --tokens links")
     words.write_text("# rule links\nParis\n Rome\n")
@@ -226,7 +268,9 @@ def test_titles_are_told_apart_wherever_they_are_shown(cli, of_titles, one_line,
     if find_spec("jinja2"):
         cli.ok("report", "-o", tmp_path / "report.html")
         assert " · " in (tmp_path / "report.html").read_text()
-    one_line(cli("train", "--tokens", "words"), 2, "--tokens words: this session was made with links")
+    one_line(
+        cli("train", "--tokens", "words"), 2, "--tokens words: this session was made with links"
+    )
     with SessionReader(of_titles) as reader:
         assert reader.settings().rule == "links"
 
@@ -234,7 +278,10 @@ def test_titles_are_told_apart_wherever_they_are_shown(cli, of_titles, one_line,
 def test_other_programs_get_underscores(cli, of_titles, tmp_path):
     gensim = pytest.importorskip("gensim")
     assert cli("export", "model", "--format", "gensim", "-o", tmp_path / "g").code == 0
-    assert "Battle_of_Britain" in gensim.models.LdaModel.load(str(tmp_path / "g" / "model")).id2word.token2id
+    assert (
+        "Battle_of_Britain"
+        in gensim.models.LdaModel.load(str(tmp_path / "g" / "model")).id2word.token2id
+    )
     assert cli("export", "model", "--format", "ldavis", "-o", tmp_path / "l.json").code == 0
     assert "Battle_of_Britain" in json.loads((tmp_path / "l.json").read_text())["tinfo"]["Term"]
     assert cli("export", "model", "--format", "npz", "-o", tmp_path / "m.npz").code == 0
@@ -246,8 +293,9 @@ def test_other_programs_get_underscores(cli, of_titles, tmp_path):
 def test_wikitext_and_pages_are_inferred(cli, of_titles, one_line, tmp_path):
     text = "[[world War II#End|the war]] and [[D-Day]], [[Cold_War]], [[Nowhere]]"
     page = (
-        '<p><a href="/wiki/World_War_II#End">war</a> <a href="https://en.wikipedia.org/wiki/D-Day">d</a> '
-        '<a href="./Cold_War">c</a> <a href="/wiki/Nowhere">n</a></p>'
+        '<p><a href="/wiki/World_War_II#End">war</a> <a '
+        'href="https://en.wikipedia.org/wiki/D-Day">d</a> <a href="./Cold_War">c</a> <a '
+        'href="/wiki/Nowhere">n</a></p>'
     )
     files = {"a.txt": text, "b.html": page, "c.txt": "World War II and the D-Day"}
     for name, content in files.items():

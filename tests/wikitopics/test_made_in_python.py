@@ -16,7 +16,9 @@ def test_no_trainer_is_started_for_texts_that_are_gone(monkeypatch):
     shown = []
     monkeypatch.setattr(train, "need_terminal", lambda _: None)
     monkeypatch.setattr(train, "check_meant", lambda *_: None)
-    monkeypatch.setattr(train, "show", lambda path, *more, **told: shown.append((path, more, told)) or 0)
+    monkeypatch.setattr(
+        train, "show", lambda path, *more, **told: shown.append((path, more, told)) or 0
+    )
     train.open_screen("given", {"notify": None})
     assert shown == [(session_path("given"), (), {"notify": None, "says": train.MADE_IN_PYTHON})]
 

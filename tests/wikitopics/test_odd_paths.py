@@ -1,5 +1,5 @@
-"""Every command with every odd name of a file or folder: it works, or says in one line that it cannot, before
-anything is made."""
+"""Every command with every odd name of a file or folder: it works, or says in one line that it
+cannot, before anything is made."""
 
 import json
 import os
@@ -33,7 +33,10 @@ ALWAYS = ("newline", "escape", "ideographic space", "not UTF-8", "leading dash",
 """Those that are tried in every run of the tests."""
 FEW = ("--topics", "2", "--held-out", "5", "--batch-size", "16", "--seed", "3", "--passes", "1")
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
-TEXTS = [" ".join(random.Random(n).choices(WORDS[n % 3 * 12 :][:12], k=8)) + f" number{n}" for n in range(40)]
+TEXTS = [
+    " ".join(random.Random(n).choices(WORDS[n % 3 * 12 :][:12], k=8)) + f" number{n}"
+    for n in range(40)
+]
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -54,7 +57,8 @@ def odd(request, tmp_path):
 
 @pytest.fixture
 def tried(cli, odd, home):
-    """Runs a command: it works, or, for a name that is not UTF-8, fails in one line and makes nothing."""
+    """Runs a command: it works, or, for a name that is not UTF-8, fails in one line and makes
+    nothing."""
 
     def run(*words):
         before = {path for folder in (odd, home) for path in folder.rglob("*")}
@@ -103,7 +107,14 @@ def test_what_is_trained_on(tried, cli, odd, corpus, home):
         "table": ("--texts", table, "--vocab", of_words, "--seeds", seeds),
         "folder": ("--texts", folder, "--vocab", of_words),
         "dump": ("--dump", pages, "--vocab", of_words),
-        "log": ("--counts", corpus.counts, "--vocab", corpus.vocabulary, "--log", named(odd, ".log")),
+        "log": (
+            "--counts",
+            corpus.counts,
+            "--vocab",
+            corpus.vocabulary,
+            "--log",
+            named(odd, ".log"),
+        ),
     }
     for name, source in sources.items():
         trained = tried("train", "--session", name, *source, *FEW)

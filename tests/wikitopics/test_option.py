@@ -53,7 +53,10 @@ def test_words_are_read_and_numbers_and_text_taken_as_arguments(read, given, val
         (KEEP.parse, "some", "one of all, top, not 'some'"),
         (COMMAND.parse, "", "is empty"),
         # Of a file
-        *((SEED.check, value, "^must be a whole number") for value in (True, "1", None, 1.0, -1, [1])),
+        *(
+            (SEED.check, value, "^must be a whole number")
+            for value in (True, "1", None, 1.0, -1, [1])
+        ),
         *((HOURS.check, value, "^must be a number over 0") for value in (True, "1", None, 0)),
         *((COMMAND.check, value, "^must be text") for value in ("", 1, None)),
         (KEEP.check, "some", "^must be one of all, top"),

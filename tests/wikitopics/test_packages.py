@@ -56,7 +56,12 @@ def test_each_is_checked_as_the_document_says(notes, unigrams, folder, monkeypat
 def test_a_source_is_trained_like_ours(train, cli, notes):
     outcome = cli.ok(*train)
     now = cli.json("status")
-    assert (now["source"], now["articles"], now["held_out"], now["skipped"]) == ("notes", 360, 40, 0)
+    assert (now["source"], now["articles"], now["held_out"], now["skipped"]) == (
+        "notes",
+        360,
+        40,
+        0,
+    )
     titles = {article.title for article in wt.open().articles(limit=500)}
     assert len(titles) == 400
     assert "part 3/note 123.md" in titles
@@ -82,7 +87,8 @@ class Starred(Notes):
 
 @pytest.fixture
 def starred(notes, install, folder, corpus, request):
-    """The words that train on a second source, which has an option with a default beside the first one's."""
+    """The words that train on a second source, which has an option with a default beside the first
+    one's."""
     source = getattr(request, "param", STARRED)
     install(source, "wikitopics.sources", starred="starred_notes:Starred")
     return ["train", "--source", "starred", "--notes", folder, "--vocab", corpus.vocabulary, *FEW]
@@ -93,9 +99,16 @@ def test_a_sources_options_are_told_and_checked_once_it_is_named(starred, cli, o
     assert "--notes FOLDER" in told
     assert "--wide N" in told
     assert "--notes" not in cli("train", "--help").out
-    one_line(cli("train", "--source=starred", "--stars", "-1"), 2, "--stars", "a whole number from 0")
+    one_line(
+        cli("train", "--source=starred", "--stars", "-1"),
+        2,
+        "--stars",
+        "a whole number from 0",
+    )
     one_line(cli("train", "--source", "starred"), 2, "--source starred needs --notes FOLDER")
-    one_line(cli("train", "--source", "notes", "--notes", folder, "--stars", 3), 2, "No such option")
+    one_line(
+        cli("train", "--source", "notes", "--notes", folder, "--stars", 3), 2, "No such option"
+    )
     one_line(cli(*starred, "--lang", "de"), 2, "does not take --lang")
     one_line(cli("train", "--stars", 3), 2, "No such option")
     one_line(cli("train", "--source", "notes", "--wings", 3), 2, "No such option '--wings'")
@@ -103,7 +116,11 @@ def test_a_sources_options_are_told_and_checked_once_it_is_named(starred, cli, o
 
 def test_a_sources_options_belong_to_the_session(starred, cli, one_line):
     assert cli(*starred, "--articles", 64).code == 0
-    one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars 3: this session was made with 0")
+    one_line(
+        cli("train", "--source", "starred", "--stars", 3),
+        2,
+        "--stars 3: this session was made with 0",
+    )
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
@@ -114,7 +131,10 @@ SETS = """
 
 class SetsSource:
     def __init__(self, notes):
-        self.activity, self.open, self.close, self.notes = notes.activity, notes.open, notes.close, notes
+        self.notes = notes
+        self.activity = notes.activity
+        self.open = notes.open
+        self.close = notes.close
 
     async def batches(self, position):
         async for batch in self.notes.batches(position):
@@ -131,17 +151,27 @@ def test_a_source_that_stays_the_same_may_be_read_several_times(starred, cli, on
     assert (now["articles"], now["held_out"], now["passes"], now["pass"]) == (720, 40, 2, 2)
 
 
-@pytest.mark.parametrize("starred", [STARRED.replace('"stars": asked[', '"least": asked[')], indirect=True)
+@pytest.mark.parametrize(
+    "starred", [STARRED.replace('"stars": asked[', '"least": asked[')], indirect=True
+)
 def test_an_option_that_cannot_be_compared_is_refused_and_not_ignored(starred, cli, one_line):
     assert cli(*starred, "--articles", 64).code == 0
-    one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars: ", "leave it out to resume")
+    one_line(
+        cli("train", "--source", "starred", "--stars", 3),
+        2,
+        "--stars: ",
+        "leave it out to resume",
+    )
 
 
 @pytest.mark.parametrize("starred", [STARRED + SETS], indirect=True)
 def test_a_position_that_cannot_be_kept_is_one_line(starred, cli):
     outcome = cli(*starred)
     assert outcome.code == 1
-    assert "position of SetsSource fails: Object of type set is not JSON" in outcome.err.splitlines()[-1]
+    assert (
+        "position of SetsSource fails: Object of type set is not JSON"
+        in outcome.err.splitlines()[-1]
+    )
 
 
 GERMAN = """
@@ -164,11 +194,27 @@ class German(Notes):
 
 
 def test_a_sources_vocabulary_is_built_where_it_names_a_language(
-    notes, install, cli, folder, home, samples_are_shared
+    notes,
+    install,
+    cli,
+    folder,
+    home,
+    samples_are_shared,
 ):
     install(GERMAN, "wikitopics.sources", german="german_notes:German")
-    outcome = cli.ok("train", "--source", "german", "--notes", folder, "--vocab-articles", 200, *FEW)
-    assert "the vocabulary 'german-notes' is built first, from the first 200 articles" in outcome.err
+    outcome = cli.ok(
+        "train",
+        "--source",
+        "german",
+        "--notes",
+        folder,
+        "--vocab-articles",
+        200,
+        *FEW,
+    )
+    assert (
+        "the vocabulary 'german-notes' is built first, from the first 200 articles" in outcome.err
+    )
     found = wt.open().status()
     assert found.articles > 64
     assert found.articles + found.held_out + found.skipped == 400
@@ -185,7 +231,11 @@ def test_a_source_that_is_broken_is_one_line(install, cli, one_line):
 
 
 def test_a_source_is_imported_only_when_it_is_named(notes, cli):
-    for words in (["train", "--help"], ["train", "--source", "note"], ["train", "--source", "counts"]):
+    for words in (
+        ["train", "--help"],
+        ["train", "--source", "note"],
+        ["train", "--source", "counts"],
+    ):
         cli(*words)
     assert notes.module not in sys.modules
 
@@ -218,7 +268,14 @@ def test_a_name_that_is_no_text_is_kept_as_far_as_it_can_be_written(train, cli, 
     assert "caf\N{REPLACEMENT CHARACTER}.md" in cli("export", "articles", "--all").out
 
 
-def test_a_session_is_read_where_its_package_is_gone(train, cli, notes, one_line, monkeypatch, tmp_path):
+def test_a_session_is_read_where_its_package_is_gone(
+    train,
+    cli,
+    notes,
+    one_line,
+    monkeypatch,
+    tmp_path,
+):
     assert cli(*train, "--articles", 128).code == 0
     notes.uninstall(monkeypatch)
     one_line(cli("train"), 1, "no installed package provides the kind of source 'notes'")
@@ -244,7 +301,9 @@ def test_what_a_source_raises_is_told_and_loses_nothing(train, cli, folder, home
 
 
 (RACE,) = packages.commands(OF_MODELS)
-TABLES_OF_MODELS = [name for name, one in TABLES.items() if "model" in one.columns and name != "events"]
+TABLES_OF_MODELS = [
+    name for name, one in TABLES.items() if "model" in one.columns and name != "events"
+]
 """Those with rows of every model: in so short a race nothing happens to most topics."""
 MODELS = {"unigrams", "lda"}
 SMALL = ["--batch-size", 64, "--held-out", 40, "--seed", 3]
@@ -252,7 +311,10 @@ SMALL = ["--batch-size", 64, "--held-out", 40, "--seed", 3]
 
 def test_a_model_is_imported_when_it_is_named_or_listed_with_its_options(unigrams, cli, corpus):
     assert "'unigrams'?" in cli("train", "--model", "unigram").err
-    assert cli("train", *corpus.options(), *SMALL, "--articles", 64, "--model", "lda:topics=3").code == 0
+    assert (
+        cli("train", *corpus.options(), *SMALL, "--articles", 64, "--model", "lda:topics=3").code
+        == 0
+    )
     assert cli("status").code == 0
     assert unigrams.module not in sys.modules
     told = cli("train", "--model", "help").out
@@ -267,7 +329,9 @@ def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_one
     assert models["unigrams"]["updates"] == models["lda"]["updates"] > 5
     for one in models.values():
         assert 10 < one["perplexity"] < 60  # of 60 words
-    points = {name: [m for m in wt.open().metrics(name) if m.metric == "perplexity"] for name in models}
+    points = {
+        name: [m for m in wt.open().metrics(name) if m.metric == "perplexity"] for name in models
+    }
     assert [m.tokens for m in points["unigrams"]] == [m.tokens for m in points["lda"]]
 
 
@@ -306,7 +370,9 @@ def test_every_command_and_python_answer_for_a_model(race, cli, tmp_path):
     assert (type(model).__name__, model.decay) == ("MixtureOfUnigrams", 0.7)
     assert len(session.topics()) == 20
     theta = session.infer(["aaa aab aac", "and of"])
-    np.testing.assert_allclose(theta[1], model.document_prior() / model.document_prior().sum(), 1e-4)
+    np.testing.assert_allclose(
+        theta[1], model.document_prior() / model.document_prior().sum(), 1e-4
+    )
     before = model.updates
     model.learn(wt.Minibatch([0, 2], [1, 2], [1, 1]))
     assert model.updates == before + 1
@@ -367,8 +433,14 @@ def topics(wrong):
     [
         ({"rho = (self": "assert self.updates < 6, 'a bug'\n            rho = (self"}, "a bug"),
         ({LEARNT: f"{LEARNT} * (3 if self.updates > 6 else 1)"}, "sums of 1 in what learn gives"),
-        ({LEARNT: f"{LEARNT} * (np.nan if self.updates > 6 else 1)"}, "finite numbers in what learn gives"),
-        ({LEARNT: f"{LEARNT}[:, self.updates > 6 :]"}, "learn to give the shape (64, 20), found (64, 19)"),
+        (
+            {LEARNT: f"{LEARNT} * (np.nan if self.updates > 6 else 1)"},
+            "finite numbers in what learn gives",
+        ),
+        (
+            {LEARNT: f"{LEARNT}[:, self.updates > 6 :]"},
+            "learn to give the shape (64, 20), found (64, 19)",
+        ),
         ({LEARNT: f"{LEARNT} if self.updates < 7 else None"}, "learn to give an array, found None"),
         (
             {SHARES: f"{SHARES} * (np.nan if self.updates > 6 else 1)"},
@@ -379,7 +451,15 @@ def topics(wrong):
     ],
 )
 def test_a_models_error_leaves_a_session_whole(
-    documented, broken, cli, corpus, states, home, monkeypatch, changes, says
+    documented,
+    broken,
+    cli,
+    corpus,
+    states,
+    home,
+    monkeypatch,
+    changes,
+    says,
 ):
     failing, mended = broken(changes), documented("A model of your own")
     failing.install(monkeypatch)
@@ -401,7 +481,12 @@ def test_a_models_error_leaves_a_session_whole(
 
 
 def test_a_state_of_an_older_package_is_not_called_damaged(
-    documented, broken, cli, corpus, one_line, monkeypatch
+    documented,
+    broken,
+    cli,
+    corpus,
+    one_line,
+    monkeypatch,
 ):
     older = documented("A model of your own")
     older.install(monkeypatch)
@@ -418,7 +503,13 @@ def test_a_state_of_an_older_package_is_not_called_damaged(
     one_line(cli("train"), 1, missing, "a new `version` and `upgraded`")
 
 
-def test_a_session_from_before_an_option_of_its_model_goes_on(documented, broken, cli, corpus, monkeypatch):
+def test_a_session_from_before_an_option_of_its_model_goes_on(
+    documented,
+    broken,
+    cli,
+    corpus,
+    monkeypatch,
+):
     without_eta = {
         "        Entry.of_option(ETA),\n": "",
         "options = (ETA, DECAY)": "options = (DECAY,)",
@@ -468,9 +559,17 @@ def test_everything_that_is_kept_can_still_be_read(left, cli, tmp_path):
     assert "unigrams   unigrams, 20 topics" in cli("status").out
     assert len(cli.json("topics")) == 20
     assert cli("articles", "--topic", 0).code == 0
-    for command in ("topics --all", "topics --tree", "history", "history 3", "topics rename 3 Rivers"):
+    for command in (
+        "topics --all",
+        "topics --tree",
+        "history",
+        "history 3",
+        "topics rename 3 Rivers",
+    ):
         assert cli(*command.split()).code == 0, command
-    for what, form in product(("topics", "history", "metrics", "articles", "events"), ("csv", "json")):
+    for what, form in product(
+        ("topics", "history", "metrics", "articles", "events"), ("csv", "json")
+    ):
         assert "unigrams" in cli.ok("export", what, "--format", form).out
     assert "certainty" in cli("export", "metrics").out
     assert cli("backup", tmp_path / "copy.db").code == 0

@@ -1,4 +1,5 @@
-"""README, docs and other files against the program: what they name exists, and their Python runs."""
+"""README, docs and other files against the program: what they name exists, and their Python
+runs."""
 
 import csv
 import io
@@ -33,7 +34,8 @@ LINKING += [*(ROOT / "crawler").rglob("*.md"), *(ROOT / "vocab").rglob("*.md")]
 NOT_OURS = {"--notes"}
 """Options of the packages that docs/extending.md writes."""
 PROGRAM = click.Context(wikitopics, info_name="wikitopics", **wikitopics.context_settings)
-"""The parent of each command's context, since click keeps a command's help option as first requested."""
+"""The parent of each command's context, since click keeps a command's help option as first
+requested."""
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -79,7 +81,9 @@ def words_of(found):
     return sorted({tuple(shlex.split(one.replace("…", ""), comments=True)[1:]) for one in found})
 
 
-@pytest.mark.parametrize("words", words_of(one for page in PAGES for one in in_blocks(page)), ids=" ".join)
+@pytest.mark.parametrize(
+    "words", words_of(one for page in PAGES for one in in_blocks(page)), ids=" ".join
+)
 def test_every_line_to_copy_is_understood(words):
     command, rest = command_at(list(words))
     if not NOT_OURS & set(words):
@@ -123,7 +127,9 @@ def test_the_readme_is_short_and_its_two_commands_stand_where_they_are_looked_fo
     assert len(demo) == len(tests) == 1
     runner = ROOT / ".ci" / "run"
     if runner.exists():
-        (pattern,) = re.findall(r"grep -m1 -E '([^']+)' README\.md", runner.read_text(encoding="utf-8"))
+        (pattern,) = re.findall(
+            r"grep -m1 -E '([^']+)' README\.md", runner.read_text(encoding="utf-8")
+        )
         assert re.search(pattern, text(README), re.MULTILINE)[0] == tests[0]  # type: ignore[index]
     assert len(text(README).splitlines()) <= 150
 
@@ -132,7 +138,9 @@ def test_every_exit_code_is_explained():
     from wikitopics.crawler import errors as crawling
     from wikitopics.session import errors as sessions
 
-    classes = [one for room in (crawling, sessions) for one in vars(room).values() if isinstance(one, type)]
+    classes = [
+        one for room in (crawling, sessions) for one in vars(room).values() if isinstance(one, type)
+    ]
     codes = {one.exit_code for one in classes if isinstance(getattr(one, "exit_code", None), int)}
     table = text(ROOT / "docs" / "commands.md").split("| exit code | means |")[1].split("\n\n")[0]
     assert {str(code) for code in codes} <= set(re.findall(r"^\| (\d+) \|", table, re.MULTILINE))
@@ -169,9 +177,12 @@ OFFLINE = re.compile(
 
 
 def run_through(page):
-    """Run all Python of a page, and of its commands those that can be, in their order, in this folder."""
+    """Run all Python of a page, and of its commands those that can be, in their order, in this
+    folder."""
     names = {}
-    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE):
+    for language, block in re.findall(
+        r"^```(\w*)\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE
+    ):
         if language == "python":
             exec(compile(block, page.name, "exec"), names)
         for command in map(OFFLINE.fullmatch, block.splitlines() if not language else ()):
@@ -185,9 +196,15 @@ def in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["battery"] + [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
     texts = [" ".join(words[row % 20 :: 20] * 4) for row in range(200)]
-    rows = (f"{row},{text},{'ab'[row % 2]},2026-0{row % 9 + 1}-11" for row, text in enumerate(texts))
-    Path("reviews.csv").write_text("number,review,product,date\n" + "\n".join(rows), encoding="utf-8")
-    Path("posts.jsonl").write_text("".join(f'{{"body": "{text}"}}\n' for text in texts), encoding="utf-8")
+    rows = (
+        f"{row},{text},{'ab'[row % 2]},2026-0{row % 9 + 1}-11" for row, text in enumerate(texts)
+    )
+    Path("reviews.csv").write_text(
+        "number,review,product,date\n" + "\n".join(rows), encoding="utf-8"
+    )
+    Path("posts.jsonl").write_text(
+        "".join(f'{{"body": "{text}"}}\n' for text in texts), encoding="utf-8"
+    )
     Path("essay.txt").write_text("The orchestra played a symphony.", encoding="utf-8")
 
 
@@ -223,10 +240,14 @@ def test_python_runs_in_a_notebook_which_shows_sessions_and_topics():
     nbclient = pytest.importorskip("nbclient")
     from nbformat import v4
 
-    blocks = re.findall(r"^```python\n(.*?)^```", text(ROOT / "docs" / "python.md"), re.DOTALL | re.MULTILINE)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```", text(ROOT / "docs" / "python.md"), re.DOTALL | re.MULTILINE
+    )
     cells = [v4.new_code_cell(block) for block in blocks]
     nbclient.NotebookClient(v4.new_notebook(cells=cells), kernel_name="python3").execute()
-    shown = ["".join(one.get("data", {}).get("text/html", "") for one in cell.outputs) for cell in cells]
+    shown = [
+        "".join(one.get("data", {}).get("text/html", "") for one in cell.outputs) for cell in cells
+    ]
     told = "(texts from a Python program); lda", "topics of lda", "of all words"
     for page, says in zip(shown, told, strict=False):
         assert says in page
@@ -262,10 +283,17 @@ def test_a_function_of_the_tour_is_where_it_says(function, module):
     assert callable(attrgetter(function)(import_module("wikitopics." + module.replace("/", "."))))
 
 
-OF_JSON = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## JSON\n")[1].split("\n## ")[0]
+OF_JSON = (
+    (ROOT / "docs" / "commands.md")
+    .read_text(encoding="utf-8")
+    .split("## JSON\n")[1]
+    .split("\n## ")[0]
+)
 KEYS = {
     command: (kind, re.findall(r"`(\w+)`", keys))
-    for command, kind, keys in re.findall(r"^\| `([^`]+)` \| ([\w ]+) \| (.*) \|$", OF_JSON, re.MULTILINE)
+    for command, kind, keys in re.findall(
+        r"^\| `([^`]+)` \| ([\w ]+) \| (.*) \|$", OF_JSON, re.MULTILINE
+    )
 }
 """What the page says of each command: "object", "array" or "an object per line", and its keys."""
 
@@ -280,7 +308,9 @@ def test_keys_are_those_of_the_page(command, cli, trained, tmp_path):
     offline = ["--offline"] if command == "doctor" else []
     outcome = cli(*(given.get(word, word) for word in command.split()), *offline, "--json")
     kind, keys = KEYS[command]
-    found = json.loads(outcome.out.splitlines()[-1] if kind == "an object per line" else outcome.out)
+    found = json.loads(
+        outcome.out.splitlines()[-1] if kind == "an object per line" else outcome.out
+    )
     assert isinstance(found, list) == (kind == "array")
     objects = found if kind == "array" else [found]
     assert objects
@@ -326,7 +356,9 @@ def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
     rows = cli.rows(what)
     assert rows
     table = csv.DictReader(io.StringIO(cli("export", what).out))
-    assert list(table) == [{key: "" if v is None else str(v) for key, v in row.items()} for row in rows]
+    assert list(table) == [
+        {key: "" if v is None else str(v) for key, v in row.items()} for row in rows
+    ]
     types = {name: kind for name, kind, *_ in listed}
     for row in rows:
         assert tuple(row) == header
@@ -346,7 +378,9 @@ def test_arrays_are_those_of_the_file_and_of_these_shapes(what, cli, trained, tm
             assert len(wanted) == arrays[name].ndim
             for letter, size in zip(wanted, arrays[name].shape, strict=True):
                 more = letter.endswith("+ 1")
-                known = int(letter) if letter.isdigit() else sizes.setdefault(letter[0], size - more)
+                known = (
+                    int(letter) if letter.isdigit() else sizes.setdefault(letter[0], size - more)
+                )
                 assert size == known + more, name
 
 

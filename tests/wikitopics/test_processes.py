@@ -18,7 +18,17 @@ def test_progress_goes_to_standard_error_and_data_to_standard_output(cli, corpus
     outcome = cli("train", *corpus.options(), "--topics", 2, "--held-out", 10)
     assert outcome.out == ""
     assert "everything is saved" in outcome.err
-    outcome = cli("train", *corpus.options(), "--topics", 2, "--held-out", 10, "--json", "--session", "other")
+    outcome = cli(
+        "train",
+        *corpus.options(),
+        "--topics",
+        2,
+        "--held-out",
+        10,
+        "--json",
+        "--session",
+        "other",
+    )
     lines = [json.loads(line) for line in outcome.out.splitlines()]
     assert (lines[-1]["state"], lines[-1]["reason"]) == ("finished", "finished")
     assert lines[-1]["articles"] == 687
@@ -34,7 +44,12 @@ def test_a_source_with_nothing_left_to_train_on_says_so(cli, corpus_of, one_line
 
 @pytest.mark.parametrize(
     "arguments",
-    [["topics"], ["export", "history"], ["export", "articles", "--format", "json"], ["vocab", "show"]],
+    [
+        ["topics"],
+        ["export", "history"],
+        ["export", "articles", "--format", "json"],
+        ["vocab", "show"],
+    ],
 )
 def test_a_pipe_closed_early_is_no_error(spawn, trained, arguments):
     with spawn(*arguments) as process:
@@ -69,7 +84,12 @@ COUNTS = "wikitopics.session.training.counts"
         (f"{STARTING}.Stream", signal.SIGTERM),
     ],
 )
-def test_a_stop_is_heard_while_inputs_are_read_or_a_name_server_keeps_silent(spawn, corpus, slow, number):
+def test_a_stop_is_heard_while_inputs_are_read_or_a_name_server_keeps_silent(
+    spawn,
+    corpus,
+    slow,
+    number,
+):
     script = f"""
 import os, signal, socket, sys, time
 import {COUNTS}, {STARTING}
@@ -85,17 +105,35 @@ signal.pthread_sigmask(signal.SIG_BLOCK, [{int(number)}])  # so that it does not
 main(sys.argv[1:])
 """
     wiki = ["--api-url", "https://wiki.invalid/w/api.php"]
-    trainer = spawn("train", *(wiki if "socket" in slow else corpus.options()), program=("-c", script))
+    trainer = spawn(
+        "train", *(wiki if "socket" in slow else corpus.options()), program=("-c", script)
+    )
     _, error = trainer.communicate()
     assert trainer.returncode == 0
     assert error.endswith("stopped before training began\n")
     assert "Traceback" not in error
 
 
-def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_of, home, cli, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.control.OBEY_SECONDS", 60.0)  # a signal would end a slow one
+def test_stop_save_pause_and_resume_a_real_trainer(
+    spawn,
+    spawn_resting,
+    corpus_of,
+    home,
+    cli,
+    monkeypatch,
+):
+    monkeypatch.setattr(
+        "wikitopics.session.control.OBEY_SECONDS", 60.0
+    )  # a signal would end a slow one
     many = corpus_of(8000)
-    arguments = ["train", *many.options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
+    arguments = [
+        "train",
+        *many.options(),
+        "--model",
+        "hdp:topics=50,batch_size=1",
+        "--held-out",
+        "50",
+    ]
     process = spawn_resting(7900, *arguments)
 
     def status():
@@ -123,7 +161,9 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
+)
 def test_an_end_at_once_says_nothing_and_leaves_nothing(spawn, number, code, tmp_path, monkeypatch):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -136,7 +176,10 @@ def test_an_end_at_once_says_nothing_and_leaves_nothing(spawn, number, code, tmp
         process.send_signal(number)
         time.sleep(0.002)
     error = process.communicate()[1]
-    assert process.returncode in (code, 0)  # 0: on a busy machine the first Ctrl+C has done its work
+    assert process.returncode in (
+        code,
+        0,
+    )  # 0: on a busy machine the first Ctrl+C has done its work
     assert "resource_tracker" not in error
     assert list(temporary.iterdir()) == []
 
@@ -155,7 +198,9 @@ def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        process = spawn("train", "--api-url", f"http://127.0.0.1:{silent.getsockname()[1]}/w/api.php")
+        process = spawn(
+            "train", "--api-url", f"http://127.0.0.1:{silent.getsockname()[1]}/w/api.php"
+        )
         silent.settimeout(300)
         connection, _ = silent.accept()
         process.send_signal(number)

@@ -31,7 +31,8 @@ def as_nobody(*arguments, home):
 
 @pytest.fixture
 def home(monkeypatch):
-    """Where others may look: pytest shuts its own folder to them, at each start of another run too."""
+    """Where others may look: pytest shuts its own folder to them, at each start of another run
+    too."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         monkeypatch.setenv("WIKITOPICS_HOME", f"{folder}/home")
@@ -51,7 +52,12 @@ def shown(trained):
 
 
 def test_it_can_be_looked_at(shown):
-    for arguments in (["status"], ["topics", "--json"], ["export", "topics"], ["articles", "--topic", "0"]):
+    for arguments in (
+        ["status"],
+        ["topics", "--json"],
+        ["export", "topics"],
+        ["articles", "--topic", "0"],
+    ):
         done = as_nobody(*arguments, home=shown)
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
@@ -62,7 +68,12 @@ def test_it_can_be_looked_at(shown):
 def test_so_can_one_of_the_first_release(released, home):
     before = released.read_bytes()
     show(released)
-    for arguments in (["status"], ["topics", "--json"], ["export", "metrics"], ["articles", "--topic", "0"]):
+    for arguments in (
+        ["status"],
+        ["topics", "--json"],
+        ["export", "metrics"],
+        ["articles", "--topic", "0"],
+    ):
         done = as_nobody(*arguments, home=home)
         assert (done.returncode, done.stderr) == (0, "")
     anyones = home.with_name("open")
@@ -88,7 +99,9 @@ def test_but_not_trained_even_where_the_folder_can_be_written_to(shown, mode, co
     assert mode == 0o777 or "cannot write" in done.stderr
 
 
-@pytest.mark.parametrize("command", [("status",), ("sessions",), ("sessions", "rm", "default", "--yes")])
+@pytest.mark.parametrize(
+    "command", [("status",), ("sessions",), ("sessions", "rm", "default", "--yes")]
+)
 def test_a_session_or_a_folder_that_one_may_not_look_into(shown, command):
     (shown / "default.db").chmod(0o600)
     if command != ("sessions",):  # which lists it with the reason

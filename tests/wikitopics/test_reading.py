@@ -14,7 +14,12 @@ from wikitopics.session.system import TrainerLock
 def test_status_of_a_session_that_has_ended(cli, trained):
     value = cli.json("status")
     assert (value["session"], value["crawled"]) == (str(trained), 700)
-    assert (value["articles"], value["held_out"], value["pending"], value["skipped"]) == (657, 40, 0, 3)
+    assert (value["articles"], value["held_out"], value["pending"], value["skipped"]) == (
+        657,
+        40,
+        0,
+        3,
+    )
     assert (value["running"], value["pid"], value["state"]) == (False, None, "finished")
     assert value["elapsed_seconds"] > 0
     assert value["checkpoint_age_seconds"] >= 0
@@ -103,7 +108,9 @@ def test_sessions(cli, trained, home):
     assert found.keys() == {"default", "broken"}
     now = status(home / "default.db")
     assert found["default"]["committed_at"] == now.committed_at
-    assert [model["topics"] for model in found["default"]["models"]] == [model.topics for model in now.models]
+    assert [model["topics"] for model in found["default"]["models"]] == [
+        model.topics for model in now.models
+    ]
     saved = time.strftime("%Y-%m-%d %H:%M", time.localtime(now.committed_at))
     models = ", ".join(f"{model.name} {model.topics}" for model in now.models)
     assert f"MB  {saved}  {models}  " in outcome.out
@@ -133,7 +140,15 @@ def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, one_line
         ("слова на кириллице".encode("cp1251"), "a binary file, or not UTF-8 text"),
     ],
 )
-def test_what_cannot_be_inferred_is_told(cli, trained, tmp_path, monkeypatch, content, says, one_line):
+def test_what_cannot_be_inferred_is_told(
+    cli,
+    trained,
+    tmp_path,
+    monkeypatch,
+    content,
+    says,
+    one_line,
+):
     (tmp_path / "text").write_bytes(content)
     for options in ([], ["--json"]):
         one_line(cli("infer", tmp_path / "text", *options), 1, says)

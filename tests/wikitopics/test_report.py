@@ -60,7 +60,9 @@ class Seen(HTMLParser):
             self.texts.setdefault(self.open[-1], []).append(data)
 
     def all(self, name, *tags):
-        return [attrs[name] for tag, attrs in self.tags if name in attrs and (not tags or tag in tags)]
+        return [
+            attrs[name] for tag, attrs in self.tags if name in attrs and (not tags or tag in tags)
+        ]
 
 
 def check(text):
@@ -108,7 +110,10 @@ def hostile(found):
             row=replace(topic.row, name=bad(number)),
             words=[(bad(place), *rest) for place, (_, *rest) in enumerate(topic.words)],
             looks=[(articles, share, [(bad(number), True)]) for articles, share, _ in topic.looks],
-            articles=[(bad(place), "https://wiki.test/w/index.php?title=%3Cb%3E", 0.5) for place in range(5)],
+            articles=[
+                (bad(place), "https://wiki.test/w/index.php?title=%3Cb%3E", 0.5)
+                for place in range(5)
+            ],
         )
         for number, topic in enumerate(model.topics)
     ]
@@ -120,10 +125,20 @@ def hostile(found):
     events = tuple(TopicEvent("lda", 64, "born", 1, None, bad(number)) for number in range(5))
     model = replace(model, topics=topics, groups=groups, events=events)
     settings = [(bad(0), bad(1))]
-    return found | {"models": [model], "source_name": bad(1), "session": bad(0), "settings": settings}
+    return found | {
+        "models": [model],
+        "source_name": bad(1),
+        "session": bad(0),
+        "settings": settings,
+    }
 
 
-def test_a_page_is_whole_asks_for_nothing_and_goes_where_exports_go(cli, trained, tmp_path, one_line):
+def test_a_page_is_whole_asks_for_nothing_and_goes_where_exports_go(
+    cli,
+    trained,
+    tmp_path,
+    one_line,
+):
     target = tmp_path / "night.html"
     outcome = cli("report", "-o", target)
     assert (outcome.code, outcome.out) == (0, "")
@@ -156,7 +171,9 @@ def test_hidden_topics_are_not_on_the_page(trained, many):
     hide(trained, 0, range(many), True)
     with SessionReader(trained) as reader:
         seen = check(page(contents(reader)))
-    assert [f"m0-{topic}" in seen.all("id") for topic in range(5)] == [topic >= many for topic in range(5)]
+    assert [f"m0-{topic}" in seen.all("id") for topic in range(5)] == [
+        topic >= many for topic in range(5)
+    ]
 
 
 def test_a_topic_has_the_colour_of_its_area_everywhere(found):
@@ -169,7 +186,9 @@ def test_a_topic_has_the_colour_of_its_area_everywhere(found):
         assert len(shown_on_maps) == 2
         for topic in topics:
             link = f'href="#{topic.anchor}"'
-            own_card = f'<details class="topic a{area.number}"[^>]*>(?:(?!<details).)*id="{topic.anchor}"'
+            own_card = (
+                f'<details class="topic a{area.number}"[^>]*>(?:(?!<details).)*id="{topic.anchor}"'
+            )
             assert re.search(own_card, text, re.S)
             assert all(link in part for part in (own, *shown_on_maps))
         assert text.count(f'class="f-area{area.number}"') == len(topics), "the dots in the tree"
@@ -201,7 +220,9 @@ def test_a_large_session_is_told_in_three_megabytes(found):
         model.topics[0],
         row=replace(model.topics[0].row, name="bridge, river, road", share=1 / 300),
         words=words,
-        looks=[(64 * 2**n, 0.01, [(word, own < 0.3) for word, _, own in words[:8]]) for n in range(9)],
+        looks=[
+            (64 * 2**n, 0.01, [(word, own < 0.3) for word, _, own in words[:8]]) for n in range(9)
+        ],
         shares=[(64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)],
         articles=[("A title that is not too short", address, 0.9)] * 10,
     )
@@ -232,7 +253,9 @@ def test_a_large_session_is_told_in_three_megabytes(found):
             topics=topics,
             groups=[(Area(n, "bridge, river", 0.5, ()), topics[n::2]) for n in range(2)],
             tree=joined,
-            events=[TopicEvent("lda", 64, "born", n % 300, None, topic.row.name) for n in range(5000)],
+            events=[
+                TopicEvent("lda", 64, "born", n % 300, None, topic.row.name) for n in range(5000)
+            ],
         )
 
     metrics = [(metric, dict.fromkeys(range(3), curve)) for metric, _ in found["metrics"]]
@@ -248,7 +271,11 @@ def test_a_page_is_small_and_harmless_whatever_a_stranger_wrote(trained):
     bad = 10_000 * "\x1b<&\u202e"
     sql(trained, "UPDATE articles SET title = ?", bad)
     sql(trained, "UPDATE topic_names SET name = ?", bad[:1000])
-    sql(trained, "UPDATE settings SET value = ? WHERE key IN ('source_name', 'vocabulary')", json.dumps(bad))
+    sql(
+        trained,
+        "UPDATE settings SET value = ? WHERE key IN ('source_name', 'vocabulary')",
+        json.dumps(bad),
+    )
     sql(trained, "UPDATE progress SET skipped = 7, skips = ?", json.dumps({bad: 7}))
     sql(trained, "UPDATE metrics SET value = 1.7e308 WHERE metric <> 'log_likelihood'")
     for number in range(40):
@@ -300,8 +327,8 @@ def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, fo
         assert run(browser, "return document.documentElement.scrollWidth") == 360
         of_body, of_text, of_line = run(
             browser,
-            "return [[document.body, 'backgroundColor'], [document.querySelector('.map text'), 'fill'],"
-            "[document.querySelector('.charts path[class*=series]'), 'stroke']]"
+            "return [[document.body, 'backgroundColor'], [document.querySelector('.map text'), "
+            "'fill'],[document.querySelector('.charts path[class*=series]'), 'stroke']]"
             ".map(([of, what]) => getComputedStyle(of)[what])",
         )
         assert len({of_body, of_text, of_line}) == 3
@@ -336,12 +363,19 @@ def test_nothing_on_the_map_overlaps(browser, tmp_path, many, width):
     assert ((across > 0) & (down > 0)).sum() == 113, "each overlaps only itself"
     assert left.min() >= 0
     assert right.max() <= width
-    text = run(browser, "return document.querySelector('main > section > p').getBoundingClientRect().width")
+    text = run(
+        browser, "return document.querySelector('main > section > p').getBoundingClientRect().width"
+    )
     assert np.ptp([left.min(), right.max()]) > (1.2 if width == 1400 else 0.9) * text
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark", "print"])
-def test_names_on_the_map_are_legible_and_its_colours_differ_for_everybody(browser, tmp_path, many, scheme):
+def test_names_on_the_map_are_legible_and_its_colours_differ_for_everybody(
+    browser,
+    tmp_path,
+    many,
+    scheme,
+):
     shown(browser, tmp_path, page(many), 1400, scheme)
     if scheme == "print":
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
@@ -362,17 +396,31 @@ def test_names_on_the_map_are_legible_and_its_colours_differ_for_everybody(brows
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
-def test_a_topic_on_the_map_lights_up_with_its_neighbours_and_tells_its_words(browser, tmp_path, many):
+def test_a_topic_on_the_map_lights_up_with_its_neighbours_and_tells_its_words(
+    browser, tmp_path, many
+):
     shown(browser, tmp_path, page(many), 1400)
     topic = many["models"][0].topics[7]
-    lit = "return [...document.querySelectorAll('.wide .lit .near')].map(one => one.getAttribute('href'))"
+    lit = (
+        "return [...document.querySelectorAll('.wide .lit .near')].map(one => "
+        "one.getAttribute('href'))"
+    )
     tip = "const tip = document.querySelector('.tip'); return tip.hidden ? '' : tip.textContent"
-    link = run(browser, "return document.querySelector(`.wide a[href='#${arguments[0]}']`)", topic.anchor)
+    link = run(
+        browser, "return document.querySelector(`.wide a[href='#${arguments[0]}']`)", topic.anchor
+    )
     for event in ("pointerover", "focusin"):
         assert (run(browser, lit), run(browser, tip)) == ([], "")
-        run(browser, "arguments[0].dispatchEvent(new Event(arguments[1], {bubbles: true}))", link, event)
+        run(
+            browser,
+            "arguments[0].dispatchEvent(new Event(arguments[1], {bubbles: true}))",
+            link,
+            event,
+        )
         assert set(run(browser, lit)) == {f"#m0-{number}" for number in [7, *topic.near]}
-        assert run(browser, tip).startswith(f"{topic.row.name}{topic.row.share:.1%}{topic.words[0][0]}")
+        assert run(browser, tip).startswith(
+            f"{topic.row.name}{topic.row.share:.1%}{topic.words[0][0]}"
+        )
         run(browser, "document.querySelector('.wide svg').dispatchEvent(new Event('pointerleave'))")
 
 
@@ -401,8 +449,15 @@ def test_the_slider_shows_the_topics_that_were_in_use_by_then(browser, tmp_path,
     moments = [(64, 0.0), (128, 0.0005), (256, 0.02), (512, 0.01)]
     row = replace(model.topics[0].row, share=0.01)
     late = replace(model.topics[0], row=row, shares=[(at, share, 0.0) for at, share in moments])
-    others = [replace(topic, shares=[(at, 0.01, 0.0) for at, _ in moments]) for topic in model.topics[1:]]
-    shown(browser, tmp_path, page(many | {"models": [replace(model, topics=[late, *others])]}), 1400)
+    others = [
+        replace(topic, shares=[(at, 0.01, 0.0) for at, _ in moments]) for topic in model.topics[1:]
+    ]
+    shown(
+        browser,
+        tmp_path,
+        page(many | {"models": [replace(model, topics=[late, *others])]}),
+        1400,
+    )
     assert (
         run(browser, "return document.querySelector('.replay output').value")
         == "100 topics after 512 documents"
@@ -436,8 +491,12 @@ def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found
     browser.switch_to.active_element.send_keys("\ue00c")  # Escape
     assert len(run(browser, visible)) == 5
     for regular in ("(", "a|b", "[x]-", "\\", "/"):
-        run(browser, "const i = document.querySelector('#find'); i.value = arguments[0];"
-                     "i.dispatchEvent(new Event('input'))", regular)  # fmt: skip
+        run(
+            browser,
+            "const i = document.querySelector('#find'); i.value = arguments[0];"
+            "i.dispatchEvent(new Event('input'))",
+            regular,
+        )
     assert browser.get_log("browser") == []
 
 
@@ -446,14 +505,18 @@ def test_a_link_leads_to_its_heading_at_the_first_click(browser, tmp_path, many,
     shown(browser, tmp_path, page(many), width)
     (model,) = many["models"]
     where = (
-        "const one = document.getElementById(arguments[0]), part = one.closest('details.topic') ?? one;"
-        "const below = part.getBoundingClientRect().top;"
+        "const one = document.getElementById(arguments[0]), part = one.closest('details.topic') ?? "
+        "one;const below = part.getBoundingClientRect().top;"
         "return [scrollY, below - document.querySelector('nav').getBoundingClientRect().bottom]"
     )
     for anchor in ("settings", *(topic.anchor for topic in model.topics[5::24])):
         run(browser, "scrollTo({top: 0, behavior: 'instant'}); history.replaceState(null, '', '#')")
-        run(browser, "document.querySelector(`a[href='#${arguments[0]}']`).dispatchEvent("
-                     "new MouseEvent('click', {bubbles: true, cancelable: true}))", anchor)  # fmt: skip
+        run(
+            browser,
+            "document.querySelector(`a[href='#${arguments[0]}']`).dispatchEvent("
+            "new MouseEvent('click', {bubbles: true, cancelable: true}))",
+            anchor,
+        )
         before = []
 
         def still(anchor=anchor, before=before):
@@ -476,7 +539,8 @@ def test_a_link_chosen_again_shows_its_topic_that_a_search_has_hidden(browser, t
     hidden = "return document.getElementById(arguments[0]).closest('details').hidden"
     run(
         browser,
-        "const i = document.querySelector('#find'); i.value = 'qqqq'; i.dispatchEvent(new Event('input'))",
+        "const i = document.querySelector('#find'); i.value = 'qqqq'; i.dispatchEvent(new "
+        "Event('input'))",
     )
     assert run(browser, hidden, anchor)
     run(browser, choose, anchor)
@@ -487,14 +551,20 @@ def test_what_is_found_stands_out_under_a_pointer_on_the_map(browser, tmp_path, 
     shown(browser, tmp_path, page(many), 1400)
     first, *others = many["models"][0].topics
     far = next(topic for topic in others if topic.row.topic not in first.near)
-    link = run(browser, "return document.querySelector(`.wide a[href='#${arguments[0]}']`)", first.anchor)
+    link = run(
+        browser, "return document.querySelector(`.wide a[href='#${arguments[0]}']`)", first.anchor
+    )
     run(browser, "arguments[0].dispatchEvent(new Event('pointerover', {bubbles: true}))", link)
     assert not run(browser, "return document.querySelector('.tip').hidden")
-    run(browser, "const i = document.querySelector('#find'); i.value = arguments[0];"
-                 "i.dispatchEvent(new Event('input'))", far.row.name)  # fmt: skip
+    run(
+        browser,
+        "const i = document.querySelector('#find'); i.value = arguments[0];"
+        "i.dispatchEvent(new Event('input'))",
+        far.row.name,
+    )
     opacity = (
-        "return [...document.querySelectorAll('.wide a')].filter(one => one.classList.contains('found'))"
-        ".map(one => getComputedStyle(one).opacity)"
+        "return [...document.querySelectorAll('.wide a')].filter(one => "
+        "one.classList.contains('found')).map(one => getComputedStyle(one).opacity)"
     )
     wait(browser, lambda: set(run(browser, opacity)) == {"1"})
     assert run(browser, "return document.querySelector('.tip').hidden")
@@ -517,9 +587,15 @@ def test_hostile_texts_do_nothing_in_a_browser(browser, tmp_path, hostile):
     assert run(browser, "return document.title") != "owned"
     assert run(browser, "return document.querySelectorAll('script').length") == 1
     # Not even what gets onto the page runs.
-    run(browser, "document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\" id=bad>x</p>"
-                 "<img src=x onerror=\"document.title=&quot;owned&quot;\">')")  # fmt: skip
+    run(
+        browser,
+        "document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\" id=bad>x</p>"
+        '<img src=x onerror="document.title=&quot;owned&quot;">\')',
+    )
     refused = [line["message"] for line in browser.get_log("browser")]
     assert any("Content Security Policy" in line for line in refused)
-    assert run(browser, "return getComputedStyle(document.querySelector('#bad')).color") != "rgb(255, 0, 0)"
+    assert (
+        run(browser, "return getComputedStyle(document.querySelector('#bad')).color")
+        != "rgb(255, 0, 0)"
+    )
     assert run(browser, "return document.title") != "owned"

@@ -28,7 +28,9 @@ def launch(tmp_path):
     def start(script):
         program.write_text("#!/bin/sh\n" + script)
         program.chmod(0o700)
-        return subprocess.Popen(job["ProgramArguments"], env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+        return subprocess.Popen(
+            job["ProgramArguments"], env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+        )
 
     return start
 
@@ -44,7 +46,9 @@ def test_launchd_sees_a_killed_trainer_as_a_failure(launch):
 
 def test_a_stop_by_launchd_waits_until_the_trainer_has_saved(launch, tmp_path):
     begun, saved = tmp_path / "begun", tmp_path / "saved"
-    shell = launch(f"trap 'sleep 0.3; : > {saved}; exit 0' TERM; : > {begun}\nwhile :; do sleep 0.05; done")
+    shell = launch(
+        f"trap 'sleep 0.3; : > {saved}; exit 0' TERM; : > {begun}\nwhile :; do sleep 0.05; done"
+    )
     until(begun.exists)
     shell.send_signal(signal.SIGTERM)
     assert shell.wait() == 0
@@ -66,9 +70,23 @@ def test_a_stop_at_the_first_instant_leaves_no_trainer(launch, tmp_path):
     assert not left
 
 
-def test_the_folder_of_the_log_is_made_and_an_error_told_once_and_logged(cli, corpus, tmp_path, one_line):
+def test_the_folder_of_the_log_is_made_and_an_error_told_once_and_logged(
+    cli,
+    corpus,
+    tmp_path,
+    one_line,
+):
     log = tmp_path / "not" / "yet" / "night.log"
-    arguments = ["train", *corpus.options(), "--topics", "2", "--articles", "64", "--held-out", "10"]
+    arguments = [
+        "train",
+        *corpus.options(),
+        "--topics",
+        "2",
+        "--articles",
+        "64",
+        "--held-out",
+        "10",
+    ]
     assert cli(*arguments, "--session", tmp_path / "night.db", "--log", log).code == 0
     assert "64 documents" in log.read_text()
     one_line(cli("train", *corpus.options(), "--model", "lda:name=a b", "--log", log), 2, "name")

@@ -35,9 +35,20 @@ def kept(tmp_path_factory, corpus):
     for number in range(400):
         subject = number % 5
         words = random.choice(corpus.words[12 * subject : 12 * subject + 12], 30)
-        lines.append(json.dumps({"title": f"Subject {subject} / {number}", "text": " ".join(words)}))
+        lines.append(
+            json.dumps({"title": f"Subject {subject} / {number}", "text": " ".join(words)})
+        )
     (folder / "texts.jsonl").write_text("\n".join(lines))
-    made = ["--texts", folder / "texts.jsonl", "--vocab", corpus.vocabulary, "--held-out", 20, "--topics", 5]
+    made = [
+        "--texts",
+        folder / "texts.jsonl",
+        "--vocab",
+        corpus.vocabulary,
+        "--held-out",
+        20,
+        "--topics",
+        5,
+    ]
     more = ["--batch-size", 64, "--session", folder / "titled.db"]
     assert run(["train", "--source", "texts", *map(str, made + more)]) == 0
     return folder / "titled.db"
@@ -75,12 +86,21 @@ def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
     Path("subject 3 ").mkdir()
     (tmp_path / "subject 3 " / " 203").write_text(" ".join(corpus.words[12:24]))
     found = cli.json("similar", "subject 3 / 203", "--limit", 5)
-    assert subjects(one["title"] for one in found) == {"1"}, "a file goes before a title in other capitals"
+    assert subjects(one["title"] for one in found) == {"1"}, (
+        "a file goes before a title in other capitals"
+    )
 
 
 def test_what_it_cannot_answer_is_one_line(cli, titled, tmp_path, one_line):
-    one_line(cli("similar", "Subject 3 / 2003"), 1, "no trained document is called", "'Subject 3 / 203'")
-    one_line(cli("similar", "Sxbjecx 3 / 23"), 1, "; did you mean 'Subject 3 / 23'?")  # half of it is right
+    one_line(
+        cli("similar", "Subject 3 / 2003"),
+        1,
+        "no trained document is called",
+        "'Subject 3 / 203'",
+    )
+    one_line(
+        cli("similar", "Sxbjecx 3 / 23"), 1, "; did you mean 'Subject 3 / 23'?"
+    )  # half of it is right
     one_line(cli("similar", "%"), 1, "no trained document is called")
     one_line(cli("similar", os.fsdecode(b"\xff")), 1, "no trained document is called")
     one_line(cli("similar", tmp_path / "missing.txt"), 1, "missing.txt', and there is no such file")
@@ -139,7 +159,9 @@ def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path)
     assert list(rows[0]) == ["page_id", "title", "model", "topic", "proportion", "id", "role"]
     assert cli.rows("proportions")[0]["title"] == rows[0]["title"]
     rows = [row for row in rows if row["role"] == "trained"]
-    assert [int(row["page_id"]) for row in rows] == np.repeat(page_ids, np.diff(matrix.indptr)).tolist()
+    assert [int(row["page_id"]) for row in rows] == np.repeat(
+        page_ids, np.diff(matrix.indptr)
+    ).tolist()
     assert [int(row["topic"]) for row in rows] == matrix.indices.tolist()
     np.testing.assert_allclose([float(row["proportion"]) for row in rows], matrix.data, atol=1e-6)
     sums = np.asarray(matrix.sum(axis=1)).ravel()
@@ -180,7 +202,9 @@ def test_held_out_documents_of_ones_own_get_topics_at_the_end(cli, titled, tmp_p
     assert (trained.shape, both.shape) == ((380, 5), (400, 5))
     others = ~np.isin(page_ids, known)
     assert set(page_ids[others].tolist()) == {there[title].page_id for title in held_out}
-    assert cli("export", "proportions", "--all", "--format", "npz", "-o", tmp_path / "p.npz").code == 0
+    assert (
+        cli("export", "proportions", "--all", "--format", "npz", "-o", tmp_path / "p.npz").code == 0
+    )
     assert (load_npz(tmp_path / "p.npz") != both).nnz == 0
     roles = {int(row["page_id"]): row["role"] for row in csv_of(cli, "proportions")}
     expected = np.where(others, "held_out", "trained").tolist()
@@ -192,11 +216,21 @@ def test_those_topics_are_taken_away_when_the_session_goes_on(cli, kept, home, c
     texts = [json.loads(line) for line in (kept.parent / "texts.jsonl").read_text().splitlines()]
     text_of = {one["title"]: one["text"] for one in texts}
     home.mkdir()
-    made = ("train", "--source", "texts", "--texts", kept.parent / "texts.jsonl", "--model", "hdp:topics=8")
+    made = (
+        "train",
+        "--source",
+        "texts",
+        "--texts",
+        kept.parent / "texts.jsonl",
+        "--model",
+        "hdp:topics=8",
+    )
     more = ("--vocab", corpus.vocabulary, "--held-out", 20)
 
     def held_out():
-        return {one.title: one.topic for one in wt.open().articles(limit=400) if one.role == "held_out"}
+        return {
+            one.title: one.topic for one in wt.open().articles(limit=400) if one.role == "held_out"
+        }
 
     for limit in (128, 256):
         assert cli(*made, *more, "--articles", limit).code == 0
@@ -218,7 +252,9 @@ def test_answers_say_which_words_argue_for_a_topic_as_far_as_words_are_kept(titl
         session, text = wt.open(), " ".join(corpus.words[12:24])
         assert session.infer([text])[0].argmax() == answer.topics[0][0]
         like = session.similar(text=text)
-        assert [one.distance for one in like] == [distance for _, distance, _ in answer.alike[: len(like)]]
+        assert [one.distance for one in like] == [
+            distance for _, distance, _ in answer.alike[: len(like)]
+        ]
         assert answers.of_text("xyzzy").lack == "none of its words is in the session's vocabulary"
         rows = {row.role: row for row in reader.recent_articles(1000)}
         for row in rows.values():

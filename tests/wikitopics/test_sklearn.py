@@ -88,7 +88,10 @@ def bomb(path):
     """A gigabyte of equal topics."""
     K, W = 20_000, 12_500
     arrays = {"topic_word": np.full((K, W), 1 / W, np.float32), "alpha": np.full(K, 0.1)}
-    arrays |= {"vocabulary": np.array([f"w{word}" for word in range(W)]), "topic_share": np.full(K, 1 / K)}
+    arrays |= {
+        "vocabulary": np.array([f"w{word}" for word in range(W)]),
+        "topic_share": np.full(K, 1 / K),
+    }
     np.savez_compressed(path, **arrays)
 
 

@@ -1,4 +1,5 @@
-"""Stored sessions in Python: what a notebook gets of them and hands on; nothing of it reaches them."""
+"""Stored sessions in Python: what a notebook gets of them and hands on; nothing of it reaches
+them."""
 
 import contextlib
 import copy
@@ -62,7 +63,9 @@ def test_status_and_articles_are_those_of_the_commands(session, cli):
     models = [{**model, "prequential_log_likelihood": None} for model in told["models"]]
     assert [asdict(model) for model in status.models] == models
     scores = r"lda perplexity [\d.]+; many perplexity [\d.]+"
-    assert re.fullmatch(rf"<Status: finished, 300 documents, [\d,]+ an hour; {scores}>", repr(status))
+    assert re.fullmatch(
+        rf"<Status: finished, 300 documents, [\d,]+ an hour; {scores}>", repr(status)
+    )
     told = cli.json("articles", "--topic", 2, "--limit", 7)
     found = session.articles(np.int64(2), limit=np.int64(7))
     for key in ("page_id", "title", "revision_id", "words", "topic", "proportion"):
@@ -70,7 +73,11 @@ def test_status_and_articles_are_those_of_the_commands(session, cli):
     newest = session.articles(limit=350, model="many")
     assert len(newest) > 300
     for article in newest:
-        assert (article.role != "skipped") == (article.topic is not None) == (article.proportion is not None)
+        assert (
+            (article.role != "skipped")
+            == (article.topic is not None)
+            == (article.proportion is not None)
+        )
     assert session.articles(limit=0) == []
 
 
@@ -115,10 +122,18 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
     refused(lambda: session.infer("a text"), "texts must be a collection", error=TypeError)
     missing = session.infer(["", None, np.nan, pd.NA, *np.ma.masked_all(1, object)])
     assert (missing == missing[0]).all()
-    refused(lambda: session.infer(np.array("a text")), "texts must be a collection", error=TypeError)
-    refused(lambda: session.infer(["a text", 3.0]), "texts: number 1 is of type float", error=TypeError)
+    refused(
+        lambda: session.infer(np.array("a text")), "texts must be a collection", error=TypeError
+    )
+    refused(
+        lambda: session.infer(["a text", 3.0]), "texts: number 1 is of type float", error=TypeError
+    )
     table = pd.DataFrame({"text": ["a"]})
-    refused(lambda: session.infer(table), "texts must be a column, such as frame['text']", error=TypeError)
+    refused(
+        lambda: session.infer(table),
+        "texts must be a column, such as frame['text']",
+        error=TypeError,
+    )
     refused(lambda: session.infer(["a"], markup="xml"), "markup must be one of", error=ValueError)
 
 
@@ -132,7 +147,9 @@ def test_a_model_learns_and_the_session_stays(session, corpus):
     assert model.updates == session.model("many").updates + 1
     assert not np.array_equal(model.topics(), session.model("many").topics())
     assert session.path.read_bytes() == before
-    assert not [file for file in session.path.parent.iterdir() if file.name.startswith("default.db-")]
+    assert not [
+        file for file in session.path.parent.iterdir() if file.name.startswith("default.db-")
+    ]
 
 
 def test_names_and_paths(session, monkeypatch):
@@ -140,7 +157,9 @@ def test_names_and_paths(session, monkeypatch):
         assert wt.open(named).path == session.path
     monkeypatch.chdir(session.path.parent)
     shutil.copy(session.path, "night")
-    assert wt.open(Path("night")).status().articles == 300, "a Path is no name, whatever it looks like"
+    assert wt.open(Path("night")).status().articles == 300, (
+        "a Path is no name, whatever it looks like"
+    )
     told = "finished, 300 documents (counts.npz); lda (5 topics), many (8 topics)"
     assert repr(session) == f"<StoredSession default: {told}>"
 
@@ -153,7 +172,12 @@ def test_mistakes_are_one_line(session, home, tmp_path):
     refused(lambda: wt.open(tmp_path), "folder")
     refused(lambda: wt.open("../x y"), "no session")
     refused(lambda: wt.open(home / "default.db-wal"), "part of a session", error=ValueError)
-    for ask in (session.topics, session.metrics, session.model, lambda name: session.infer(["a"], name)):
+    for ask in (
+        session.topics,
+        session.metrics,
+        session.model,
+        lambda name: session.infer(["a"], name),
+    ):
         refused(lambda ask=ask: ask("nope"), "no model 'nope'", "lda, many", error=ValueError)
     for ask in (session.articles, session.history):
         refused(lambda ask=ask: ask(5), "topics 0 to 4", error=ValueError)
@@ -163,7 +187,12 @@ def test_mistakes_are_one_line(session, home, tmp_path):
     refused(lambda: session.similar(3), "title must be text, not 3", error=TypeError)
     refused(lambda: session.similar(), "a title or a text", error=ValueError)
     for arguments, error, *says in (
-        (("topic", "x.csv"), ValueError, "what: there is no export 'topic'", "Did you mean 'topics'"),
+        (
+            ("topic", "x.csv"),
+            ValueError,
+            "what: there is no export 'topic'",
+            "Did you mean 'topics'",
+        ),
         (([], "x.csv"), ValueError, "what: there is no export []"),
         (("topics", "x.xlsx"), ValueError, "no format has the ending .xlsx"),
         (("topics", "x.csv", "json"), ValueError, ".csv is not the ending of"),
@@ -174,7 +203,9 @@ def test_mistakes_are_one_line(session, home, tmp_path):
         (("topics", 3), TypeError, "path must be a path, not 3"),
     ):
         refused(lambda arguments=arguments: session.export(*arguments), *says, error=error)
-    refused(lambda: session.export("topics", "x", model="nope"), "no model 'nope'", error=ValueError)
+    refused(
+        lambda: session.export("topics", "x", model="nope"), "no model 'nope'", error=ValueError
+    )
     refused(lambda: session.report("x.pdf"), "end the name in .html", error=ValueError)
     refused(lambda: wt.open(3), "session must be a name or a path, not 3", error=TypeError)
     refused(lambda: wt.open("x y"), "session: 'x y' is not a session name", error=ValueError)
@@ -194,7 +225,9 @@ def test_a_session_that_goes_away_is_told(session, tmp_path):
 def test_it_is_used_from_many_threads_and_sent_to_other_processes(session):
     topics = session.topics()
     with ThreadPoolExecutor(8) as pool:
-        calls = [pool.submit(call) for call in [session.topics, session.metrics, session.status] * 8]
+        calls = [
+            pool.submit(call) for call in [session.topics, session.metrics, session.status] * 8
+        ]
         assert all(call.result() == topics for call in calls[::3])
         assert {call.result().articles for call in calls[2::3]} == {300}
     for copied in (pickle.loads(pickle.dumps(session)), copy.deepcopy(session)):
@@ -211,7 +244,9 @@ def test_one_call_sees_one_commit(session):
             before = reader.status()
             with trainer:
                 trainer.execute("UPDATE models SET updates = updates + 1")
-                trainer.execute("UPDATE progress SET articles = articles + 64, crawled = crawled + 64")
+                trainer.execute(
+                    "UPDATE progress SET articles = articles + 64, crawled = crawled + 64"
+                )
             with reader.one_moment():
                 now = reader.status()
             assert (now.articles, now.models) == (before.articles, before.models)
@@ -229,7 +264,12 @@ def notes(tmp_path_factory):
 
 @pytest.mark.parametrize("what", ["topics", "articles", "proportions", "words", "metrics"])
 def test_exports_are_those_of_the_command(notes, cli, tmp_path, what):
-    for name, form in ((f"{what}.json", None), (f"{what}.csv", None), ("any", None), ("any", "json")):
+    for name, form in (
+        (f"{what}.json", None),
+        (f"{what}.csv", None),
+        ("any", None),
+        ("any", "json"),
+    ):
         notes.export(what, tmp_path / name, form)
         ending = "json" if "json" in (form, name.rpartition(".")[2]) else "csv"
         told = cli("export", what, "--format", ending, "--session", notes.path).out
@@ -303,7 +343,13 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
     assert all(f"<th>{word}</th>" in pages[2] for word in topics[0].words)
     assert len(topics[0].own) == len(topics[0].words)
     hostile = "<script>&\x1b[31m\u202e\"'"
-    topic = replace(notes.topics()[0], name=hostile, words=(hostile,), probabilities=(0.5,), own=(0.5,))
+    topic = replace(
+        notes.topics()[0],
+        name=hostile,
+        words=(hostile,),
+        probabilities=(0.5,),
+        own=(0.5,),
+    )
     for page in (topic._repr_html_(), wt.stored.Topics([topic], notes, "lda")._repr_html_()):
         assert "&lt;script&gt;&amp;" in page
         assert not any(part in page for part in ("<script", "\x1b", "\u202e"))

@@ -1,4 +1,5 @@
-"""Standard output as the terminal, a pipe or a shell's redirection has it: encodings, closed streams."""
+"""Standard output as the terminal, a pipe or a shell's redirection has it: encodings, closed
+streams."""
 
 import hashlib
 import json
@@ -70,8 +71,10 @@ def hostile(trained):
     "change",
     [
         "UPDATE vocabulary SET words = words || :escape, fingerprint = sha256(words || :escape)",
-        "UPDATE settings SET value = json_replace(value, '$[0].name', :escape) WHERE key = 'models'",
-        "UPDATE settings SET value = json_replace(value, '$[0].kind', :escape) WHERE key = 'models'",
+        "UPDATE settings SET value = json_replace(value, '$[0].name', :escape) WHERE key = "
+        "'models'",
+        "UPDATE settings SET value = json_replace(value, '$[0].kind', :escape) WHERE key = "
+        "'models'",
         "UPDATE settings SET value = json_quote(:escape) WHERE key = 'source'",
     ],
 )
@@ -91,7 +94,10 @@ def test_words_models_and_sources_that_act_are_damage(cli, trained, change):
 def test_tables_write_out_what_the_terminal_cannot_show(titled, encoding):
     done = wikitopics("articles", "--topic", 0, PYTHONIOENCODING=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"\u0159\xe1k \u2603 \u96ea" in done.stdout or rb"\u0159" + "ák".encode("latin-1") in done.stdout
+    assert (
+        rb"\u0159\xe1k \u2603 \u96ea" in done.stdout
+        or rb"\u0159" + "ák".encode("latin-1") in done.stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,7 +138,9 @@ def test_nothing_is_printed_into_a_session_that_took_a_closed_streams_number(tra
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="has no full disk to write to")
-@pytest.mark.parametrize("command", [["topics"], ["export", "metrics"], ["status", "--json"], ["--help"]])
+@pytest.mark.parametrize(
+    "command", [["topics"], ["export", "metrics"], ["status", "--json"], ["--help"]]
+)
 def test_a_full_disk_behind_the_output_is_a_failure_in_one_line(trained, command):
     done = wikitopics(*command, redirect=">/dev/full")
     assert done.returncode == 1
@@ -143,7 +151,9 @@ def test_a_full_disk_behind_the_output_is_a_failure_in_one_line(trained, command
 def test_nobody_reading_the_help_is_no_failure(command):
     unread, pipe = os.pipe()
     os.close(unread)
-    done = subprocess.run([sys.executable, "-m", "wikitopics", *command], stdout=pipe, stderr=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, "-m", "wikitopics", *command], stdout=pipe, stderr=subprocess.PIPE
+    )
     os.close(pipe)
     assert (done.returncode, done.stderr) == (0, b"")
 

@@ -28,7 +28,9 @@ def test_every_topic_has_a_name_of_its_words_the_most_relevant_first(cli, traine
         assert len(set(found[topic].split(", ")) & set(words)) >= 2
     probable, relevant = words_of(cli, "--top", 20), words_of(cli, "--top", 20, "--by", "relevance")
     assert relevant != probable
-    assert [sorted(words) for words in relevant.values()] == [sorted(words) for words in probable.values()]
+    assert [sorted(words) for words in relevant.values()] == [
+        sorted(words) for words in probable.values()
+    ]
     for options, words in (((), relevant), (("--by", "probability"), probable)):
         table = cli("topics", "--top", 6, *options).out
         assert all(" ".join(first[:6]) in table for first in words.values())
@@ -53,7 +55,11 @@ def test_hidden_topics_are_left_out_of_lists_and_nothing_else(cli, trained):
     def numbers(*options):
         return {int(line.split()[0]) for line in cli("topics", *options).out.splitlines()[1:]}
 
-    tree, exported, before = cli("topics", "--tree").out, cli("export", "topics").out, cli.json("topics")
+    tree, exported, before = (
+        cli("topics", "--tree").out,
+        cli("export", "topics").out,
+        cli.json("topics"),
+    )
     assert "topics 4, 2 of lda: hidden from lists" in cli.ok("topics", "hide", 4, 2).err
     assert numbers() == {0, 1, 3}
     assert "2 of 5 topics are hidden; --all shows them" in cli("topics").err
@@ -96,7 +102,10 @@ def test_a_command_names_the_topics_without_a_given_name(cli, trained):
     wanted = {topic: f"topic {topic}" for topic in before}
     assert names(cli) == wanted | {2: "mine"}
     for topic in set(before) - {2}:
-        assert f" of 4: topic {topic} of lda ({before[topic]}) is now called topic {topic}\n" in asked.err
+        assert (
+            f" of 4: topic {topic} of lda ({before[topic]}) is now called topic {topic}\n"
+            in asked.err
+        )
     assert "every topic in use has a given name" in cli("topics", "name", "--command", "false").err
     kept = cli.ok("topics", "name", "--replace", "--command", "sleep 2 & true")
     assert "topic 2 of lda (mine) keeps its name" in kept.err
@@ -110,7 +119,9 @@ def test_a_command_is_told_of_the_topic_and_the_session(cli, trained, tmp_path):
     cli.ok("topics", "name", "--command", f"cat >> {told}; echo $WIKITOPICS_SESSION >> {told}")
     lines = told.read_text(encoding="utf-8").splitlines()
     assert set(lines[1::2]) == {str(trained)}
-    for question, topic in zip(map(json.loads, lines[::2]), cli.json("topics", "--top", 20), strict=True):
+    for question, topic in zip(
+        map(json.loads, lines[::2]), cli.json("topics", "--top", 20), strict=True
+    ):
         assert question["number"] == topic["topic"]
         assert question["words"] == [word["word"] for word in topic["words"]]
         about = cli.json("articles", "--topic", topic["topic"], "--limit", 10)
@@ -127,7 +138,9 @@ def test_a_command_names_the_topics_of_one_model_and_unused_ones_if_asked(cli, c
     assert cli("topics", "name", "--model", "hdp", "--command", "echo Named").code == 0
     assert names(cli, "--model", "hdp") == hdp | dict.fromkeys(used, "Named")
     assert cli("topics", "name", "--model", "hdp", "--all", "--command", "echo Unused").code == 0
-    assert names(cli, "--model", "hdp") == dict.fromkeys(hdp, "Unused") | dict.fromkeys(used, "Named")
+    assert names(cli, "--model", "hdp") == dict.fromkeys(hdp, "Unused") | dict.fromkeys(
+        used, "Named"
+    )
     assert names(cli) == lda
 
 
@@ -144,7 +157,9 @@ def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
     first, second, *_ = [topic["topic"] for topic in cli.json("topics")]
     outcome = cli("topics", "name", "--command", f"""grep -q '"number": {first},' && echo Named""")
     assert outcome.code == 1
-    assert outcome.err.endswith(f"wikitopics: topic {second} has no new name: --command failed with code 1\n")
+    assert outcome.err.endswith(
+        f"wikitopics: topic {second} has no new name: --command failed with code 1\n"
+    )
     assert names(cli) == before | {first: "Named"}
 
 
@@ -154,7 +169,10 @@ def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
         ("exit 3", "failed with code 3"),
         ("exec >&-; exit 3", "failed with code 3"),
         ("printf '\\377\\n'", "text that is not UTF-8"),
-        ("printf 'a\\033b\\n'", "printed 'a\\x1bb', but a topic's name must have 1 to 60 printable"),
+        (
+            "printf 'a\\033b\\n'",
+            "printed 'a\\x1bb', but a topic's name must have 1 to 60 printable",
+        ),
         ("printf '%061d\\n' 0", "1 to 60"),
         ("head -c 9999999 /dev/zero", "1 to 60 printable"),
         ("sleep 60", "took over 0 s and was killed"),
@@ -176,7 +194,12 @@ def test_whatever_ends_it_ends_its_command(spawn, trained, tmp_path, number):
     """Nobody holds the pipe any more once the whole group is gone."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    naming = spawn("topics", "name", "--command", f"exec 3> {fifo}; echo begun >&3; sleep 600 & sleep 600")
+    naming = spawn(
+        "topics",
+        "name",
+        "--command",
+        f"exec 3> {fifo}; echo begun >&3; sleep 600 & sleep 600",
+    )
     with open(fifo, encoding="utf-8") as said:
         assert said.readline() == "begun\n"
         naming.send_signal(number)

@@ -1,4 +1,5 @@
-"""`train` and `demo` at the command line: passes, resuming, limits, progress, and what runs at the end."""
+"""`train` and `demo` at the command line: passes, resuming, limits, progress, and what runs at the
+end."""
 
 import io
 import json
@@ -104,7 +105,9 @@ def test_a_kind_that_has_one_topic_keeps_it():
 def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home):
     files, models = corpus.options()[:-2], ("--model", "lda", "--model", "hdp:name=other")
     begun = cli.ok("train", *files, *models, "--held-out", 40, "--articles", 100)
-    said = "Small collection: 26 topics for lda and 77 topics for other (from the square root of its"
+    said = (
+        "Small collection: 26 topics for lda and 77 topics for other (from the square root of its"
+    )
     assert f"{said} documents), 5 passes; --topics and --passes change that" in begun.err
     now = status(home / "default.db")
     assert ([model.topics for model in now.models], now.passes) == ([26, 77], 5)
@@ -131,7 +134,11 @@ def test_a_file_that_has_moved_is_named_again(cli, trained, corpus, tmp_path):
 
 def test_a_session_knows_the_limits_of_its_last_run_only(cli, corpus, home):
     cli("train", *corpus.options(), *SMALL, "--articles", 100, "--threads", 2, "--hours", 5)
-    assert status(home / "default.db").activity.given == {"articles": 100, "threads": 2, "hours": 5.0}
+    assert status(home / "default.db").activity.given == {
+        "articles": 100,
+        "threads": 2,
+        "hours": 5.0,
+    }
     cli("train", "--articles", 300)
     assert status(home / "default.db").activity.given == {"articles": 300}
 
@@ -183,7 +190,10 @@ def test_the_demo_ends_when_each_text_has_been_read_once(cli, monkeypatch):
     assert not any("(copy" in title for title in titles)
     cli.ok("demo", "--headless", "--pace", 1, "--session", "slow")
     for what in ("articles", "topics", "proportions"):
-        assert cli("export", what, "--session", "slow").out == cli("export", what, "--session", "demo").out
+        assert (
+            cli("export", what, "--session", "slow").out
+            == cli("export", what, "--session", "demo").out
+        )
     assert cli("demo", "--headless", "--pace", 1e300).code == 2  # no heartbeat can say so
     assert "100, fewer than --articles 500" in cli.ok("demo", "--headless", "--articles", 500).err
 
@@ -217,9 +227,15 @@ def test_a_command_at_the_end_is_told_of_an_interruption(tmp_path, interruption)
 
 
 @pytest.mark.parametrize(
-    ("command", "says"), [("exit 3", "failed with code 3"), ("sleep 600", "took over 0 s and was killed")]
+    ("command", "says"),
+    [("exit 3", "failed with code 3"), ("sleep 600", "took over 0 s and was killed")],
 )
-def test_a_command_at_the_end_that_fails_or_never_ends_is_a_line(tmp_path, monkeypatch, command, says):
+def test_a_command_at_the_end_that_fails_or_never_ends_is_a_line(
+    tmp_path,
+    monkeypatch,
+    command,
+    says,
+):
     if command == "sleep 600":
         monkeypatch.setattr(train, "PATIENCE", 0.2)
     told = []
@@ -238,7 +254,14 @@ def test_a_command_at_the_end_that_fails_or_never_ends_is_a_line(tmp_path, monke
         (signal.SIGINT, "sleep 600 & sleep 600", "", 130),
     ],
 )
-def test_ctrl_c_ends_a_command_at_the_end_and_signals_wait(tmp_path, spawn, number, command, says, code):
+def test_ctrl_c_ends_a_command_at_the_end_and_signals_wait(
+    tmp_path,
+    spawn,
+    number,
+    command,
+    says,
+    code,
+):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     begun = f"exec 3> '{fifo}'; echo begun >&3; {command}"
@@ -278,12 +301,20 @@ def test_a_burst_of_reports_is_one_line_and_the_last_is_of_the_end():
     assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
     for _ in range(50):
         lines(report(80, measured_at=64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
-    assert told[1:] == ["0:01:01  80 articles  perplexity after 64: lda 5,776  reading 360k articles/h"]
+    assert told[1:] == [
+        "0:01:01  80 articles  perplexity after 64: lda 5,776  reading 360k articles/h"
+    ]
     told = []
     lines = ProgressLines(told.append)
     lines(report(0))
     scores = {"lda": 5000.0, "hdp": 4800.0}
-    ending = report(97, "stopping", measured_at=97, perplexities=scores, waiting_for="the wiki's reply")
+    ending = report(
+        97,
+        "stopping",
+        measured_at=97,
+        perplexities=scores,
+        waiting_for="the wiki's reply",
+    )
     lines(replace(ending, noun="documents"))
     lines.end("finished")
     line = "0:01:01  97 documents  perplexity after 97: lda 5,000, hdp 4,800"
@@ -335,9 +366,15 @@ def test_a_reader_that_went_away_is_noticed_before_the_next_line_is_due(monkeypa
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (6_072_549.4, "6.1M"), (999_600.0, "1.0M"), (588_123.0, "588k"), (10_000.0, "10k"),
-        (9_999.0, "9,999"), (120.4, "120"), (12.34, "12.3"), (0.0, "0"),
+        (6_072_549.4, "6.1M"),
+        (999_600.0, "1.0M"),
+        (588_123.0, "588k"),
+        (10_000.0, "10k"),
+        (9_999.0, "9,999"),
+        (120.4, "120"),
+        (12.34, "12.3"),
+        (0.0, "0"),
     ],
-)  # fmt: skip
+)
 def test_a_rate_has_no_digits_that_mean_nothing(value, told):
     assert rate(value) == told

@@ -1,4 +1,5 @@
-"""`wikitopics.train`: texts in memory, a trainer in a process of its own, and what a kill leaves behind."""
+"""`wikitopics.train`: texts in memory, a trainer in a process of its own, and what a kill leaves
+behind."""
 
 import os
 import random
@@ -47,15 +48,25 @@ def assert_nothing_is_left(path):
 
 
 def learn(texts=TEXTS, **options):
-    return wt.train(texts, **{"session": "notes", "model": "scvb0", "topics": 3, "passes": 2, **options})
+    return wt.train(
+        texts, **{"session": "notes", "model": "scvb0", "topics": 3, "passes": 2, **options}
+    )
 
 
 def test_a_column_becomes_a_session(path):
     column = pd.Series([*TEXTS, None, np.nan, np.float32("nan"), pd.NA, "", "  "])
     session = learn(column, titles=(f"T{n}" for n in range(126)), ids=range(1000, 1126))
     status = session.status()
-    assert (status.state, status.documents, status.passes, status.source) == ("finished", 108, 2, "texts")
-    assert (status.skips, status.source_name) == ({"no known word": 6}, "texts from a Python program")
+    assert (status.state, status.documents, status.passes, status.source) == (
+        "finished",
+        108,
+        2,
+        "texts",
+    )
+    assert (status.skips, status.source_name) == (
+        {"no known word": 6},
+        "texts from a Python program",
+    )
     assert len(session.topics()) == 3
     told = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
     assert told == {(n + 1, f"T{n}", str(n + 1000)) for n in range(126)}
@@ -70,11 +81,15 @@ def test_columns_of_arrow_are_collections(path):
     import pyarrow as pa
 
     texts = pa.chunked_array([pa.array(TEXTS[:50]), pa.array([*TEXTS[50:], None])])
-    session = learn(texts, titles=pa.array(f"T{n}" for n in range(121)), ids=pa.array(range(1000, 1121)))
+    session = learn(
+        texts, titles=pa.array(f"T{n}" for n in range(121)), ids=pa.array(range(1000, 1121))
+    )
     told = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
     assert told <= {(n + 1, f"T{n}", str(n + 1000)) for n in range(121)}
     assert session.status().skips == {"no known word": 1}
-    assert np.array_equal(session.infer(pa.array(TEXTS[:3], pa.large_string())), session.infer(TEXTS[:3]))
+    assert np.array_equal(
+        session.infer(pa.array(TEXTS[:3], pa.large_string())), session.infer(TEXTS[:3])
+    )
 
 
 def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
@@ -82,18 +97,28 @@ def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
     before = path.read_bytes()
     monkeypatch.setattr("wikitopics.session.control.start_trainer", pytest.fail)
     assert learn(vocabulary=wt.Vocabulary.from_words(WORDS)).status().state == "finished"
-    assert learn(iter(TEXTS), passes=None).status().state == "finished", "what is not given is as it was"
+    assert learn(iter(TEXTS), passes=None).status().state == "finished", (
+        "what is not given is as it was"
+    )
     assert wt.train(TEXTS, "notes").status().models[0].kind == "scvb0"
-    with pytest.raises(wt.SessionError, match=r"^topics 10: this session was made with 3; leave topics out"):
+    with pytest.raises(
+        wt.SessionError, match=r"^topics 10: this session was made with 3; leave topics out"
+    ):
         wt.train(TEXTS, "notes", topics=10)
     for other, says in (
         ({"texts": [*TEXTS[:-1], "another"]}, "was made from other texts"),
         ({"texts": [*TEXTS[:-1], TEXTS[0]]}, "was made from other texts"),
         ({"titles": TEXTS}, "was made from other texts"),
         ({"seed": 2}, "seed 2: this session was made with 0; leave seed out"),
-        ({"topics": 4}, "scvb0:topics=4: this session was made with scvb0:topics=3; leave model out"),
+        (
+            {"topics": 4},
+            "scvb0:topics=4: this session was made with scvb0:topics=3; leave model out",
+        ),
         ({"passes": 3}, "^passes 3"),
-        ({"vocabulary": WORDS[1:]}, "^vocabulary: this session counts other words; to resume it, leave"),
+        (
+            {"vocabulary": WORDS[1:]},
+            "^vocabulary: this session counts other words; to resume it, leave",
+        ),
         ({"markup": "html"}, "^markup html"),
     ):
         with pytest.raises(wt.SessionError, match=says):
@@ -105,8 +130,17 @@ def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
 def test_a_session_is_replaced_once_all_is_known_to_be_right(path):
     learn()
     before = path.read_bytes()
-    mistakes = [{"topics": 0}, {"texts": [*TEXTS, 3]}, {"texts": []}, {"vocabulary": "no such"}, {"seed": -1}]
-    mistakes += [{"texts": ["rivera songb", "other"], "vocabulary": WORDS}, {"seeds": {"a": ["\ud800"]}}]
+    mistakes = [
+        {"topics": 0},
+        {"texts": [*TEXTS, 3]},
+        {"texts": []},
+        {"vocabulary": "no such"},
+        {"seed": -1},
+    ]
+    mistakes += [
+        {"texts": ["rivera songb", "other"], "vocabulary": WORDS},
+        {"seeds": {"a": ["\ud800"]}},
+    ]
     for wrong in mistakes:
         with pytest.raises((ValueError, TypeError)):
             learn(**{"replace": True, **wrong})
@@ -158,8 +192,16 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
     ("arguments", "error", "says"),
     [
         ({"texts": "a text"}, TypeError, "texts must be a collection, such as a list"),
-        ({"texts": {"id": "a text"}}, TypeError, "^texts must be a collection, such as a list, not {'id'"),
-        ({"texts": pd.DataFrame({"text": ["a text"]})}, TypeError, "a column, such as .*, not a table"),
+        (
+            {"texts": {"id": "a text"}},
+            TypeError,
+            "^texts must be a collection, such as a list, not {'id'",
+        ),
+        (
+            {"texts": pd.DataFrame({"text": ["a text"]})},
+            TypeError,
+            "a column, such as .*, not a table",
+        ),
         ({"texts": ["a", 3]}, TypeError, "texts: number 1 is of type int"),
         ({"texts": np.array("a text")}, TypeError, "^texts must be a collection, .*, not array"),
         ({"ids": np.array(3)}, TypeError, "^ids must be a collection, .*, not array"),
@@ -168,10 +210,17 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"seed": -1}, ValueError, "seed must be a whole number"),
         ({"markup": "xml"}, ValueError, "one of wikitext, html"),
         ({"ids": "abc"}, TypeError, "^ids must be a collection, such as a list, not 'abc' .str"),
-        ({"titles": pd.DataFrame({"a": TEXTS})}, TypeError, "^titles must be a column, .*, not a table"),
+        (
+            {"titles": pd.DataFrame({"a": TEXTS})},
+            TypeError,
+            "^titles must be a column, .*, not a table",
+        ),
         ({"ids": ["x" * 4097, *TEXTS[1:]]}, ValueError, "^ids: number 0 is over 4,096 bytes"),
         ({"passes": "2"}, TypeError, "^passes must be a whole number, not '2'"),
-        *(({"model": it}, TypeError, "model must be a kind of model or a SPEC") for it in ([], b"lda", 3)),
+        *(
+            ({"model": it}, TypeError, "model must be a kind of model or a SPEC")
+            for it in ([], b"lda", 3)
+        ),
         ({"model": "lsa"}, ValueError, "^model 'lsa': 'lsa' is not a kind of model"),
         ({"topics": 0}, ValueError, "^topics must be a whole number from 1"),
         ({"vocabulary": 3}, TypeError, "^vocabulary must be a Vocabulary, words, .* not 3 .int"),
@@ -182,17 +231,32 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
             ValueError,
             "^vocabulary, word 3: 'party' repeats word 1$",
         ),
-        ({"vocabulary": ["a", "b"], "min_df": 3}, ValueError, "^vocabulary: .* leave out stop_words"),
-        ({"vocabulary": "english", "lang": "de"}, ValueError, "lang and digits go with a list of words"),
+        (
+            {"vocabulary": ["a", "b"], "min_df": 3},
+            ValueError,
+            "^vocabulary: .* leave out stop_words",
+        ),
+        (
+            {"vocabulary": "english", "lang": "de"},
+            ValueError,
+            "lang and digits go with a list of words",
+        ),
         ({"lang": "english"}, ValueError, "^lang english: give the code of a language"),
         ({"lang": 3}, TypeError, "^lang must be the code of a language, not 3"),
         ({"seeds": {"x": []}}, ValueError, "^seeds: the topic 'x' has no words$"),
-        ({"stop_words": "de"}, ValueError, "^stop_words must be words, 'auto', 'en' or None, not 'de'"),
+        (
+            {"stop_words": "de"},
+            ValueError,
+            "^stop_words must be words, 'auto', 'en' or None, not 'de'",
+        ),
         ({"stop_words": [3]}, TypeError, "^stop_words must be words"),
         ({"min_df": 1.5}, ValueError, "^min_df: 1.5 is neither a number of documents"),
         ({"min_letters": 0}, ValueError, "^min_letters must be from 1 to"),
         ({"min_df": np.array([1, 2])}, ValueError, "^min_df: only integer"),
-        *(({"seeds": {"a": it}}, TypeError, "^seeds must be a dictionary") for it in (None, "b", [["b"]])),
+        *(
+            ({"seeds": {"a": it}}, TypeError, "^seeds must be a dictionary")
+            for it in (None, "b", [["b"]])
+        ),
         ({"seeds": pd.Series({"a": ["b"], "c": ["d"]})}, TypeError, "^seeds must be a dictionary"),
         ({"stop_words": np.array([1, 2])}, TypeError, "^stop_words must be words"),
         ({"lang": "lo"}, ValueError, "^Lao is written without spaces"),
@@ -201,7 +265,11 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"texts": [None, " "]}, ValueError, "^texts: all 2 are empty$"),
         ({"texts": ["one"]}, ValueError, "too little text"),
         ({"session": 3}, TypeError, "^session must be a name or a path, not 3"),
-        ({"texts": map(open, ["missing.txt"])}, wt.SessionError, "cannot read the texts: .*missing.txt"),
+        (
+            {"texts": map(open, ["missing.txt"])},
+            wt.SessionError,
+            "cannot read the texts: .*missing.txt",
+        ),
         ({"session": "/dev/null/a/b.db"}, wt.SessionError, "Not a directory"),
         ({"session": "/" + "a" * 300 + ".db"}, wt.SessionError, "File name too long"),
         ({"session": "a b"}, ValueError, "^session: 'a b' is not a session name"),
@@ -233,18 +301,24 @@ def test_the_index_of_a_series_comes_back_in_its_order_with_its_values(path, ind
         assert found[0].notna().tolist() == [True] * 120 + [False] * 6
         assert found.join(column.rename("text"))["text"].head(120).tolist() == TEXTS
     titles = [
-        title for _, title in sorted((one.page_id, one.title) for one in wt.open(path).articles(limit=200))
+        title
+        for _, title in sorted(
+            (one.page_id, one.title) for one in wt.open(path).articles(limit=200)
+        )
     ]
     is_numbered = isinstance(index, pd.RangeIndex)
     assert titles == [
-        f"text {n + 1}" if is_numbered or label == "" else str(label) for n, label in enumerate(index)
+        f"text {n + 1}" if is_numbered or label == "" else str(label)
+        for n, label in enumerate(index)
     ]
     trained = wt.open(path).proportions(frame=True, held_out=False)
     assert (len(trained), trained[0].notna().sum()) == (126, 108)
 
 
 def test_documents_have_their_largest_topic_in_the_order_of_the_texts(path):
-    column = pd.Series([*TEXTS, ""], index=[f"r{n}" for n in range(121)]).sample(frac=1, random_state=1)
+    column = pd.Series([*TEXTS, ""], index=[f"r{n}" for n in range(121)]).sample(
+        frac=1, random_state=1
+    )
     session = learn(column)
     table, theta = session.documents(), session.proportions(frame=True)
     assert table.index.equals(column.index)
@@ -252,13 +326,21 @@ def test_documents_have_their_largest_topic_in_the_order_of_the_texts(path):
     topics = {topic.number: topic for topic in session.topics()}
     for label, row in table.drop("r120").iterrows():
         topic = topics[row.topic]
-        assert row.tolist() == [topic.number, topic.name, theta.loc[label].max(), topic.area, topic.area_name]
+        assert row.tolist() == [
+            topic.number,
+            topic.name,
+            theta.loc[label].max(),
+            topic.area,
+            topic.area_name,
+        ]
 
 
 def test_texts_are_added_to_a_session_and_have_the_index_of_both(path):
     session = learn(pd.Series(TEXTS, index=range(1000, 1120)))
     more = pd.Series([text(number) for number in range(110, 160)], index=range(1110, 1160))
-    with pytest.warns(UserWarning, match="^10 of 50 texts are skipped, because the session already has"):
+    with pytest.warns(
+        UserWarning, match="^10 of 50 texts are skipped, because the session already has"
+    ):
         assert learn(more, add=True).status().articles == 2 * 108 + 40
     frame = session.proportions(frame=True)
     assert frame.index.equals(pd.RangeIndex(1000, 1160))
@@ -295,9 +377,13 @@ def test_of_a_generator_titles_are_numbers_and_rows_are_in_order(path):
 
 @pytest.mark.parametrize("ids", [range(500, 620), [f"text {n}" for n in range(120)]], ids=str)
 def test_a_session_that_calls_texts_with_ids_by_numbers_goes_on(path, ids):
-    assert {one.title for one in learn(ids=ids, session="new").articles(limit=200)} == set(map(str, ids))
+    assert {one.title for one in learn(ids=ids, session="new").articles(limit=200)} == set(
+        map(str, ids)
+    )
     assert learn(ids=ids, session="new").status().state == "finished"
-    learn(ids=ids, titles=(f"text {n}" for n in range(1, 121)))  # so they were called without titles
+    learn(
+        ids=ids, titles=(f"text {n}" for n in range(1, 121))
+    )  # so they were called without titles
     assert learn(ids=ids).status().state == "finished"
 
 
@@ -310,7 +396,9 @@ def test_empty_texts_are_no_part_of_the_collection(path):
 def test_to_a_session_of_1_1_0_an_index_is_no_ids(path):
     learn(TEXTS)
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE settings SET value = json_remove(value, '$.lines') WHERE key = 'source_options'")
+        db.execute(
+            "UPDATE settings SET value = json_remove(value, '$.lines') WHERE key = 'source_options'"
+        )
     assert learn(pd.Series(TEXTS)).proportions(frame=True).index.name == "page_id"
 
 
@@ -325,7 +413,9 @@ def test_a_session_that_may_only_be_read_is_returned(path):
 
 def test_an_index_that_cannot_be_kept_is_warned_of(path):
     index = pd.MultiIndex.from_product([[1, 2], range(60)])
-    with pytest.warns(UserWarning, match="the index of the texts is of a type that can only be kept as text"):
+    with pytest.warns(
+        UserWarning, match="the index of the texts is of a type that can only be kept as text"
+    ):
         session = learn(pd.Series(TEXTS, index))
     assert session.proportions(frame=True).index.tolist() == list(map(str, index))
 
@@ -372,7 +462,9 @@ def test_warnings_name_the_line_of_the_program_that_called(path):
 
 
 def test_a_vocabulary_without_a_rule_reads_what_the_session_reads(path):
-    words = learn(vocabulary=wt.Vocabulary.from_words(["cooperate", "operate", *WORDS])).vocabulary()
+    words = learn(
+        vocabulary=wt.Vocabulary.from_words(["cooperate", "operate", *WORDS])
+    ).vocabulary()
     assert words.split("co\u00adoperate \u202briver\u202c") == ["cooperate", "river"]
 
 
@@ -387,7 +479,12 @@ def test_a_list_of_words_is_read_as_texts_of_the_language_are(path):
 
 
 def test_words_are_chosen_as_asked_and_are_part_of_the_session(path):
-    choice = {"stop_words": np.array([WORDS[0], WORDS[12]]), "min_df": 2, "max_df": 1.0, "digits": True}
+    choice = {
+        "stop_words": np.array([WORDS[0], WORDS[12]]),
+        "min_df": 2,
+        "max_df": 1.0,
+        "digits": True,
+    }
     session = learn(**choice, phrases=True)
     assert set(session.vocabulary().words) == set(WORDS) - {WORDS[0], WORDS[12]}
     assert learn(**choice, phrases=True).status().documents == learn().status().documents
@@ -450,16 +547,24 @@ def test_markup_is_warned_of_and_removed(path):
     assert session.status().tokens == learn(session="plain").status().tokens
     if find_spec("jinja2"):
         session.report(path.with_name("page.html"))
-        assert "<code>--markup</code></th><td><bdi>html</bdi>" in path.with_name("page.html").read_text()
+        assert (
+            "<code>--markup</code></th><td><bdi>html</bdi>"
+            in path.with_name("page.html").read_text()
+        )
 
 
 def test_a_new_collection_is_told_of_and_the_bars_total_stays(path, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with pytest.warns(UserWarning, match="^short texts: half of the first 120 .* give another vocabulary$"):
+    with pytest.warns(
+        UserWarning, match="^short texts: half of the first 120 .* give another vocabulary$"
+    ):
         learn([" ".join(text.split()[:2]) for text in TEXTS], topics=None, passes=None)
     written = capsys.readouterr()
     shown = written.err
-    chosen = "10 topics (about the square root of its documents), 5 passes; topics and passes change that"
+    chosen = (
+        "10 topics (about the square root of its documents), 5 passes; topics and passes change "
+        "that"
+    )
     assert f"Small collection: {chosen}" in written.out
     assert "Small collection" not in shown
     assert set(re.findall(r"/(\d+) ", shown)) == {"600"}
@@ -473,7 +578,10 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
 
     monkeypatch.setattr("wikitopics.training.owner", soon)
     path.parent.mkdir()
-    says = f"in use by another trainer .pid {os.getpid()}.; watch it with `wikitopics watch --session notes`"
+    says = (
+        f"in use by another trainer .pid {os.getpid()}.; watch it with `wikitopics watch --session "
+        "notes`"
+    )
     with TrainerLock(path), pytest.raises(wt.SessionError, match=says):
         learn()
     assert InMemoryTexts.of(path).texts.exists()
@@ -553,7 +661,11 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
     program = asked_for()
     at_work(path)
     until(lambda: articles(path) >= len(TEXTS))  # each has its proportions
-    assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in InMemoryTexts.of(path) if file.exists())
+    assert all(
+        stat.S_IMODE(file.stat().st_mode) == 0o600
+        for file in InMemoryTexts.of(path)
+        if file.exists()
+    )
     program.send_signal(signal.SIGINT)
     _, told = program.communicate()
     assert told.endswith("KeyboardInterrupt\n"), told

@@ -1,5 +1,5 @@
-"""Every instant at which texts are added to a session, or replace those of one: both processes are killed at
-it, and then the calls are repeated that a user may make."""
+"""Every instant at which texts are added to a session, or replace those of one: both processes are
+killed at it, and then the calls are repeated that a user may make."""
 
 import os
 import random
@@ -66,7 +66,8 @@ class Connection(sqlite3.Connection):
 connect = sqlite3.connect
 sqlite3.connect = lambda *rest, **named: connect(*rest, **{"factory": Connection, **named})
 """
-"""Loaded by every Python process: kills the one that reaches an instant, before or after something that
+"""Loaded by every Python process: kills the one that reaches an instant, before or after something
+that
 lasts: a commit (not a heartbeat's), or a change of files."""
 
 CALL = """
@@ -121,7 +122,12 @@ def dying(tmp_path, path, monkeypatch):
         variables = {"DIES": who, "INSTANT": str(instant), "DIED": str(died)}
         path_ = os.pathsep.join((str(hook), str(ROOT)))
         environment = {**os.environ, **variables, "PYTHONPATH": path_}
-        done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, *command],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
         for pid in trainers(path):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -139,7 +145,8 @@ def learnt(path):
 
 
 def check_each_once(path, *collections):
-    """Asserts that no document was learnt twice, and that a finished session has all of these collections."""
+    """Asserts that no document was learnt twice, and that a finished session has all of these
+    collections."""
     found = learnt(path)
     assert found.most_common(1)[0][1] == 1, found.most_common(3)
     if wt.open(path).status().state == "finished":
@@ -152,7 +159,8 @@ CLOSE, STRIDE = 9, 9
 
 
 def instants(dying, who, begin, command):
-    """Instants at which ``command`` dies, each on what ``begin`` makes, until it comes to its end."""
+    """Instants at which ``command`` dies, each on what ``begin`` makes, until it comes to its
+    end."""
     for number in (*range(1, CLOSE), *range(CLOSE, 200, STRIDE)):
         begin()
         if not dying(who, number, *command):
@@ -220,7 +228,9 @@ def test_replaced_texts_are_learnt_once_whenever_both_are_killed(dying, path, cl
 @pytest.mark.long
 def test_more_files_are_learnt_once_whenever_the_trainer_is_killed(dying, path, cli, tmp_path):
     for which in "ab":
-        rows = (f'{{"text": "{text}", "id": "{which}{n}"}}\n' for n, text in enumerate(texts(which)))
+        rows = (
+            f'{{"text": "{text}", "id": "{which}{n}"}}\n' for n, text in enumerate(texts(which))
+        )
         (tmp_path / f"{which}.jsonl").write_text("".join(rows))
     usual = ("train", "--session", "notes", "--source", "texts")
     words = tmp_path / "words.txt"
@@ -250,7 +260,12 @@ def test_more_files_are_learnt_once_whenever_the_trainer_is_killed(dying, path, 
     assert tried > 8
 
 
-def test_a_session_that_was_told_of_texts_knows_them_before_it_has_read_any(path, cli, one_line, monkeypatch):
+def test_a_session_that_was_told_of_texts_knows_them_before_it_has_read_any(
+    path,
+    cli,
+    one_line,
+    monkeypatch,
+):
     from wikitopics.session.training import start
 
     def dies(*_):
@@ -268,7 +283,13 @@ def test_a_session_that_was_told_of_texts_knows_them_before_it_has_read_any(path
     assert set(learnt(path)) == {f"a{n}" for n in range(60)}
 
 
-def test_a_new_session_knows_its_texts_before_it_has_read_any(path, cli, tmp_path, one_line, monkeypatch):
+def test_a_new_session_knows_its_texts_before_it_has_read_any(
+    path,
+    cli,
+    tmp_path,
+    one_line,
+    monkeypatch,
+):
     from wikitopics.session.training import start
 
     def dies(*_):

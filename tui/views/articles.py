@@ -9,13 +9,24 @@ from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.tui.follow import MIXED, Leading, SessionView
-from wikitopics.tui.inks import MIX, NO_MARKS, Clickable, Line, Marks, linked, marks_of, name, opening
+from wikitopics.tui.inks import (
+    MIX,
+    NO_MARKS,
+    Clickable,
+    Line,
+    Marks,
+    linked,
+    marks_of,
+    name,
+    opening,
+)
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View
 
-# Articles, one per line, with what a model made of each: a list, and the newest of those being read.
+# Articles, one per line, with what a model made of each: a list, and the newest of those being
+# read.
 
 ROOMY = 52
 """The number of cells from which a title and a topic share a line."""
@@ -60,13 +71,19 @@ class ArticleList(RowList[ArticleRow]):
     ) -> None:
         """Draw these, as ``model`` sees them; ``sought`` is what they have in common.
 
-        ``leading``: what is known of all their topics. ``topic``: the one that all are most about, so that
-        no line needs to name it.
+        ``leading``: what is known of all their topics. ``topic``: the one that all are most about,
+        so that no line needs to name it.
         """
         of = (look.status.session, sought, topic)
         if of != self.of:
             self.release()
-        self.of, self._look, self._model, self._leading, self._topic = of, look, model, leading, topic
+        self.of, self._look, self._model, self._leading, self._topic = (
+            of,
+            look,
+            model,
+            leading,
+            topic,
+        )
         self._marks = marks_of(self, look, model)
         self.show(rows, anew=True)
 
@@ -100,7 +117,9 @@ class ArticleList(RowList[ArticleRow]):
         parts = topics_of(row, model, self._leading)
         if not parts:
             return [("held out", "faint")] if row.role == "held_out" else told(row)
-        out: Line = [(weight(parts[0][1]).ljust(SHARE), "accent")] if self._topic is not None else []
+        out: Line = (
+            [(weight(parts[0][1]).ljust(SHARE), "accent")] if self._topic is not None else []
+        )
         if mix:
             out += [*self._marks.mix(parts), (" ", "")]
         if self._topic is not None:  # named in the title
@@ -110,15 +129,20 @@ class ArticleList(RowList[ArticleRow]):
         return out
 
     def _columns(self, width: int) -> tuple[int, int, int, int]:
-        """Cells of the title, of the bar of topics, and of each topic; and the number of topics shown, which
-        in a list about one topic does not count that one."""
+        """Cells of the title, of the bar of topics, and of each topic; and the number of topics
+        shown, which in a list about one topic does not count that one."""
         room, share = max(width - NUMBERS, 0), SHARE if self._topic is not None else 0
         many = 1 + sum(room >= least for least in ROOM_FOR)
         mix = MIX + 1 if self._marks.mixes and room - share >= ROOM_FOR_MIX else 0
         room -= mix
         title = max(min(room // 2 if many == 1 else room * 3 // 8, 60), 12)
         rest = room - title - share
-        return title, mix, max(rest // many, LEAST), many if rest >= LEAST or self._topic is None else 0
+        return (
+            title,
+            mix,
+            max(rest // many, LEAST),
+            many if rest >= LEAST or self._topic is None else 0,
+        )
 
 
 class Reading(RowList[tuple[ArticleRow, bool]]):
@@ -139,7 +163,9 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
         if look.as_of is not None:
             self.empty = f"the {look.noun} of that time are not kept"
         else:
-            self.empty = coming(look) if look.status.lively else f"no {look.noun[:-1]} has been read"
+            self.empty = (
+                coming(look) if look.status.lively else f"no {look.noun[:-1]} has been read"
+            )
         firsts = (True,) if self.width >= ROOMY else (True, False)
         self.show([(article, first) for article in look.recent for first in firsts], anew=True)
 
@@ -149,7 +175,8 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
             self.show_look(self._look, self._model)
 
     def on_blur(self) -> None:
-        """Show the newest again: an article that somebody had chosen goes down the list and out of it."""
+        """Show the newest again: an article that somebody had chosen goes down the list and out of
+        it."""
         self.release()
 
     def key(self, row: tuple[ArticleRow, bool]) -> object:
@@ -174,7 +201,10 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
             room = (2 * width // 5 if marks.mixes else width // 2) - 2
             bar += text
         title = cut(visible(article.title), room)
-        ink, blank = "strong" if article == look.recent[0] else "", " " * (room + 1 - cell_len(title))
+        ink, blank = (
+            "strong" if article == look.recent[0] else "",
+            " " * (room + 1 - cell_len(title)),
+        )
         return [(" ", ""), (linked(title, look.address(article)), ink), (blank, ""), *bar]
 
 
@@ -184,11 +214,14 @@ def coming(look: SessionView) -> str:
 
 
 def topics_of(article: ArticleRow, model: str, leading: Leading) -> list[tuple[int, float]]:
-    """What is known of an article's (topic, proportion), the largest first; none if it was not trained on."""
+    """What is known of an article's (topic, proportion), the largest first; none if it was not
+    trained on."""
     if article.role != "trained":
         return []
     largest = [(topic, part) for name, topic, part in article.topics if name == model]
-    return largest + [one for one in leading.get(article.seq, ()) if largest and one[0] != largest[0][0]]
+    return largest + [
+        one for one in leading.get(article.seq, ()) if largest and one[0] != largest[0][0]
+    ]
 
 
 def told(article: ArticleRow) -> Line:
@@ -199,9 +232,15 @@ def told(article: ArticleRow) -> Line:
 
 
 def topic_parts(
-    look: SessionView, model: str, one: tuple[int, float], marks: Marks, *, weighed: bool
+    look: SessionView,
+    model: str,
+    one: tuple[int, float],
+    marks: Marks,
+    *,
+    weighed: bool,
 ) -> Line:
-    """A topic of an article: "● navy, war, fleet"; ``weighed``: with its proportion, "41%" before it."""
+    """A topic of an article: "● navy, war, fleet"; ``weighed``: with its proportion, "41%" before
+    it."""
     topic, proportion = one
     number, _, called = look.topic_label(model, topic).partition(" ")
     head: Line = [(f"{weight(proportion):>4} ", "accent")] if weighed else []
@@ -227,7 +266,8 @@ def topic_cell(parts: Line, cells: int) -> Line:
 
 MANY = 200
 FOUND = 2000
-"""The maximum number of titles that a search finds, the newest; those with whole words are listed first."""
+"""The maximum number of titles that a search finds, the newest; those with whole words are listed
+first."""
 
 
 class Articles(View):
@@ -243,15 +283,23 @@ class Articles(View):
 
     def draw(self, look: SessionView) -> None:
         model, listed = self.choice.model_of(look), self.query_one(ArticleList)
-        # The first article of the list while the user reads further down, so that newer ones do not push the
-        # others away; None if the list begins with the newest.
+        # The first article of the list while the user reads further down, so that newer ones do not
+        # push the others away; None if the list begins with the newest.
         first = None
         reads_on = bool(listed.held or listed.scroll_offset.y)
         if look.as_of is not None:
             first = look.recent[0].seq if look.recent else None
         elif listed.rows and reads_on and listed.of == (look.status.session, "", None):
             first = listed.rows[0].seq
-        values = look.recent, look.as_of, model, self.sought, first, look.topics, self.choice.ascii_only
+        values = (
+            look.recent,
+            look.as_of,
+            model,
+            self.sought,
+            first,
+            look.topics,
+            self.choice.ascii_only,
+        )
         self.fill("articles", values, partial(self._fill, look, model, first))
 
     async def _fill(self, look: SessionView, model: str, first: int | None) -> None:
@@ -263,7 +311,9 @@ class Articles(View):
             title = f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
         elif sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
-            rows = sorted(filter(look.seen_by_now, rows), key=lambda row: nearness(sought, row.title))
+            rows = sorted(
+                filter(look.seen_by_now, rows), key=lambda row: nearness(sought, row.title)
+            )
             title = f"{plural(len(rows), look.noun[:-1])} with “{visible(sought)}” in the title"
         else:
             rows = await self.ask(lambda reader: reader.recent_articles(MANY, first))

@@ -44,7 +44,13 @@ class Mix(RowList[Row]):
         _, part, (weight, *label), words = row
         room = width // 8
         drawn = f"{bar(part / self.rows[0][1], room, ascii_only=self.ascii_only):<{room}} "
-        return [(" ", ""), weight, (drawn, label[0][1]), *topic_cell(label, width // 3), (words, "")]
+        return [
+            (" ", ""),
+            weight,
+            (drawn, label[0][1]),
+            *topic_cell(label, width // 3),
+            (words, ""),
+        ]
 
 
 class AskView(View):
@@ -74,7 +80,8 @@ class AskView(View):
         return self._field if self.trail[-1] is None else super().home()
 
     def open(self, article: ArticleRow | None, origin: int) -> None:
-        """Show the card of this article, or the field; ``origin``: the view from which it is opened."""
+        """Show the card of this article, or the field; ``origin``: the view from which it is
+        opened."""
         if origin != ASK:
             self.origin, self.trail = origin, ()
         elif article is None and None in self.trail:
@@ -125,8 +132,18 @@ class AskView(View):
                 self._show(Answer(lack=str(error)), look, model, question)
             raise
 
-    def _show(self, answer: Answer, look: SessionView, model: str, question: ArticleRow | str) -> None:
-        mix, listed, marks = self.query_one(Mix), self.query_one(ArticleList), marks_of(self, look, model)
+    def _show(
+        self,
+        answer: Answer,
+        look: SessionView,
+        model: str,
+        question: ArticleRow | str,
+    ) -> None:
+        mix, listed, marks = (
+            self.query_one(Mix),
+            self.query_one(ArticleList),
+            marks_of(self, look, model),
+        )
         of, below = look.of_model(model) + look.of_now(), answer.lack if answer.topics else ""
         if isinstance(question, str):
             name(mix, f"Its topics, and the words that support each{of}", below)
@@ -135,18 +152,33 @@ class AskView(View):
             name(mix, f"{title}: its topics, and their words{of}", below or told(question)[0][0])
         name(self._field, "Ask: type or paste a text", answer.known)
         mix.empty = answer.lack or "its topics, and the texts most like it, appear as you type"
-        mix.show([
-            (topic, part, topic_parts(look, model, (topic, part), marks, weighed=True), in_line(words))
-            for topic, part, words in answer.topics
-        ], anew=True)  # fmt: skip
+        mix.show(
+            [
+                (
+                    topic,
+                    part,
+                    topic_parts(look, model, (topic, part), marks, weighed=True),
+                    in_line(words),
+                )
+                for topic, part, words in answer.topics
+            ],
+            anew=True,
+        )
         listed.empty = answer.lone
-        rows, leading = [row for row, _, _ in answer.alike], {row.seq: each for row, _, each in answer.alike}
+        rows, leading = (
+            [row for row, _, _ in answer.alike],
+            {row.seq: each for row, _, each in answer.alike},
+        )
         listed.show_articles(rows, leading, look, model, sought=question)
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
         far = [distance for _, distance, _ in answer.alike]
-        span = f"distance {far[0]:.2f} to {far[-1]:.2f}; 0: the same, 1: nothing in common" if far else ""
+        span = (
+            f"distance {far[0]:.2f} to {far[-1]:.2f}; 0: the same, 1: nothing in common"
+            if far
+            else ""
+        )
         name(listed, f"{look.noun.capitalize()} most like it", span)
         self.refresh_bindings()
 

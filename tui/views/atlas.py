@@ -39,8 +39,8 @@ WIDE = 100
 
 
 def births(history: ShareHistory) -> NDArray[np.int64]:
-    """(FRAMES, K) how large each topic was over the stream, on a logarithmic axis: 0 before its birth, then
-    1 to 3."""
+    """(FRAMES, K) how large each topic was over the stream, on a logarithmic axis: 0 before its
+    birth, then 1 to 3."""
     own = history.own.astype(np.float64)
     return -(-levels(own[columns(history, FRAMES)], own[-1]) * 3 // 7)
 
@@ -55,7 +55,8 @@ class Drawing(NamedTuple):
 
 
 class TopicAtlas(Lines, can_focus=True):
-    """The map. Arrow keys move from topic to topic; the line below describes the topic under the cursor."""
+    """The map. Arrow keys move from topic to topic; the line below describes the topic under the
+    cursor."""
 
     DEFAULT_CLASSES = "panel"
     BINDINGS = bindings("map")
@@ -88,13 +89,21 @@ class TopicAtlas(Lines, can_focus=True):
         super().__init__(id=id)
         self._sheets: dict[tuple[tuple[int, int], int | None], Sheet] = {}
 
-    # What is shown ----------------------------------------------------------------------------------
+    # What is shown
+    # ----------------------------------------------------------------------------------
 
     def show_atlas(self, view: View, look: SessionView) -> None:
-        """Draw the topics of the model in use where they are now; they are laid out in the background."""
+        """Draw the topics of the model in use where they are now; they are laid out in the
+        background."""
         model = view.choice.model_of(look)
         if (of := (look.status.session, model)) != self._of:
-            self._of, self.sheet, self.zoom, self.held, self._read = of, None, None, False, frozenset()
+            self._of, self.sheet, self.zoom, self.held, self._read = (
+                of,
+                None,
+                None,
+                False,
+                frozenset(),
+            )
             self._sheets.clear()
             self.end_births()
         self._look, self._model, self._sought = look, model, view.sought
@@ -164,7 +173,8 @@ class TopicAtlas(Lines, can_focus=True):
 
     on_resize = _again
 
-    # In words ---------------------------------------------------------------------------------------
+    # In words
+    # ---------------------------------------------------------------------------------------
 
     @property
     def row(self) -> TopicRow | None:
@@ -183,7 +193,9 @@ class TopicAtlas(Lines, can_focus=True):
         if self._sought:
             of = f"{len(self._found)} of {many} with “{self._sought}”"
         found = look.atlases.get(self._model)
-        area = next((one for one in found.areas if one.number == sheet.zoom), None) if found else None
+        area = (
+            next((one for one in found.areas if one.number == sheet.zoom), None) if found else None
+        )
         title = f"{'Atlas' if area is None else area.name} · {of}{look.of_model(self._model)}"
         if found is not None and found.by_words:
             title += " · by leading words"
@@ -209,7 +221,8 @@ class TopicAtlas(Lines, can_focus=True):
         found = f" · {in_line(hits)}" if hits else ""
         return f"{row.label}{found} · {share(row.share)}{where} · {in_line(words)}"
 
-    # Moving -----------------------------------------------------------------------------------------
+    # Moving
+    # -----------------------------------------------------------------------------------------
 
     def action_travel(self, direction: Direction) -> None:
         if self.sheet is None:
@@ -244,7 +257,8 @@ class TopicAtlas(Lines, can_focus=True):
             self.choose(hit.topic)
             await self.action_choose()
 
-    # The replay of births ---------------------------------------------------------------------------
+    # The replay of births
+    # ---------------------------------------------------------------------------
 
     def play_births(self, history: ShareHistory) -> None:
         """Let the topics appear as they were born."""
@@ -277,7 +291,8 @@ class TopicAtlas(Lines, can_focus=True):
             event.prevent_default()
             self.end_births()
 
-    # Drawing ----------------------------------------------------------------------------------------
+    # Drawing
+    # ----------------------------------------------------------------------------------------
 
     @property
     def _room(self) -> tuple[int, int]:
@@ -290,7 +305,8 @@ class TopicAtlas(Lines, can_focus=True):
         super().redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """The map, and below it the line that describes a topic; no map while it is being laid out."""
+        """The map, and below it the line that describes a topic; no map while it is being laid
+        out."""
         rows = list[Line]([[]] * (height - 1))
         if self._look is not None and not self._look.topics_of(self._model):
             rows[:1] = [[(NO_TOPICS, "muted")]]
@@ -312,8 +328,8 @@ class TopicAtlas(Lines, can_focus=True):
         return [drawing for label in labels if (drawing := self._drawing(label, born)) is not None]
 
     def _drawing(self, label: Label, born: Collection[int] | None) -> Drawing | None:
-        """How a label is drawn; None for a topic not born yet. ``born``: the areas of which a topic has been
-        born; None: all of them."""
+        """How a label is drawn; None for a topic not born yet. ``born``: the areas of which a topic
+        has been born; None: all of them."""
         topic, area = label.topic, label.area
         if topic is None:
             return Drawing(label, "", "") if born is None or area in born else None
@@ -357,7 +373,9 @@ class TopicAtlas(Lines, can_focus=True):
         run = bisect_right(starts, start) - 1
         while start < end:
             until = min(starts[run + 1] if run + 1 < len(starts) else end, end)
-            out.append((" " * (until - start), area_ink("tint", areas[run]) if areas[run] >= 0 else ""))
+            out.append(
+                (" " * (until - start), area_ink("tint", areas[run]) if areas[run] >= 0 else "")
+            )
             start, run = until, run + 1
         return out
 
@@ -410,4 +428,8 @@ class AtlasView(View):
 
     def copied(self) -> str:
         row = self.chosen_topic()
-        return "" if row is None else f"{row.label} ({share(row.share)}): " + in_line(w for w, _ in row.words)
+        return (
+            ""
+            if row is None
+            else f"{row.label} ({share(row.share)}): " + in_line(w for w, _ in row.words)
+        )

@@ -29,7 +29,8 @@ from wikitopics.tui.text import bar, clock, count, folded, limited, plural, shor
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
-# The flow of articles: what comes in and what is learnt, how far that has come, and what is in its way.
+# The flow of articles: what comes in and what is learnt, how far that has come, and what is in its
+# way.
 
 STEADY = 0.05
 """Changes of a rate by less than this share are not magnified."""
@@ -40,8 +41,8 @@ COURSE_WORDS = 28
 GAP = 30.0
 """If no rate was measured for this many seconds, no trainer was running."""
 MEASURED_IN_PART, FEWEST_PARTS, MOST_PARTS = 4, 20, 40
-"""A line of the chart of rates has the means of stretches of time: at least so many measurements in each on
-average, and the least and most stretches."""
+"""A line of the chart of rates has the means of stretches of time: at least so many measurements in
+each on average, and the least and most stretches."""
 NOT_FAR = 2.0
 """The allowed rate is drawn unless it is more than this many times the highest one."""
 LOW = 22
@@ -51,8 +52,8 @@ NEAR = 0.9
 
 
 def has_server(status: Status) -> bool:
-    """Whether its source asks a server for articles. A source of files has no latency, no rate limit, no
-    throttling and no downloads."""
+    """Whether its source asks a server for articles. A source of files has no latency, no rate
+    limit, no throttling and no downloads."""
     return described(status.source).asks_server or status.activity.requests > 0
 
 
@@ -63,7 +64,9 @@ def pace(status: Status) -> str:
         return "slowed down so that you can follow; f: faster"
     bound: str | None = now.bound_by
     if bound == "network":
-        at_cap = now.allowed_per_minute and now.requests_last_minute >= NEAR * now.allowed_per_minute
+        at_cap = (
+            now.allowed_per_minute and now.requests_last_minute >= NEAR * now.allowed_per_minute
+        )
         allowance = "the wiki's allowance" if at_cap else "the network"
         bound = allowance if has_server(status) else "reading the files"
     return f"{bound} sets the pace" if bound else ""
@@ -75,7 +78,8 @@ def often(number: int) -> str:
 
 
 def finished(status: Status, advice: str = "") -> str:
-    """Why a finished session has ended; ``advice``: what to do if it has reached its limit of articles."""
+    """Why a finished session has ended; ``advice``: what to do if it has reached its limit of
+    articles."""
     limit = status.activity.article_limit
     if limit and status.articles >= limit:
         return f"finished: {ARTICLES.flag} {count(limit)} has been reached" + advice
@@ -86,13 +90,19 @@ def finished(status: Status, advice: str = "") -> str:
 def nothing_left(status: Status) -> str:
     """Why a trainer that is started again would end at once; "" if it would not."""
     again = command(f"train {ARTICLES.flag} N", Path(status.session))
-    return finished(status, f"; `{again}` continues to a larger N") if status.state == "finished" else ""
+    return (
+        finished(status, f"; `{again}` continues to a larger N")
+        if status.state == "finished"
+        else ""
+    )
 
 
 def wait_text(status: Status, now: float) -> Part:
     """What the trainer waits for and until when, or what sets the pace."""
     if status.state == "stalled":
-        since = time.strftime("%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0)))
+        since = time.strftime(
+            "%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0))
+        )
         state = "suspended (as by Ctrl+Z)" if status.suspended else "no sign of life"
         return f"{state} since {since}: these are its last numbers", "bad"
     if status.state == "stopping":
@@ -127,7 +137,9 @@ def request_rate(status: Status) -> Part:
 
 def read(status: Status) -> str:
     """How much has come in: "13,845 articles, 113.6 MB"."""
-    bytes_read = f", {decimal(status.bytes_read)}" if status.bytes_read and has_server(status) else ""
+    bytes_read = (
+        f", {decimal(status.bytes_read)}" if status.bytes_read and has_server(status) else ""
+    )
     return plural(status.crawled, unit_noun(status.source, status.passes)[:-1]) + bytes_read
 
 
@@ -148,7 +160,10 @@ def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
 def flowing(look: SessionView) -> list[Line]:
     """The rates of reading and learning, bold while they are current, and what waits in between."""
     status, now, facts = look.status, look.status.activity, list[Line]()
-    ink, (number, _, unit) = "strong" if status.lively else "faint", per_second(now.crawl_rate).partition("/")
+    ink, (number, _, unit) = (
+        "strong" if status.lively else "faint",
+        per_second(now.crawl_rate).partition("/"),
+    )
     if status.running:
         facts = [
             [(number, ink), (f" {look.noun}/{unit} in", "muted")],
@@ -162,14 +177,17 @@ def flowing(look: SessionView) -> list[Line]:
 
 
 def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
-    """The present rate as a bar, if there is room for one: requests as a share of those allowed or, without a
-    limit, the crawl rate as a share of its peak within the hour."""
+    """The present rate as a bar, if there is room for one: requests as a share of those allowed or,
+    without a limit, the crawl rate as a share of its peak within the hour."""
     status, now = look.status, look.status.activity
     if not now.crawl_rate:  # the last count of requests may be old
         return []
     most = max(now.crawl_rate, *(flow.crawl_rate for flow in last_stretch(look.flow)), 0.0)
     if now.allowed_per_minute:
-        part, words = now.requests_last_minute / now.allowed_per_minute, f"requests {request_rate(status)[0]}"
+        part, words = (
+            now.requests_last_minute / now.allowed_per_minute,
+            f"requests {request_rate(status)[0]}",
+        )
     else:
         part, words = now.crawl_rate / most, f"peak {per_second(most)} this hour"
     room = max(min(width - len(words) - 3, MOST_BARS), 0)
@@ -181,14 +199,19 @@ def course(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
     """The crawl rates of the last hour as bars, with the lowest and the highest in words."""
     hour = last_stretch(look.flow)
     usual = float(np.median([flow.crawl_rate for flow in hour])) if hour else 0.0
-    rates = [*dropwhile(lambda rate: rate < 0.8 * usual, (flow.crawl_rate for flow in hour))]  # no slow start
+    rates = [
+        *dropwhile(lambda rate: rate < 0.8 * usual, (flow.crawl_rate for flow in hour))
+    ]  # no slow start
     room = min(width - COURSE_WORDS, MOST_BARS, len(rates))
     if room < 2 or not any(rates):
         return []
     least, most = per_second(min(rates)), per_second(max(rates))
     words = most if least == most else f"{least} to {most}"
     bars = spark(rates, room, ascii_only=ascii_only, least=STEADY)
-    ink, lasted = "spark" if look.status.lively else "faint", age(hour[-1].at - hour[-len(rates)].at)
+    ink, lasted = (
+        "spark" if look.status.lively else "faint",
+        age(hour[-1].at - hour[-len(rates)].at),
+    )
     return [[(bars, ink), (f" {words} in {lasted}", "muted")]]
 
 
@@ -198,16 +221,20 @@ def troubles(status: Status, now: float) -> list[str]:
     server = "wiki" if described(status.source).asks_server else "server"
     asked, retries = f"the {server} asked us to wait {often(s.throttled)}", s.retries - s.throttled
     kinds = (s.throttled, asked, s.throttled_at), (retries, plural(retries, "retry"), s.failed_at)
-    every = [kind for kind in kinds if kind[0] > 0] or [(1, visible(text), at) for at, text in s.errors[-1:]]
+    every = [kind for kind in kinds if kind[0] > 0] or [
+        (1, visible(text), at) for at, text in s.errors[-1:]
+    ]
     return [
-        words if at is None else f"{words}, {'the last ' * (number > 1)}{age(max(now - at, 0.0))} ago"
+        words
+        if at is None
+        else f"{words}, {'the last ' * (number > 1)}{age(max(now - at, 0.0))} ago"
         for number, words, at in every
     ]
 
 
 def standing(look: SessionView) -> list[Part]:
-    """What is in the way now, placed first if it is unusual; what went wrong before, or that nothing is
-    wrong."""
+    """What is in the way now, placed first if it is unusual; what went wrong before, or that
+    nothing is wrong."""
     text, ink = wait_text(look.status, look.at)
     before: list[Part] = [(trouble, "") for trouble in troubles(look.status, look.at)]
     now = [(text, ink)] if text else []
@@ -239,17 +266,31 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
         return packed(_by_then(look), width, height)
     total, stands = look.settings.get("documents"), standing(look)
     whole = " read"
-    if isinstance(total, int) and look.status.passes == 1 and not look.status.activity.article_limit:
+    if (
+        isinstance(total, int)
+        and look.status.passes == 1
+        and not look.status.activity.article_limit
+    ):
         whole = f" of {short(total)} read"
     so_far: list[Line] = [[(words, "muted")] for words in [progress(look.status, whole)] if words]
     if height <= 2:
         first, *rest = [[part] for part in stands]
-        flows = [first, *flowing(look)] if stands[0][1] in ("warn", "bad") else [*flowing(look), first]
-        facts = [*flows, *gauge(look, 0, ascii_only), *so_far, *rest, *course(look, width // 2, ascii_only)]
+        flows = (
+            [first, *flowing(look)] if stands[0][1] in ("warn", "bad") else [*flowing(look), first]
+        )
+        facts = [
+            *flows,
+            *gauge(look, 0, ascii_only),
+            *so_far,
+            *rest,
+            *course(look, width // 2, ascii_only),
+        ]
         return packed(facts, width, 2)
     parts = flowing(look), gauge(look, width, ascii_only), so_far, course(look, width, ascii_only)
     lines = [line for facts in parts for line in packed(facts, width)]
-    last: list[Line] = [[(" " + piece, ink)] for text, ink in stands for piece in folded(text, width - 2)]
+    last: list[Line] = [
+        [(" " + piece, ink)] for text, ink in stands for piece in folded(text, width - 2)
+    ]
     return [*lines[: max(height - len(last), 0)], *last]
 
 
@@ -264,7 +305,9 @@ def _by_then(look: SessionView) -> list[Line]:
         seconds = float(np.interp(look.as_of, course.articles, course.seconds))
         facts.append([(f"after {clock(seconds)} of running time", "muted")])
         if seconds > 0:
-            facts.append([(per_second(look.as_of / seconds), "strong"), (" on average until then", "muted")])
+            facts.append(
+                [(per_second(look.as_of / seconds), "strong"), (" on average until then", "muted")]
+            )
     if moment is not None:
         facts.append([(time.strftime("on %Y-%m-%d at %H:%M:%S", time.localtime(moment)), "muted")])
     return facts
@@ -326,8 +369,8 @@ def errors(look: SessionView) -> list[Event]:
 
 
 def rates(look: SessionView) -> Drawing:
-    """Rates of reading and learning in the last hour of training: over the time before now, ending with the
-    present rate, while the trainer is alive, otherwise over the time of day."""
+    """Rates of reading and learning in the last hour of training: over the time before now, ending
+    with the present rate, while the trainer is alive, otherwise over the time of day."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
     flows = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back

@@ -11,7 +11,16 @@ from textual.containers import Container, Horizontal, Vertical
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
+from wikitopics.tui.chart import (
+    X_KINDS,
+    Chart,
+    Picture,
+    Scale,
+    drawing,
+    measurement_caption,
+    title,
+    warning,
+)
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Lines, marks_of, name
 from wikitopics.tui.terminal import bindings
@@ -39,7 +48,8 @@ class SmallChart(Picture):
 
 
 class SmallCharts(Container):
-    """One chart for each metric of the session that has a brief name and is not on the large chart."""
+    """One chart for each metric of the session that has a brief name and is not on the large
+    chart."""
 
     DEFAULT_CLASSES = "-empty"
 
@@ -57,7 +67,9 @@ class SmallCharts(Container):
             for metric in look.metrics
             if metric.brief
             and metric.name != choice.metric
-            and any((curve := look.curves.get((m, metric.name))) and curve.values.size for m in models)
+            and any(
+                (curve := look.curves.get((m, metric.name))) and curve.values.size for m in models
+            )
         ][:MOST]
         self.set_class(not metrics, "-empty")
         for index, chart in enumerate(self.query(SmallChart)):
@@ -74,7 +86,8 @@ class SmallCharts(Container):
 
 WIDE, VAST = 120, 180
 LOW = 22
-"""With fewer lines than this, the chart and the topics share them; otherwise the chart has eleven."""
+"""With fewer lines than this, the chart and the topics share them; otherwise the chart has
+eleven."""
 LOFTY = 52
 """The number of lines from which the card has room for articles."""
 ABOUT = 12
@@ -82,7 +95,8 @@ ABOUT = 12
 
 
 def _present(look: SessionView) -> float | None:
-    """When the look was taken; None in a replay or while no trainer is alive, as no time passes then."""
+    """When the look was taken; None in a replay or while no trainer is alive, as no time passes
+    then."""
     return look.at if look.as_of is None and look.status.lively else None
 
 
@@ -133,7 +147,9 @@ class Dashboard(View):
 
     def draw(self, look: SessionView) -> None:
         chart, model = self.query_one(Chart), self.choice.model_of(look)
-        if not look.models or (look.models[0], self.choice.metric) in look.curves:  # it has been read
+        if (
+            not look.models or (look.models[0], self.choice.metric) in look.curves
+        ):  # it has been read
             chart.draw(drawing(look, self.choice, self.x_kind))
         self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
@@ -148,7 +164,9 @@ class Dashboard(View):
         name(topics, title, below)
         reading = self.query_one(Reading)
         reads = look.status.state == "running" and look.status.activity.crawl_rate
-        heading = "Read by then" if look.as_of is not None else "Now reading" if reads else "Last read"
+        heading = (
+            "Read by then" if look.as_of is not None else "Now reading" if reads else "Last read"
+        )
         name(reading, heading, for_measuring(look, look.recent))
         reading.show_look(look, model)
         if self.has_class("-vast"):
@@ -157,7 +175,8 @@ class Dashboard(View):
             self.query_one(TopicAtlas).show_atlas(self, look)
 
     def _show_story(self, look: SessionView) -> None:
-        """Show the story as it is known, and derive it again in the background if something has happened."""
+        """Show the story as it is known, and derive it again in the background if something has
+        happened."""
         if self.fillings.get("story", ())[:1] != (self.host.path,):
             self._moments = ()  # they are those of another session
         models = self.choice.models_of(look)
@@ -187,7 +206,9 @@ class Dashboard(View):
         """Show one topic in more detail: the one selected here, or the one that matters most."""
         listed, model = self.query_one(TopicList), self.choice.model_of(look)
         rows = look.topics_of(model)
-        row, why = featured(rows, listed.topic if listed.held else None, self.choice.pinned_of(model))
+        row, why = featured(
+            rows, listed.topic if listed.held else None, self.choice.pinned_of(model)
+        )
         self.query_one(TopicCard).show(row, look, self.choice, why)
         if row is not None:
             values = look.status.session, model, row.topic, look.recent, look.as_of
@@ -232,7 +253,9 @@ class Dashboard(View):
         chart = self.query_one(Chart)
         chart.toggle(which)
         if which == "log_y" and chart.log_y and not chart.logs_y:
-            self.app.notify("some of these values are negative and have no logarithm: y stays linear")
+            self.app.notify(
+                "some of these values are negative and have no logarithm: y stays linear"
+            )
         self.again()
 
     def action_x_kind(self) -> None:
@@ -241,7 +264,9 @@ class Dashboard(View):
 
     def action_metric(self) -> None:
         if self.look is not None:
-            self.show_metric(next_choice(self.choice.metric, [metric.name for metric in self.look.metrics]))
+            self.show_metric(
+                next_choice(self.choice.metric, [metric.name for metric in self.look.metrics])
+            )
 
     def show_metric(self, metric: str) -> None:
         """Show this metric on the large chart."""

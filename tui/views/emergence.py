@@ -20,11 +20,11 @@ from wikitopics.tui.text import padded, plural, share, short
 from wikitopics.tui.topics import NO_TOPICS, matching, words_of
 from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
-# All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
-# how much of the text is the topic's own.
+# All topics over the whole stream: one row per topic, one column per stretch of the stream. The
+# shade shows how much of the text is the topic's own.
 #
-# Shares alone would show hardly anything for a model whose topics all begin alike: their shares stay much the
-# same while their words develop.
+# Shares alone would show hardly anything for a model whose topics all begin alike: their shares
+# stay much the same while their words develop.
 
 SHADES = "·░░▒▒▓▓█"
 INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", "accent")
@@ -35,7 +35,8 @@ NOTHING = 0.01
 SMALL = 0.1
 """The fraction of the topics that have the lightest shade now."""
 FLOOR = 0.7
-"""A topic below this fraction of their size is drawn as nothing: unborn topics have a size too, all alike."""
+"""A topic below this fraction of their size is drawn as nothing: unborn topics have a size too, all
+alike."""
 NUMBER = 5
 NAMES = (14, 32)
 """The minimum and maximum width of a name, in cells."""
@@ -52,8 +53,8 @@ def stream(history: ShareHistory) -> Axis:
 
 
 def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
-    """For each of ``width`` columns over a logarithmic axis, the snapshot it shows: the last one in it, or
-    the one before if it has none."""
+    """For each of ``width`` columns over a logarithmic axis, the snapshot it shows: the last one in
+    it, or the one before if it has none."""
     axis = stream(history)
     edges = axis.low + (axis.high - axis.low) * np.arange(1, width + 1) / width
     snapshots = own_space(history.articles.astype(np.float64), log=True)
@@ -110,7 +111,8 @@ class Heatmap(RowList[TopicRow]):
     _sought = ""
 
     def show_history(self, view: View, look: SessionView) -> None:
-        """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
+        """Draw the topics of the model in use, in the selected order, as soon as their history is
+        known."""
         choice, sought, model = view.choice, view.sought, view.choice.model_of(look)
 
         async def fill() -> None:
@@ -118,21 +120,34 @@ class Heatmap(RowList[TopicRow]):
             if (of := (look.status.session, model)) != self._of:
                 self.release()
                 self._of, self.at = of, None
-            rows, shown = look.topics_of(model), history if look.as_of is None else history.up_to(look.as_of)
+            rows, shown = (
+                look.topics_of(model),
+                history if look.as_of is None else history.up_to(look.as_of),
+            )
             self._sought = sought
             self._history, self._made = (shown if len(shown.articles) else None), None
-            self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
+            self.empty = (
+                f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
+            )
             listed = matching(rows, sought, choice.order, choice.pinned_of(model))
             self.show([row for row in listed if row.topic < shown.shares.shape[1]], anew=True)
             self.post_message(self.Moved(self.current))  # to a newer snapshot
 
-        values = look.topics, model, sought, choice.order, choice.pinned_of(model), choice.ascii_only
+        values = (
+            look.topics,
+            model,
+            sought,
+            choice.order,
+            choice.pinned_of(model),
+            choice.ascii_only,
+        )
         view.fill("emergence", values, fill)
 
     def key(self, row: TopicRow) -> object:
         return row.topic
 
-    # The cell ---------------------------------------------------------------------------------------
+    # The cell
+    # ---------------------------------------------------------------------------------------
 
     @property
     def pointed(self) -> tuple[TopicRow, int, float] | None:
@@ -163,7 +178,8 @@ class Heatmap(RowList[TopicRow]):
         self.refresh()
         self.post_message(self.Moved(self.current))
 
-    # Drawing ----------------------------------------------------------------------------------------
+    # Drawing
+    # ----------------------------------------------------------------------------------------
 
     def _room(self, width: int) -> tuple[int, int, int]:
         """Cells of the name, the shades and the words."""
@@ -203,17 +219,20 @@ class Heatmap(RowList[TopicRow]):
             return out
         picture, column = self._picture(width), -1
         if row is self.current and self.has_focus:
-            # The last column that shows the snapshot under the cursor, which may have been thinned out since.
+            # The last column that shows the snapshot under the cursor, which may have been thinned
+            # out since.
             column = max(int(np.searchsorted(picture.snapshots, self._snapshot(), "right")) - 1, 0)
         out += self._cells(picture.shades[row.topic], column)
         return [*out, (" ", ""), *words_of(row, words, sought=self._sought)] if words else out
 
     def _cells(self, shades: Sequence[int], column: int) -> Line:
-        """The shades, with equal neighbours in one part; the cell under the cursor has its own part and
-        ink."""
+        """The shades, with equal neighbours in one part; the cell under the cursor has its own part
+        and ink."""
         signs = ASCII_SHADES if self.ascii_only else SHADES
         out: Line = []
-        for (here, shade), cells in groupby(enumerate(shades), lambda cell: (cell[0] == column, cell[1])):
+        for (here, shade), cells in groupby(
+            enumerate(shades), lambda cell: (cell[0] == column, cell[1])
+        ):
             out.append(("◆", "strong") if here else (signs[shade] * len([*cells]), INKS[shade]))
         return out
 

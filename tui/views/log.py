@@ -82,10 +82,16 @@ class Story(Folded[Moment]):
     _now: float | None = None
 
     def show_moments(
-        self, moments: tuple[Moment, ...], marks: Mapping[str, Marks], now: float | None
+        self,
+        moments: tuple[Moment, ...],
+        marks: Mapping[str, Marks],
+        now: float | None,
     ) -> None:
-        """Show these moments. ``marks``: those of each model. ``now``: seconds since the epoch, or None."""
-        minute = None if now is None else now // 60 * 60  # all ages are redrawn together, once a minute
+        """Show these moments. ``marks``: those of each model. ``now``: seconds since the epoch, or
+        None."""
+        minute = (
+            None if now is None else now // 60 * 60
+        )  # all ages are redrawn together, once a minute
         if (moments, marks, minute) != (self.items, self._marks, self._now):
             self.items, self._marks, self._now = moments, marks, minute
             self.refold()

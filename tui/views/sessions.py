@@ -1,4 +1,5 @@
-"""Sessions: all of this user's, with their state and progress; open another, create one, delete one."""
+"""Sessions: all of this user's, with their state and progress; open another, create one, delete
+one."""
 
 import asyncio
 import time
@@ -67,7 +68,8 @@ ORDERS: Mapping[str, Callable[[Status], float]] = {
 
 
 def listed(rows: Sequence[SessionRow], order: str, sought: str = "") -> list[SessionRow]:
-    """The sessions with ``sought`` in their name or source: running ones first, unreadable ones last."""
+    """The sessions with ``sought`` in their name or source: running ones first, unreadable ones
+    last."""
 
     def key(row: SessionRow) -> tuple[bool, bool, float, str]:
         value = 0.0 if isinstance(row.status, str) else ORDERS[order](row.status)
@@ -111,8 +113,8 @@ class SessionList(RowList[SessionRow]):
         ]
 
     def _widths(self, width: int) -> tuple[int, int, int]:
-        """Cells of name, state and source. A name is shown whole as long as there is room for its state;
-        the columns after it shrink first, beginning with the source."""
+        """Cells of name, state and source. A name is shown whole as long as there is room for its
+        state; the columns after it shrink first, beginning with the source."""
         longest, source, tail = self._longest
         state = 16 if width >= ROOMY else STATE
         name = max(min(longest, width - len("   ") - 1 - state), len("name"))
@@ -139,14 +141,19 @@ class SessionList(RowList[SessionRow]):
 
 
 def _tail(status: Status | str) -> Line:
-    """The text after the columns: the models with their perplexity, and the time of the last save."""
+    """The text after the columns: the models with their perplexity, and the time of the last
+    save."""
     if isinstance(status, str):
         return []
     models = "  ".join(
-        f"{m.name} {measured(m.perplexity)}" if m.perplexity is not None else m.name for m in status.models
+        f"{m.name} {measured(m.perplexity)}" if m.perplexity is not None else m.name
+        for m in status.models
     )
     since = status.checkpoint_age_seconds
-    return [(visible(models), ""), (f"  saved {age(since)} ago" if since is not None else "", "faint")]
+    return [
+        (visible(models), ""),
+        (f"  saved {age(since)} ago" if since is not None else "", "faint"),
+    ]
 
 
 EVERY = 3.0
@@ -185,7 +192,9 @@ class Sessions(View):
 
     async def _fill(self) -> None:
         files = await asyncio.to_thread(list_sessions)
-        self._rows = [SessionRow(title, path, status, path == self._here) for title, path, status in files]
+        self._rows = [
+            SessionRow(title, path, status, path == self._here) for title, path, status in files
+        ]
         if self.query(SessionList):  # otherwise the screen is closing
             self.again()
 
@@ -226,7 +235,11 @@ class Sessions(View):
         curve, topics = self.query_one(Picture), self.query_one(TopicList)
         curve.drawing = drawing(look, choice, X_KINDS[0])
         curve.redraw()
-        name(curve, f"{row.name} · {title(look, choice, X_KINDS[0])}", measurement_caption(look, choice))
+        name(
+            curve,
+            f"{row.name} · {title(look, choice, X_KINDS[0])}",
+            measurement_caption(look, choice),
+        )
         topics.show_topics(look, choice, "")
         name(topics, *topics_title(look, choice, ""))
 
@@ -250,7 +263,9 @@ class Sessions(View):
         elif isinstance(row.status, str):
             self.app.notify(row.status, severity="warning")
         elif len(marked) >= MOST:
-            self.app.notify(f"{MOST} sessions are already marked: x removes a mark", severity="warning")
+            self.app.notify(
+                f"{MOST} sessions are already marked: x removes a mark", severity="warning"
+            )
         else:
             marked.append(row.path)
         self.again()
@@ -274,7 +289,9 @@ class Sessions(View):
         if why:
             self.app.notify(f"{row.name} was not deleted: {why}", severity="warning")
             return
-        words = f"This deletes {visible(row.name)} and everything it has learnt, and cannot be undone."
+        words = (
+            f"This deletes {visible(row.name)} and everything it has learnt, and cannot be undone."
+        )
         answers = [("keep", "k", "Keep it"), ("delete", "d", "Delete it for good")]
 
         async def delete() -> None:

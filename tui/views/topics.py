@@ -18,7 +18,8 @@ from wikitopics.tui.topics import TopicCard, TopicList, topics_title
 from wikitopics.tui.views.articles import ArticleList, leading
 from wikitopics.tui.views.view import A_TOPIC, View
 
-# How a topic's words developed: top words by number of articles read, side by side ([H10] figure 1).
+# How a topic's words developed: top words by number of articles read, side by side ([H10] figure
+# 1).
 
 History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
 """(articles, share, words with probabilities) of every stored snapshot, oldest first."""
@@ -26,7 +27,8 @@ COLUMN = 15
 
 
 class Evolution(Lines, can_focus=True):
-    """One column per doubling of the articles read; a word that is missing from the column before has a +."""
+    """One column per doubling of the articles read; a word that is missing from the column before
+    has a +."""
 
     DEFAULT_CLASSES = "panel"
 
@@ -52,7 +54,11 @@ class Evolution(Lines, can_focus=True):
     @property
     def _index(self) -> int:
         """Index of the selected column."""
-        return len(self._columns) - 1 if self.selected is None else self._articles().index(self.selected)
+        return (
+            len(self._columns) - 1
+            if self.selected is None
+            else self._articles().index(self.selected)
+        )
 
     def step(self, by: int) -> None:
         """Select the previous or next column."""
@@ -101,8 +107,8 @@ ARTICLES = 50
 
 
 class TopicView(View):
-    """List and detail side by side if the terminal is wide; otherwise Enter opens the detail and Escape
-    closes it."""
+    """List and detail side by side if the terminal is wide; otherwise Enter opens the detail and
+    Escape closes it."""
 
     TITLE = "Topics"
     HOME = TopicList
@@ -136,7 +142,9 @@ class TopicView(View):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         listed = self.query_one(TopicList) if self.is_mounted else None
         if action == "close":
-            return bool(self._covered or self.sought or (listed is not None and not listed.has_focus))
+            return bool(
+                self._covered or self.sought or (listed is not None and not listed.has_focus)
+            )
         if action == "unfold":
             return listed is not None and listed.is_grouped and not self._covered
         if action == "fold":
@@ -171,7 +179,9 @@ class TopicView(View):
         if row is None:
             self.fill("detail", (), partial(self._empty, look, model))
         else:
-            self.fill("detail", (row.label, model, look.topics), partial(self._fill, row, model, look))
+            self.fill(
+                "detail", (row.label, model, look.topics), partial(self._fill, row, model, look)
+            )
 
     async def _empty(self, look: SessionView, model: str) -> None:
         """Show that no topic is selected."""
@@ -184,7 +194,13 @@ class TopicView(View):
     async def _fill(self, row: TopicRow, model: str, look: SessionView) -> None:
         topic, relevant = row.topic, self.choice.relevant
         history = await self.ask(
-            lambda reader: reader.topic_history(model, topic, KEPT_WORDS, look.as_of, relevant=relevant),
+            lambda reader: reader.topic_history(
+                model,
+                topic,
+                KEPT_WORDS,
+                look.as_of,
+                relevant=relevant,
+            ),
             aside=True,
         )
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))

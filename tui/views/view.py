@@ -40,8 +40,9 @@ _OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 def open_page(address: str) -> bool:
     """Show the page in the user's browser; returns False if there is none with a window of its own.
 
-    It runs in a separate process without this terminal. Otherwise its output would spoil the screen, and a
-    browser that draws in a terminal (which Python may choose if $TERM is set) would take it over.
+    It runs in a separate process without this terminal. Otherwise its output would spoil the
+    screen, and a browser that draws in a terminal (which Python may choose if $TERM is set) would
+    take it over.
     """
     try:
         done = subprocess.run(
@@ -71,12 +72,14 @@ A_TOPIC = "a topic's name, number or word"
 
 
 def next_choice(now: T, every: Sequence[T]) -> T:
-    """The next of these values, the first after the last one or after one that is not among them."""
+    """The next of these values, the first after the last one or after one that is not among
+    them."""
     return every[(every.index(now) + 1) % len(every)] if now in every else every[0]
 
 
 class View(Container):
-    """A view. It draws the look that it is given, and asks the session for anything else it needs."""
+    """A view. It draws the look that it is given, and asks the session for anything else it
+    needs."""
 
     TITLE = ""
     FINDS = ""
@@ -100,8 +103,9 @@ class View(Container):
         self.host.call_later(self.host.view_ready)
 
     def fill(self, part: str, values: tuple[object, ...], work: Work) -> None:
-        """Fill a part of the view in the background, if the session or the ``values`` it depends on have
-        changed. If the session cannot be read, the old drawing stays and the next look tries again."""
+        """Fill a part of the view in the background, if the session or the ``values`` it depends on
+        have changed. If the session cannot be read, the old drawing stays and the next look tries
+        again."""
         values = (self.host.path, *values)
         if self.fillings.get(part) == values:
             return
@@ -126,8 +130,8 @@ class View(Container):
         return self.host.choice
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
-        """Put a question to the session's reader; ``aside``: whether it may take long. Raises SessionError
-        if the file cannot be read now; the status line says so."""
+        """Put a question to the session's reader; ``aside``: whether it may take long. Raises
+        SessionError if the file cannot be read now; the status line says so."""
         answer = await self.host.watched.ask(question, aside=aside)
         if not self.is_running:
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
@@ -214,7 +218,8 @@ class View(Container):
         self.choice.order = order
         self.host.show()
 
-    # Keys of all views ------------------------------------------------------------------------------
+    # Keys of all views
+    # ------------------------------------------------------------------------------
 
     def action_models(self) -> None:
         if self.host.latest is not None:
@@ -246,7 +251,9 @@ class View(Container):
                 self.app.notify(f"#{row.topic} is now called {name}")
                 self.host.watched.look_again()
 
-        self.app.push_screen(Rename(row, lambda name: rename(path, model, row.topic, name)), renamed)
+        self.app.push_screen(
+            Rename(row, lambda name: rename(path, model, row.topic, name)), renamed
+        )
 
     def _address(self) -> str | None:
         """The address of the selected article."""
@@ -276,7 +283,9 @@ class View(Container):
     @write_action
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
-        target = Path(f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg")
+        target = Path(
+            f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg"
+        )
         with self.host.warning():
             with replacing(target) as file:
                 file.write(self.app.export_screenshot().encode())

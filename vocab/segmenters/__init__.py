@@ -1,8 +1,11 @@
-"""The words of languages written without spaces between them, separated by other packages' dictionaries.
+"""The words of languages written without spaces between them, separated by other packages'
+dictionaries.
 
-One module a language, imported when its first text comes: ``words(text)`` gives the words of a text worth
-counting, in order. The rest is here: what a language needs, which version of it is installed, and texts cut
-into pieces, since every package has a length beyond which it refuses a text or becomes slow.
+One module a language, imported when its first text comes: ``words(text)`` gives the words of a text
+worth
+counting, in order. The rest is here: what a language needs, which version of it is installed, and
+texts cut into pieces, since every package has a length beyond which it refuses a text or becomes
+slow.
 """
 
 import re
@@ -23,17 +26,20 @@ PACKAGES: Final = {
 """What separates the words of a language, and the dictionary, or what else it needs."""
 
 _UNSPACED = """
-zh Chinese; lzh Classical Chinese; yue Cantonese; wuu Wu Chinese; gan Gan Chinese; ja Japanese; th Thai
-lo Lao; km Khmer; my Burmese; mnw Mon; shn Shan; blk Pa'O; bo Tibetan; dz Dzongkha
+zh Chinese; lzh Classical Chinese; yue Cantonese; wuu Wu Chinese; gan Gan Chinese; ja Japanese;
+th Thai; lo Lao; km Khmer; my Burmese; mnw Mon; shn Shan; blk Pa'O; bo Tibetan; dz Dzongkha
 """
 UNSPACED = dict(re.findall(r"([a-z]+) ([^;\n]+)", _UNSPACED))
 """Languages written without spaces between words, by code."""
 
 _MOST = 1500
-"""Characters of a piece. SudachiPy takes 65,535 bytes after it has normalised them, which makes 33 bytes of
-some characters; longer pieces take no less time."""
-_PIECE = re.compile(rf"(?s).{{1,{_MOST}}}\Z|.{{,{_MOST - 1}}}[\n。！？]|.{{,{_MOST - 1}}} |.{{1,{_MOST}}}")
-"""A piece ends with the text, otherwise with a sentence, or at least with a word, wherever possible."""
+"""Characters of a piece. SudachiPy takes 65,535 bytes after it has normalised them, which makes 33
+bytes of some characters; longer pieces take no less time."""
+_PIECE = re.compile(
+    rf"(?s).{{1,{_MOST}}}\Z|.{{,{_MOST - 1}}}[\n。！？]|.{{,{_MOST - 1}}} |.{{1,{_MOST}}}"
+)
+"""A piece ends with the text, otherwise with a sentence, or at least with a word, wherever
+possible."""
 
 
 class VocabularyError(ValueError):
@@ -78,7 +84,9 @@ def versions(language: str) -> str:
         cure = f"its words need a dictionary: `{install}`"
     else:
         cure = "wikitopics cannot separate its words"
-    raise UnseparatedWords(f"{UNSPACED[language]} is written without spaces between words, and {cure}")
+    raise UnseparatedWords(
+        f"{UNSPACED[language]} is written without spaces between words, and {cure}"
+    )
 
 
 def spaced_text(text: str, language: str) -> str:

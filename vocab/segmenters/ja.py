@@ -12,13 +12,14 @@ _NO_SUBJECTS = ("副詞可能", "助数詞可能")
 _dictionary = Dictionary()
 _tokenizer = _dictionary.tokenizer(mode=SplitMode.C)  # whole names: 東京都庁 is one word
 _turn = Lock()
-"""Threads cannot use a tokenizer at the same time, and a new one for each text takes a fifth more time."""
+"""Threads cannot use a tokenizer at the same time, and a new one for each text takes a fifth more
+time."""
 _is_counted = _dictionary.pos_matcher(
     lambda pos: pos[:2] == _NAMES or (pos[:2] == _NOUNS and pos[2] not in _NO_SUBJECTS)
 )
 
 
 def words(text: str) -> list[str]:
-    """Nouns and names, in the normalised form that spellings share: 吹替 and 吹き替え, リボン and りぼん."""
+    """Nouns and names in one spelling: 吹替 and 吹き替え, リボン and りぼん."""
     with _turn:
         return [word.normalized_form() for word in _tokenizer.tokenize(text) if _is_counted(word)]

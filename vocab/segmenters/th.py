@@ -12,28 +12,35 @@ nlpo3.load_dict(str(distribution("pythainlp").locate_file("pythainlp/corpus/word
 
 _THAI = re.compile("([\u0e00-\u0e7f]+)")
 
-# How the dictionary spells what looks the same: NFKC takes sara am (U+0E33) apart, and people type marks in
-# any order, and e twice for ae.
+# How the dictionary spells what looks the same: NFKC takes sara am (U+0E33) apart, and people type
+# marks in any order, and e twice for ae.
 _TONE = "[\u0e48-\u0e4b]"
 _SPELLINGS = [
     (re.compile("([\u0e31\u0e34-\u0e3a\u0e47-\u0e4e])\\1+"), r"\1"),
     (re.compile("\u0e40\u0e40"), "\u0e41"),
-    (re.compile(f"\u0e4d({_TONE}?)\u0e32|({_TONE})\u0e4d\u0e32|\u0e33({_TONE})"), "\\1\\2\\3\u0e33"),
+    (
+        re.compile(f"\u0e4d({_TONE}?)\u0e32|({_TONE})\u0e4d\u0e32|\u0e33({_TONE})"),
+        "\\1\\2\\3\u0e33",
+    ),
     (re.compile("([\u0e48-\u0e4c])([\u0e31\u0e34-\u0e3a])"), r"\2\1"),
 ]
 
 _STEP = 20
-"""Characters after which a long repetition is cut. While words are ambiguous, the time that nlpo3 takes grows
-with the square of the length, and among repeated letters they may never cease to be."""
+"""Characters after which a long repetition is cut. While words are ambiguous, the time that nlpo3
+takes grows with the square of the length, and among repeated letters they may never cease to be."""
 _MOST_REPEATED = 8
 """The longest part, in characters, whose repetitions are cut."""
 _REPETITION = re.compile(
-    "|".join(rf"(?:(.{{{size}}})\{size}{{{2 * _STEP // size},}})" for size in range(1, _MOST_REPEATED + 1))
+    "|".join(
+        rf"(?:(.{{{size}}})\{size}{{{2 * _STEP // size},}})"
+        for size in range(1, _MOST_REPEATED + 1)
+    )
 )
 
 
 def words(text: str) -> Iterator[str]:
-    """The words, of whatever kind: the dictionary has no parts of speech. Other scripts stay as they are."""
+    """The words, of whatever kind: the dictionary has no parts of speech. Other scripts stay as
+    they are."""
     for number, part in enumerate(_THAI.split(spelt(text))):
         if number % 2 == 0:
             yield part
@@ -50,7 +57,8 @@ def spelt(text: str) -> str:
 
 
 def _may_repeat(part: str) -> bool:
-    """Whether there may be a repetition to cut: what stands at one of these places would soon come again."""
+    """Whether there may be a repetition to cut: what stands at one of these places would soon come
+    again."""
     size = _MOST_REPEATED
     return any(
         part.find(part[place : place + size], place + 1, place + 2 * size) >= 0

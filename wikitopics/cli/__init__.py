@@ -1,4 +1,5 @@
-"""The command line. Heavy imports happen inside the commands: `wikitopics --version` loads none of them."""
+"""The command line. Heavy imports happen inside the commands: `wikitopics --version` loads none of
+them."""
 
 import contextlib
 import importlib
@@ -59,7 +60,11 @@ class LazyGroup(options.SettingsCommand, options.Group):
         # The options of `train` are listed once, by `wikitopics train --help`.
         names = ("session", "contact", "version")
         options = [option for option in self.get_params(ctx) if option.name in names]
-        records = [option.get_help_record(ctx) for option in (*options, self.get_help_option(ctx)) if option]
+        records = [
+            option.get_help_record(ctx)
+            for option in (*options, self.get_help_option(ctx))
+            if option
+        ]
         with formatter.section("Options"):
             formatter.write_dl([record for record in records if record is not None])
         self.format_commands(ctx, formatter)
@@ -76,13 +81,15 @@ class LazyGroup(options.SettingsCommand, options.Group):
 
 
 def _check_limits() -> None:
-    """Raise SessionError if the shell allows too few open files for a trainer and its processes, or too
-    little memory."""
+    """Raise SessionError if the shell allows too few open files for a trainer and its processes, or
+    too little memory."""
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < _FILES:
-        raise SessionError(f"`ulimit -n {most}` allows too few open files: set a limit of {_FILES} or more")
-    # Without enough memory, OpenBLAS retries for ever while it is loaded, and no signal is handled meanwhile.
-    # So another process, which has a time limit, loads it first.
+        raise SessionError(
+            f"`ulimit -n {most}` allows too few open files: set a limit of {_FILES} or more"
+        )
+    # Without enough memory, OpenBLAS retries for ever while it is loaded, and no signal is handled
+    # meanwhile. So another process, which has a time limit, loads it first.
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return
@@ -108,12 +115,17 @@ def _check_limits() -> None:
 @click.version_option(__version__, prog_name="wikitopics", message="%(prog)s %(version)s")
 @click.pass_context
 def wikitopics(
-    ctx: click.Context, /, session: str, log: str | None, as_json: bool, **settings: Any
+    ctx: click.Context,
+    /,
+    session: str,
+    log: str | None,
+    as_json: bool,
+    **settings: Any,
 ) -> int | None:
     """A live topic model of Wikipedia in the terminal.
 
-    Without a command: open the screen on the session and, if no trainer is running on it, start one with the
-    options given (those of `wikitopics train`).
+    Without a command: open the screen on the session and, if no trainer is running on it, start one
+    with the options given (those of `wikitopics train`).
 
     Examples:
       wikitopics demo                      see it all work, no network needed
@@ -145,7 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     code = run(sys.argv[1:] if arguments is None else arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # everything is done: nothing is left to interrupt
-    # The interpreter waits for its threads: an abandoned minibatch, kernels being compiled, a DNS lookup.
+    # The interpreter waits for its threads: an abandoned minibatch, kernels being compiled, a DNS
+    # lookup.
     last = threading.Timer(LONGEST_EXIT, os._exit, [code])
     last.daemon = True
     with contextlib.suppress(RuntimeError):  # no memory for a thread
@@ -156,7 +169,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns its exit code.
 
-    Click's own `main` is not used: it ends silently at any broken pipe, not only that of standard output.
+    Click's own `main` is not used: it ends silently at any broken pipe, not only that of standard
+    output.
     """
     if shell := os.environ.get(_COMPLETION):
         return shell_complete(wikitopics, {}, "wikitopics", _COMPLETION, shell)
@@ -188,7 +202,9 @@ def _session_in(message: str) -> str:
     from wikitopics.session.paths import session_folder
 
     words = re.findall(r"command '([\w.-]+)'|argument \(([\w.-]+)\)", message)
-    names = [name for name in map("".join, words) if os.path.exists(session_folder() / f"{name}.db")]
+    names = [
+        name for name in map("".join, words) if os.path.exists(session_folder() / f"{name}.db")
+    ]
     return f"to name the session, use `--session {names[0]}`; " if names else ""
 
 

@@ -23,7 +23,17 @@ from wikitopics.session.paths import config_file, session_folder
 from wikitopics.session.sources import EXTRAS
 from wikitopics.session.system import lack_of
 
-_NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
+_NETWORK_FILE_SYSTEMS = {
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "fuse.sshfs",
+    "afpfs",
+    "webdav",
+}
 LOW_DISK = 500e6
 
 Check = tuple[str, bool | None, str]
@@ -36,7 +46,8 @@ _MARKS = {True: "ok", False: "BAD", None: "--"}
 @click.option("--session", metavar="NAME", help="Check this session's file too.")
 @json_option
 def doctor(offline: bool, session: str | None, as_json: bool) -> int:
-    """Check the installation, the network, the contact and the disk. Exit code 1 if something is wrong.
+    """Check the installation, the network, the contact and the disk. Exit code 1 if something is
+    wrong.
 
     Examples:
       wikitopics doctor
@@ -48,7 +59,12 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     if not offline:
         checks.append(_tried("network", _network))
     if as_json:
-        put_json([{"check": what, "ok": fine is not False, "detail": words} for what, fine, words in checks])
+        put_json(
+            [
+                {"check": what, "ok": fine is not False, "detail": words}
+                for what, fine, words in checks
+            ]
+        )
     else:
         width = max(len(what) for what, _, _ in checks)
         for what, fine, words in checks:
@@ -72,15 +88,22 @@ def _installation() -> Iterator[Check]:
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         needs = importlib.metadata.requires("wikitopics") or []
     # Packages of extras need not be installed.
-    for package in (re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need):
+    for package in (
+        re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need
+    ):
         yield _tried(package, importlib.metadata.version, package)
     from wikitopics.model.kernels import cache_folder
 
     folder, none = cache_folder(), "no writable folder: the models are recompiled at every start"
     yield "kernel cache", folder is not None, folder or none
     for extra in EXTRAS:
-        missing, versions = ", ".join(extra.missing()), ", ".join(map(" ".join, extra.versions().items()))
-        state = f"not installed ({missing}): `{extra.command}` adds" if missing else f"{versions}, for"
+        missing, versions = (
+            ", ".join(extra.missing()),
+            ", ".join(map(" ".join, extra.versions().items())),
+        )
+        state = (
+            f"not installed ({missing}): `{extra.command}` adds" if missing else f"{versions}, for"
+        )
         yield f"extra {extra.name}", None if missing else True, f"{state} {extra.purpose}"
     # Models and sources from other packages.
     for what, theirs, load in (
@@ -101,7 +124,11 @@ def _places() -> Iterator[Check]:
     yield "sessions", not fault, fault or str(folder)
     if not fault:
         yield from _disk(_nearest(folder))
-    yield "leftovers", True, _leftovers({folder, folder / "vocabularies", config.parent, Path.cwd()})
+    yield (
+        "leftovers",
+        True,
+        _leftovers({folder, folder / "vocabularies", config.parent, Path.cwd()}),
+    )
     there = os.path.exists(config)
     fault = "" if there else _unwritable(config.parent)
     yield "config file", not fault, fault or f"{config}{'' if there else ' (none yet)'}"
@@ -135,7 +162,8 @@ def _nearest(folder: Path) -> Path:
 def _unwritable(folder: Path) -> str:
     """Why nothing can be written in a folder that may not exist yet; "" if something can.
 
-    This is tried, since permissions alone do not tell: root has all of them, even on a read-only file system.
+    This is tried, since permissions alone do not tell: root has all of them, even on a read-only
+    file system.
     """
     there = _nearest(folder)
     try:
@@ -152,7 +180,9 @@ def _disk(folder: Path) -> Iterator[Check]:
     mounts, real = "", folder.resolve()
     with contextlib.suppress(OSError):  # only Linux has this file
         mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
-    kinds_at = {Path(at.replace("\\040", " ")): k for _, at, k, *_ in map(str.split, mounts.splitlines())}
+    kinds_at = {
+        Path(at.replace("\\040", " ")): k for _, at, k, *_ in map(str.split, mounts.splitlines())
+    }
     kind = next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)
     try:
         lack = lack_of(folder)
@@ -168,16 +198,16 @@ def _disk(folder: Path) -> Iterator[Check]:
 
 
 def _contact() -> str:
-    """The contact, as Wikimedia receives it. Nothing is wrong if there is none: the user is asked when one is
-    needed."""
+    """The contact, as Wikimedia receives it. Nothing is wrong if there is none: the user is asked
+    when one is needed."""
     from wikitopics.crawler.http.contact import check_contact, user_agent
     from wikitopics.session import config
 
     text = config.contact()
     if text is None:
         return (
-            "none yet; only Wikipedia and Wikimedia's other servers need one. `wikitopics` asks for it "
-            "once and saves it, or give --contact or set $WIKITOPICS_CONTACT"
+            "none yet; only Wikipedia and Wikimedia's other servers need one. `wikitopics` asks "
+            "for it once and saves it, or give --contact or set $WIKITOPICS_CONTACT"
         )
     agent = user_agent(__version__, check_contact(text))
     return f"sent to Wikimedia's servers in the User-Agent: {agent}"

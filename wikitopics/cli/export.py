@@ -1,4 +1,5 @@
-"""What is written for other programs and people: `export`, `report`, and `vocab`, which also builds one."""
+"""What is written for other programs and people: `export`, `report`, and `vocab`, which also builds
+one."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -22,14 +23,21 @@ from wikitopics.session.sources import described
 
 
 @click.command(cls=Command)
-@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="A file (default: standard output).")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(),
+    help="A file (default: standard output).",
+)
 @session_option
 def report(output: str | None, session: str) -> None:
     """Write the topics found as one HTML page, to read or send.
 
-    It shows the topics, with their map, tree and history, and the curves. The page is self-contained and
-    opens without a network, here or wherever you send it. It contains words and titles of articles, but not
-    your contact or any path on this machine. Works while a trainer is running.
+    It shows the topics, with their map, tree and history, and the curves. The page is
+    self-contained and opens without a network, here or wherever you send it. It contains words and
+    titles of articles, but not your contact or any path on this machine. Works while a trainer is
+    running.
 
     Examples:
       wikitopics report -o night.html
@@ -73,26 +81,39 @@ def _described(metric: Metric) -> str:
     type=click.Choice(list(exports.FORMATS)),
     help="The format (default: by the ending of PATH; otherwise csv"
     + "".join(
-        f", {one.formats[0]} for {one.name}" for one in exports.TABLES.values() if one.formats[0] != "csv"
+        f", {one.formats[0]} for {one.name}"
+        for one in exports.TABLES.values()
+        if one.formats[0] != "csv"
     )
     + ").",
 )
 @click.option(
-    "-o", "--output", metavar="PATH", type=click.Path(),
+    "-o",
+    "--output",
+    metavar="PATH",
+    type=click.Path(),
     help="A file or, for gensim, a folder (default: standard output).",
-)  # fmt: skip
-@click.option(
-    "--model", metavar="NAME", shell_complete=options.model_names,
-    help="Export only this model (default for `export model`: the first).",
-)  # fmt: skip
-@click.option(
-    "--all", "every", is_flag=True,
-    help=" ".join(f"{s.name}: {s.everything}." for s in exports.TABLES.values() if s.everything),
-)  # fmt: skip
-@click.option(
-    "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, which some spreadsheets need."
 )
-@click.option("--wide", is_flag=True, help="topics: one row per topic, with its name, area and ten words.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    shell_complete=options.model_names,
+    help="Export only this model (default for `export model`: the first).",
+)
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help=" ".join(f"{s.name}: {s.everything}." for s in exports.TABLES.values() if s.everything),
+)
+@click.option(
+    "--bom",
+    is_flag=True,
+    help="csv, tsv: begin with a byte order mark, which some spreadsheets need.",
+)
+@click.option(
+    "--wide", is_flag=True, help="topics: one row per topic, with its name, area and ten words."
+)
 @session_option
 def export(
     what: str,
@@ -118,7 +139,11 @@ def export(
     if table.name != what:
         raise BadUsage("--wide is only for `export topics`")
     target = None if output is None or output == "-" else Path(output)
-    written_as = exports.format_of(table, form) if target is None else exports.written_to(target, table, form)
+    written_as = (
+        exports.format_of(table, form)
+        if target is None
+        else exports.written_to(target, table, form)
+    )
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
     if every and not table.everything:
@@ -128,10 +153,14 @@ def export(
         request = exports.ExportRequest(reader, table.models(reader, model), every, bom)
         if target is None:
             if written_as.stream is None:
-                raise BadUsage(f"{written_as.name} writes several files: name a folder for them with -o")
+                raise BadUsage(
+                    f"{written_as.name} writes several files: name a folder for them with -o"
+                )
             if written_as.binary and sys.stdout.isatty():
                 name = written_as.name
-                raise BadUsage(f"cannot write {name} to a terminal: give -o FILE.{name} or redirect")
+                raise BadUsage(
+                    f"cannot write {name} to a terminal: give -o FILE.{name} or redirect"
+                )
             put_data(written_as.stream(table, request))
         else:
             with ProgressLine("rows") as progress:
@@ -186,11 +215,15 @@ def show(name: str, session: str | None) -> None:
             vocabulary = reader.counter()
     else:
         vocabulary = load_vocabulary(name)
-    say(f"{len(vocabulary):,} words by rule {vocabulary.rule}, fingerprint {vocabulary.fingerprint}")
+    say(
+        f"{len(vocabulary):,} words by rule {vocabulary.rule}, fingerprint {vocabulary.fingerprint}"
+    )
     put_data([("\n".join(vocabulary.lines) + "\n").encode("utf-8", "backslashreplace")])
 
 
-def _document_limit(ctx: click.Context, param: click.Parameter, value: str | None) -> int | float | None:
+def _document_limit(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> int | float | None:
     from wikitopics.vocab.vocabulary import document_limit
 
     if value is None:
@@ -199,37 +232,61 @@ def _document_limit(ctx: click.Context, param: click.Parameter, value: str | Non
         return document_limit(int(value) if value.isdecimal() else float(value))
     except ValueError:
         raise click.BadParameter(
-            f"must be a number of documents, such as 5, or a share of them, such as 0.05, not {value!r}"
+            "must be a number of documents, such as 5, or a share of them, such as 0.05, not "
+            f"{value!r}"
         ) from None
 
 
 @vocab.command()
 @click.argument("sources", metavar="[SOURCE]…", nargs=-1)
 @click.option(
-    "-o", "--output", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path),
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
     help="The vocabulary file to write.",
-)  # fmt: skip
-@click.option("--size", metavar="W", type=whole(2, 1_000_000), default=8000, show_default=True, help="Words.")
+)
 @click.option(
-    "--stop-words", metavar="FILE|en|none", multiple=True,
-    help="Stop words to leave out: those in FILE, the English ones, or none; may be given several times "
-    "(default: the English ones, unless --lang names another language).",
-)  # fmt: skip
+    "--size",
+    metavar="W",
+    type=whole(2, 1_000_000),
+    default=8000,
+    show_default=True,
+    help="Words.",
+)
 @click.option(
-    "--min-df", metavar="N|SHARE", callback=_document_limit,
-    help="Leave out words that occur in fewer than N documents, or in less than this share of them, such as "
-    "0.01 (default: 2, and one in 2,500).",
-)  # fmt: skip
+    "--stop-words",
+    metavar="FILE|en|none",
+    multiple=True,
+    help="Stop words to leave out: those in FILE, the English ones, or none; may be given several "
+    "times (default: the English ones, unless --lang names another language).",
+)
 @click.option(
-    "--max-df", metavar="N|SHARE", callback=_document_limit,
-    help="Leave out words that occur in more than N documents, or in more than this share of them (default: "
-    "0.2; 0.1 without stop words).",
-)  # fmt: skip
+    "--min-df",
+    metavar="N|SHARE",
+    callback=_document_limit,
+    help="Leave out words that occur in fewer than N documents, or in less than this share of "
+    "them, such as 0.01 (default: 2, and one in 2,500).",
+)
 @click.option(
-    "--min-letters", metavar="N", type=whole(1), default=3, show_default=True,
+    "--max-df",
+    metavar="N|SHARE",
+    callback=_document_limit,
+    help="Leave out words that occur in more than N documents, or in more than this share of them "
+    "(default: 0.2; 0.1 without stop words).",
+)
+@click.option(
+    "--min-letters",
+    metavar="N",
+    type=whole(1),
+    default=3,
+    show_default=True,
     help="Leave out words with fewer letters; 2 keeps AI and EU.",
-)  # fmt: skip
-@click.option("--digits", is_flag=True, help="Allow digits in words that also have a letter, such as 5G.")
+)
+@click.option(
+    "--digits", is_flag=True, help="Allow digits in words that also have a letter, such as 5G."
+)
 @click.option("--phrases", is_flag=True, help='Count frequent pairs, such as "new york", as words.')
 @options.take(COLUMN)
 @options.take(LINES)
@@ -238,14 +295,21 @@ def _document_limit(ctx: click.Context, param: click.Parameter, value: str | Non
 @options.take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
 @options.take(API_URL, help="Crawl this wiki instead of reading files.")
 @click.option(
-    "--articles", metavar="N", type=whole(1), default=20_000, show_default=True, help="Articles to crawl."
+    "--articles",
+    metavar="N",
+    type=whole(1),
+    default=20_000,
+    show_default=True,
+    help="Articles to crawl.",
 )
 @options.take(CONTACT, help="As in `wikitopics train`.")
 @options.take(RPM, help="As in `wikitopics train`.")
 @click.option(
-    "--session", metavar="NAME", expose_value=False,
+    "--session",
+    metavar="NAME",
+    expose_value=False,
     help="Accepted for consistency; ignored: building reads no session.",
-)  # fmt: skip
+)
 def build(
     sources: tuple[str, ...],
     output: Path,
@@ -256,8 +320,9 @@ def build(
 ) -> None:
     """Build a vocabulary from SOURCE.
 
-    SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
-    files, each of which is a document, or a plain-text file in which blank lines separate the documents.
+    SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder
+    of .txt files, each of which is a document, or a plain-text file in which blank lines separate
+    the documents.
 
     Examples:
       wikitopics vocab build articles.jsonl.xz -o english.txt
@@ -272,13 +337,20 @@ def build(
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.vocabulary import crawled_documents, file_documents
-    from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary, read_stop_words
+    from wikitopics.vocab.vocabulary import (
+        BadDocuments,
+        VocabularyRecipe,
+        build_vocabulary,
+        read_stop_words,
+    )
 
     wiki = {option.name: given.pop(option.name) for option in (LANG, API_URL, CONTACT, RPM)}
     column, lines, markup = (given.pop(option.name) for option in (COLUMN, LINES, MARKUP))
     header = not given.pop(NO_HEADER.name)
     language = language_of_texts(wiki[LANG.name])
-    unwanted = [word for name in stop_words for word in read_stop_words(name)] if stop_words else None
+    unwanted = (
+        [word for name in stop_words for word in read_stop_words(name)] if stop_words else None
+    )
     recipe = VocabularyRecipe.of_language(language, unwanted, **given)
     crawl = not sources
     if crawl and language is None and wiki[API_URL.name] is None:

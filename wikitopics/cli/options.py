@@ -43,7 +43,9 @@ def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> lis
 
 def model_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
     """The models of the session that the command line names."""
-    return [name for name in _of_session(ctx, lambda reader: reader.models()) if name.startswith(begun)]
+    return [
+        name for name in _of_session(ctx, lambda reader: reader.models()) if name.startswith(begun)
+    ]
 
 
 def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -53,13 +55,18 @@ def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> lis
     """
     model = ctx.params.get("model")
     rows = sorted(
-        _of_session(ctx, lambda reader: reader.topics(reader.model_named(model))), key=lambda row: -row.share
+        _of_session(ctx, lambda reader: reader.topics(reader.model_named(model))),
+        key=lambda row: -row.share,
     )
     numbers = [(str(row.topic), visible(row.name.replace(",", ""))) for row in rows]
-    return [CompletionItem(number, help=name) for number, name in numbers if number.startswith(begun)]
+    return [
+        CompletionItem(number, help=name) for number, name in numbers if number.startswith(begun)
+    ]
 
 
-def _of_session(ctx: click.Context, ask: Callable[[SessionReader], Sequence[Answer]]) -> Sequence[Answer]:
+def _of_session(
+    ctx: click.Context, ask: Callable[[SessionReader], Sequence[Answer]]
+) -> Sequence[Answer]:
     """Ask the session of an unfinished command line; returns nothing if it cannot be read."""
     try:
         with reading(ctx.params.get("session") or "default") as reader:
@@ -69,21 +76,33 @@ def _of_session(ctx: click.Context, ask: Callable[[SessionReader], Sequence[Answ
 
 
 session_option = click.option(
-    "--session", default="default", metavar="NAME", show_default=True, shell_complete=session_names,
+    "--session",
+    default="default",
+    metavar="NAME",
+    show_default=True,
+    shell_complete=session_names,
     help="The session: a name in the session folder, or a path with a '/' or ending in .db.",
-)  # fmt: skip
+)
 
 log_option = click.option(
-    "--log", metavar="FILE", type=click.Path(dir_okay=False),
+    "--log",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
     help="Also append all messages, with the time, to FILE.",
-)  # fmt: skip
+)
 
 progress_option = click.option(
-    "--json", "as_json", is_flag=True, help="Progress as JSON lines on standard output."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Progress as JSON lines on standard output.",
 )
 
 model_option = click.option(
-    "--model", metavar="NAME", shell_complete=model_names, help="The model (default: the session's first)."
+    "--model",
+    metavar="NAME",
+    shell_complete=model_names,
+    help="The model (default: the session's first).",
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -100,7 +119,8 @@ def refuse_early_options(ctx: click.Context) -> None:
         if ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE:
             flag = option.opts[0]
             raise click.UsageError(
-                f"put {flag} after the command: {ctx.command_path} {ctx.invoked_subcommand} {flag} …"
+                f"put {flag} after the command: {ctx.command_path} {ctx.invoked_subcommand} {flag} "
+                "…"
             )
 
 
@@ -112,7 +132,9 @@ class OptionType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
 
     name = "value"
 
-    def __init__(self, option: Option[Any], words: Callable[[], Sequence[str]] | None = None) -> None:
+    def __init__(
+        self, option: Option[Any], words: Callable[[], Sequence[str]] | None = None
+    ) -> None:
         self.option = option
         self.words = words or (lambda: option.choices)
 
@@ -124,7 +146,10 @@ class OptionType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
             self.fail(str(error), param, ctx)
 
     def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
+        self,
+        ctx: click.Context,
+        param: click.Parameter,
+        incomplete: str,
     ) -> list[CompletionItem]:
         """Complete file names, or the accepted words."""
         if self.option.path:
@@ -138,13 +163,18 @@ def whole(least: int, most: float = math.inf) -> OptionType:
 
 
 limit_option = click.option(
-    "--limit", metavar="N", type=whole(1, 1_000_000), default=20, show_default=True,
+    "--limit",
+    metavar="N",
+    type=whole(1, 1_000_000),
+    default=20,
+    show_default=True,
     help="Articles to list.",
-)  # fmt: skip
+)
 
 
 def click_option(option: Option[Any], *, help: str = "") -> click.Option:
-    """A click option. Its value is None if it is not given, so that given options can be told apart."""
+    """A click option. Its value is None if it is not given, so that given options can be told
+    apart."""
     words = help or option.help
     if not help and option.default not in (None, "") and option.of is not bool:
         words = f"{words.removesuffix('.')} (default: {option.default})."
@@ -173,8 +203,8 @@ def take(option: Option[Any], *, help: str = "") -> Callable[[Function], Functio
 
 
 class Command(click.Command):
-    """A command whose docstring ends with examples, which its help shows last. A usage error names the help
-    of the command that it is about."""
+    """A command whose docstring ends with examples, which its help shows last. A usage error names
+    the help of the command that it is about."""
 
     def __init__(self, *, help: str | None = None, epilog: str | None = None, **more: Any) -> None:
         text, mark, examples = inspect.cleandoc(help or "").partition("\n\nExample")
@@ -198,8 +228,17 @@ class Group(Command, click.Group):
 
 Groups = list[tuple[str, list[click.Parameter]]]
 MOST_USED = (
-    "session", "source", "lang", "contact", "texts", "text_column", "model", "topics", "articles", "hours",
-)  # fmt: skip
+    "session",
+    "source",
+    "lang",
+    "contact",
+    "texts",
+    "text_column",
+    "model",
+    "topics",
+    "articles",
+    "hours",
+)
 """The settings that a help text lists first."""
 
 
@@ -234,7 +273,10 @@ class SettingsCommand(Command):
         groups = [*self._groups(ctx), ("Options", super().get_params(ctx))]
         by_name = {option.name: option for _, options in groups for option in options}
         first = [by_name[name] for name in MOST_USED if name in by_name]
-        rest = [(title, [option for option in options if option not in first]) for title, options in groups]
+        rest = [
+            (title, [option for option in options if option not in first])
+            for title, options in groups
+        ]
         for title, options in [("Most used", first), *rest]:
             records = [option.get_help_record(ctx) for option in options]
             if any(records):
@@ -243,7 +285,8 @@ class SettingsCommand(Command):
 
 
 def setting_groups(source: str | None = None) -> Groups:
-    """Every setting of a trainer, in the order of the help; with those of a ``source`` of another package."""
+    """Every setting of a trainer, in the order of the help; with those of a ``source`` of another
+    package."""
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
     if source and source not in [kind.name for kind in shown]:
         kind = sources.load(source)
@@ -252,7 +295,10 @@ def setting_groups(source: str | None = None) -> Groups:
         shown.append(kind)
     options = {option.name: option for kind in shown for option in kind.options}
     source_option, model_kind = click_option(SOURCE), click_option(MODEL)
-    source_option.type, model_kind.type = OptionType(SOURCE, _source_names), OptionType(MODEL, kinds.names)
+    source_option.type, model_kind.type = (
+        OptionType(SOURCE, _source_names),
+        OptionType(MODEL, kinds.names),
+    )
     source_option.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
 
     return [

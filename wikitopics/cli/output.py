@@ -19,12 +19,13 @@ from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.escapes import visible
 
 INTERRUPTED = (KeyboardInterrupt, click.Abort)
-"""Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its own."""
+"""Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its
+own."""
 
 
 class ReaderGone(BrokenPipeError):
-    """Standard output is a pipe whose reader has closed it, as in `wikitopics topics | head`. This is not a
-    failure.
+    """Standard output is a pipe whose reader has closed it, as in `wikitopics topics | head`. This
+    is not a failure.
 
     A broken pipe to anything else stays a plain BrokenPipeError.
     """
@@ -33,8 +34,8 @@ class ReaderGone(BrokenPipeError):
 def mend_standard_streams() -> None:
     """Replace standard streams that are closed, as by `1>&-`.
 
-    Otherwise the next file opened, perhaps the session itself, would get their descriptor and whatever is
-    printed.
+    Otherwise the next file opened, perhaps the session itself, would get their descriptor and
+    whatever is printed.
     """
     for number, name, flags in (
         (0, "stdin", os.O_RDONLY),
@@ -47,7 +48,9 @@ def mend_standard_streams() -> None:
             os.open(os.devnull, flags)  # gets the lowest free descriptor: this one
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 (stays open)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal cannot show is escaped
+        sys.stdout.reconfigure(
+            errors="backslashreplace"
+        )  # what the terminal cannot show is escaped
 
 
 @contextlib.contextmanager
@@ -62,7 +65,9 @@ def standard_output() -> Iterator[TextIO]:
 
 def output_failed(error: OSError) -> ReaderGone | SessionError:
     """What an error of writing to standard output means; nothing more is written there."""
-    with contextlib.suppress(OSError):  # otherwise Python would write it again at exit, and complain
+    with contextlib.suppress(
+        OSError
+    ):  # otherwise Python would write it again at exit, and complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, BrokenPipeError):
         return ReaderGone()
@@ -71,11 +76,14 @@ def output_failed(error: OSError) -> ReaderGone | SessionError:
 
 def is_echo(error: OSError) -> bool:
     """Whether click failed to write something of its own to standard output."""
-    return any(frame.f_code is click.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(
+        frame.f_code is click.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__)
+    )
 
 
 def put_data(pieces: Iterable[bytes]) -> None:
-    """Write data for other programs to standard output as it is; on a terminal, make its text harmless."""
+    """Write data for other programs to standard output as it is; on a terminal, make its text
+    harmless."""
     with standard_output() as out:
         for piece in pieces:
             if out.isatty():
@@ -99,7 +107,8 @@ def put_line(text: str, title: str = "", address: str | None = None) -> None:
 
 
 def column(texts: Iterable[str], head: str) -> Iterator[str]:
-    """``head``, then the texts, each as wide on the screen as the widest: wide characters take two."""
+    """``head``, then the texts, each as wide on the screen as the widest: wide characters take
+    two."""
     from rich.cells import cell_len
 
     cells = [head, *map(visible, texts)]
@@ -113,7 +122,9 @@ def put_json(value: object) -> None:
         out.write(json.dumps(value) + "\n")
 
 
-def objects(columns: str | Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+def objects(
+    columns: str | Sequence[str], rows: Iterable[Sequence[object]]
+) -> list[dict[str, object]]:
     """The rows of a table as objects for JSON; a row may lack columns at the end."""
     names = columns.split() if isinstance(columns, str) else columns
     return [dict(zip(names, row, strict=False)) for row in rows]
@@ -157,8 +168,8 @@ def say(message: str) -> None:
 
 
 def agrees(question: str, otherwise: str) -> bool:
-    """Ask the user on the terminal. If that is impossible, raise BadUsage with ``otherwise`` and a mention of
-    `--yes`."""
+    """Ask the user on the terminal. If that is impossible, raise BadUsage with ``otherwise`` and a
+    mention of `--yes`."""
     from wikitopics.session.control import NOBODY_ASKED
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -167,8 +178,8 @@ def agrees(question: str, otherwise: str) -> bool:
 
 
 class ProgressLine:
-    """Progress of long work, on standard error: one changing line on a terminal, otherwise a line now and
-    then.
+    """Progress of long work, on standard error: one changing line on a terminal, otherwise a line
+    now and then.
 
     ``total``: how many there will be, if that is known.
     """

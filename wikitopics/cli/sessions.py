@@ -1,4 +1,5 @@
-"""`status`, `articles` and `sessions`; `stop`, `pause`, `resume` and `save` for a trainer; `backup`."""
+"""`status`, `articles` and `sessions`; `stop`, `pause`, `resume` and `save` for a trainer;
+`backup`."""
 
 import os
 import time
@@ -20,9 +21,22 @@ if TYPE_CHECKING:
 # `status` and `articles`: look at a session from another process.
 
 _STATUS_KEYS = (
-    "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
-    "elapsed_seconds", "articles_per_hour", "bytes_read", "checkpoint_age_seconds", "waiting_for",
-)  # fmt: skip
+    "session",
+    "running",
+    "pid",
+    "source",
+    "articles",
+    "tokens",
+    "held_out",
+    "crawled",
+    "pending",
+    "skipped",
+    "elapsed_seconds",
+    "articles_per_hour",
+    "bytes_read",
+    "checkpoint_age_seconds",
+    "waiting_for",
+)
 _STATES = {
     "new": "nothing has been trained yet",
     "starting": "starting",
@@ -44,8 +58,8 @@ _STATES = {
 def status(session: str, as_json: bool) -> None:
     """Print the state of a session, even while it is being trained.
 
-    With --json, "state" is new, starting, running, paused, stopping, stopped, finished, dead (killed, or the
-    machine went down) or stalled. Models of a session with a half-life also have
+    With --json, "state" is new, starting, running, paused, stopping, stopped, finished, dead
+    (killed, or the machine went down) or stalled. Models of a session with a half-life also have
     "prequential_log_likelihood", once articles have been scored before training.
 
     Examples:
@@ -59,12 +73,16 @@ def status(session: str, as_json: bool) -> None:
         now = reader.status()
     if as_json:
         # Models of a session without a half-life keep the keys that they always had.
-        models = [output.unless_none(asdict(model), "prequential_log_likelihood") for model in now.models]
+        models = [
+            output.unless_none(asdict(model), "prequential_log_likelihood") for model in now.models
+        ]
         last = now.passes if now.added else now.pass_
         more = {"models": models, **output.fields_of(now, "state", "skips", "passes"), "pass": last}
         output.put_json({**output.fields_of(now, *_STATUS_KEYS), **more})
         return
-    state = _STATES["suspended" if now.suspended else "hindered" if now.hindered else now.state].format(
+    state = _STATES[
+        "suspended" if now.suspended else "hindered" if now.hindered else now.state
+    ].format(
         pid=now.pid,
         resume=command("resume", reader.path),
         train=command(described(now.source).command or "train", reader.path),
@@ -73,13 +91,15 @@ def status(session: str, as_json: bool) -> None:
     called = unit_noun(now.source, now.passes)
     output.put_line(f"source     {now.source_name} ({now.source})")
     output.put_line(
-        f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
-        f"{now.skipped:,} skipped, {now.crawled:,} crawled"
+        f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} "
+        f"pending, {now.skipped:,} skipped, {now.crawled:,} crawled"
     )
     if now.passes > 1 and now.added:
         output.put_line(f"passes     {now.passes:,}; added documents are read once")
     elif now.passes > 1:
-        output.put_line(f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents")
+        output.put_line(
+            f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents"
+        )
     if now.skips:
         output.put_line(f"skipped    {skips_told(now.skips)}")
     read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""
@@ -105,18 +125,23 @@ def status(session: str, as_json: bool) -> None:
 @click.command(cls=Command)
 @options.of_model
 @click.option(
-    "--topic", metavar="K", type=options.whole(0), required=True, shell_complete=options.topic_numbers,
+    "--topic",
+    metavar="K",
+    type=options.whole(0),
+    required=True,
+    shell_complete=options.topic_numbers,
     help="The topic's number, from 0.",
-)  # fmt: skip
+)
 @options.limit_option
 @options.json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """List the articles that are most about a topic.
 
-    Articles are ranked by the topic's share of them, times the square root of their number of words.
+    Articles are ranked by the topic's share of them, times the square root of their number of
+    words.
 
-    On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
-    "url" is that revision's address, or null.
+    On a terminal, each title is a link to the revision that was read, if its wiki is known. With
+    --json, "url" is that revision's address, or null.
 
     Examples:
       wikitopics articles --topic 12
@@ -129,9 +154,13 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         rows = listed_articles(reader, name, topic, limit)
         called = noun(reader.settings().source)[:-1]
     if as_json:
-        first, last = ("page_id", "title", "revision_id", "words"), ("topic", "proportion", "id", "url")
+        first, last = (
+            ("page_id", "title", "revision_id", "words"),
+            ("topic", "proportion", "id", "url"),
+        )
         values = (
-            {**output.fields_of(row, *first), "model": name, **output.fields_of(row, *last)} for row in rows
+            {**output.fields_of(row, *first), "model": name, **output.fields_of(row, *last)}
+            for row in rows
         )
         output.put_json([output.unless_none(one, "id") for one in values])
         return
@@ -165,12 +194,19 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         os.scandir(session_folder()).close()  # raises the error of a folder that cannot be listed
     rows = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
-        output.put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in rows])
+        output.put_json(
+            [{"name": name, "path": str(path), **_values(status)} for name, path, status in rows]
+        )
         return
     if not rows and session is not None:
-        output.say(f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all")
+        output.say(
+            f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all"
+        )
     elif not rows:
-        output.say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates one")
+        output.say(
+            f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates "
+            "one"
+        )
     _, *names = output.column((name for name, _, _ in rows), " " * 20)
     for name, (_, path, status) in zip(names, rows, strict=True):
         if isinstance(status, str):
@@ -190,18 +226,27 @@ def _values(status: "Status | str") -> dict[str, object]:
     if isinstance(status, str):
         return {"error": status}
     models = [output.fields_of(model, "name", "kind", "topics") for model in status.models]
-    return {**output.fields_of(status, "state", "source", "articles", "committed_at"), "models": models}
+    return {
+        **output.fields_of(status, "state", "source", "articles", "committed_at"),
+        "models": models,
+    }
 
 
 @sessions.command()
 @click.argument("name", required=False, shell_complete=options.session_names)
-@click.option("--session", metavar="NAME", shell_complete=options.session_names, help="The same as NAME.")
+@click.option(
+    "--session",
+    metavar="NAME",
+    shell_complete=options.session_names,
+    help="The same as NAME.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def rm(name: str | None, session: str | None, yes: bool) -> None:
     """Delete the session NAME and its log for good.
 
-    Asks first on a terminal; needs --yes elsewhere. Never deletes a session with a running trainer, or a
-    file that is not a session. If NAME is a symbolic link to a session, only the link is deleted.
+    Asks first on a terminal; needs --yes elsewhere. Never deletes a session with a running trainer,
+    or a file that is not a session. If NAME is a symbolic link to a session, only the link is
+    deleted.
 
     Example:
       wikitopics sessions rm night --yes
@@ -210,7 +255,9 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
 
     named = {each for each in (name, session) if each is not None}
     if len(named) != 1:
-        raise click.UsageError("name the session to delete" if not named else "name one session to delete")
+        raise click.UsageError(
+            "name the session to delete" if not named else "name one session to delete"
+        )
     name = named.pop()
     path = session_path(name)
     check_removable(path)

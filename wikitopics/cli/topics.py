@@ -1,4 +1,5 @@
-"""What models say: `topics` (also to name and hide them) and `history`; `infer`, `similar`, `compare`."""
+"""What models say: `topics` (also to name and hide them) and `history`; `infer`, `similar`,
+`compare`."""
 
 import contextlib
 import gc
@@ -13,7 +14,15 @@ import click
 
 from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, topic_numbers, whole
-from wikitopics.cli.output import ProgressLine, column, objects, put_json, put_line, say, unless_none
+from wikitopics.cli.output import (
+    ProgressLine,
+    column,
+    objects,
+    put_json,
+    put_line,
+    say,
+    unless_none,
+)
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
 from wikitopics.session.options import LINKS, PASSES, TOKENS
@@ -35,12 +44,19 @@ NAMING_TITLES = 10
 
 @click.group(cls=Group, invoke_without_command=True)
 @options.of_model
-@click.option("--top", metavar="N", type=whole(1), default=10, show_default=True, help="Words per topic.")
+@click.option(
+    "--top",
+    metavar="N",
+    type=whole(1),
+    default=10,
+    show_default=True,
+    help="Words per topic.",
+)
 @click.option(
     "--by",
     type=click.Choice(["relevance", "probability"]),
-    help="Order of a topic's words: the most distinctive first, or the most probable (default: relevance; "
-    "--json: probability).",
+    help="Order of a topic's words: the most distinctive first, or the most probable (default: "
+    "relevance; --json: probability).",
 )
 @click.option(
     "--areas",
@@ -48,14 +64,20 @@ NAMING_TITLES = 10
     type=whole(0),
     is_flag=False,
     flag_value=0,
-    help="List areas, which are groups of similar topics; with N, cut the tree of topics into N areas.",
+    help="List areas, which are groups of similar topics; with N, cut the tree of topics into N "
+    "areas.",
 )
 @click.option(
     "--tree",
     is_flag=True,
     help="List the topics by area; --json: the tree that areas are cut from.",
 )
-@click.option("--all", "every", is_flag=True, help="Include topics that are not in use, and hidden ones.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Include topics that are not in use, and hidden ones.",
+)
 @options.json_option
 def topics(
     session: str,
@@ -69,10 +91,11 @@ def topics(
 ) -> None:
     """List the topics, most prevalent first, numbered from 0.
 
-    The share is the fraction of the corpus's words that belong to the topic. The trend is the change in that
-    share, in percentage points, since half as many articles had been read. npmi is the coherence of the
-    leading words: how strongly they tend to occur together in held-out articles (-1 to 1). A topic is in use
-    if it has more than a thousandth of the words. --json gives all topics.
+    The share is the fraction of the corpus's words that belong to the topic. The trend is the
+    change in that share, in percentage points, since half as many articles had been read. npmi is
+    the coherence of the
+    leading words: how strongly they tend to occur together in held-out articles (-1 to 1). A topic
+    is in use if it has more than a thousandth of the words. --json gives all topics.
 
     Examples:
       wikitopics topics --top 8
@@ -102,7 +125,14 @@ def topics(
             _list(reader, name, top, every, as_json, relevant)
 
 
-def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool, relevant: bool) -> None:
+def _list(
+    reader: "SessionReader",
+    model: str,
+    top: int,
+    every: bool,
+    as_json: bool,
+    relevant: bool,
+) -> None:
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.proportions import top_words
     from wikitopics.session.analysis.topics import coherences, described_topics, repeats_in_words
@@ -127,7 +157,9 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         return
     in_use = [row for row in rows if row.share > IN_USE]
     shown = rows if every else [row for row in in_use if not row.hidden]
-    head, *called = column((f"{row.name} (hidden)" if row.hidden else row.name for row in shown), "name")
+    head, *called = column(
+        (f"{row.name} (hidden)" if row.hidden else row.name for row in shown), "name"
+    )
     if shown:
         put_line(f"topic  share  trend   npmi  {head}  words")
     for row, name in zip(shown, called, strict=True):
@@ -137,7 +169,10 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
             f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
             f"{name}  {in_line(word for word, _ in words[row.topic])}"
         )
-    for missing, why in ((len(rows) - len(in_use), "not in use"), (len(in_use) - len(shown), "hidden")):
+    for missing, why in (
+        (len(rows) - len(in_use), "not in use"),
+        (len(in_use) - len(shown), "hidden"),
+    ):
         if missing > 0 and not every:
             verb = "is" if missing == 1 else "are"
             say(f"{missing} of {len(rows)} topics {verb} {why}; --all shows them")
@@ -169,9 +204,15 @@ def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> No
     from wikitopics.session.analysis.areas import areas, in_drawing_order, topic_tree
 
     with reader.one_moment():
-        branches, found, rows = topic_tree(reader, model), areas(reader, model), reader.topics(model)
+        branches, found, rows = (
+            topic_tree(reader, model),
+            areas(reader, model),
+            reader.topics(model),
+        )
     if as_json:
-        values = ((model, one.number, one.parent, one.height, one.name, one.share) for one in branches)
+        values = (
+            (model, one.number, one.parent, one.height, one.name, one.share) for one in branches
+        )
         put_json(objects("model node parent height name share", values))
         return
     if not branches:
@@ -206,7 +247,12 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
 
 
 topics_argument = click.argument(
-    "chosen", metavar="K\u2026", nargs=-1, required=True, type=whole(0), shell_complete=topic_numbers
+    "chosen",
+    metavar="K\u2026",
+    nargs=-1,
+    required=True,
+    type=whole(0),
+    shell_complete=topic_numbers,
 )
 
 
@@ -216,8 +262,8 @@ topics_argument = click.argument(
 def hide(chosen: tuple[int, ...], session: str, model: str | None) -> None:
     """Leave topics out of lists, the report and the map.
 
-    Nothing is deleted, and no share changes: `topics --all`, --json and exports still have these topics.
-    Works while a trainer is running.
+    Nothing is deleted, and no share changes: `topics --all`, --json and exports still have these
+    topics. Works while a trainer is running.
 
     Examples:
       wikitopics topics hide 3 17
@@ -250,18 +296,24 @@ def _hide(chosen: tuple[int, ...], session: str, model: str | None, *, hidden: b
 
 
 @topics.command()
-@click.option("--command", metavar="CMD", required=True, help="Run with your shell, once for each topic.")
+@click.option(
+    "--command",
+    metavar="CMD",
+    required=True,
+    help="Run with your shell, once for each topic.",
+)
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
 @click.option("--replace", is_flag=True, help="Include topics that already have a given name.")
 @options.of_model
 def name(command: str, every: bool, replace: bool, session: str, model: str | None) -> None:
     """Let a script or a language model name the topics.
 
-    CMD gets a JSON object on its standard input: the topic's "number", its "words", the most probable first,
-    and the "titles" of the articles that are most about it. The first line that CMD prints becomes the
-    topic's name (at most 60 characters); if CMD prints nothing or an empty line, the topic keeps its name.
-    CMD may take up to 30 s for each topic. If it fails, the names given so far are kept. CMD is not stored.
-    Note that it also receives the titles of private documents. Works while a trainer is running.
+    CMD gets a JSON object on its standard input: the topic's "number", its "words", the most
+    probable first, and the "titles" of the articles that are most about it. The first line that CMD
+    prints becomes the topic's name (at most 60 characters); if CMD prints nothing or an empty line,
+    the topic keeps its name. CMD may take up to 30 s for each topic. If it fails, the names given
+    so far are kept. CMD is not stored. Note that it also receives the titles of private documents.
+    Works while a trainer is running.
 
     Examples:
       wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
@@ -277,7 +329,9 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 
     with options.reading(path) as reader:
         chosen = reader.model_named(model)
-        candidates = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
+        candidates = [
+            row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE
+        ]
         named = {} if replace else reader.names_given(chosen)
     rows = sorted((row for row in candidates if row.topic not in named), key=lambda row: -row.share)
     if not rows:
@@ -289,15 +343,29 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
             with options.reading(path) as reader:
                 if not replace and row.topic in reader.names_given(chosen):
                     continue  # named by hand meanwhile
-                titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
-            question = {"number": row.topic, "words": [word for word, _ in row.words], "titles": titles}
+                titles = [
+                    one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)
+                ]
+            question = {
+                "number": row.topic,
+                "words": [word for word, _ in row.words],
+                "titles": titles,
+            }
             name = suggested(path, command, question, signals)
-            outcome = f"is now called {give(path, chosen, row.topic, name)}" if name else "keeps its name"
+            outcome = (
+                f"is now called {give(path, chosen, row.topic, name)}" if name else "keeps its name"
+            )
             say(f"{number} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
 
 
 @click.command(cls=Command)
-@click.argument("topic", metavar="[TOPIC]", type=whole(0), required=False, shell_complete=topic_numbers)
+@click.argument(
+    "topic",
+    metavar="[TOPIC]",
+    type=whole(0),
+    required=False,
+    shell_complete=topic_numbers,
+)
 @options.of_model
 @options.json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
@@ -336,14 +404,19 @@ def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> No
     reader.check_topic(model, topic)
     history = reader.topic_history(model, topic)
     if as_json:
-        rows = ((model, at, topic, share, objects("word probability", words)) for at, share, words in history)
+        rows = (
+            (model, at, topic, share, objects("word probability", words))
+            for at, share, words in history
+        )
         put_json(objects("model articles topic share words", rows))
         return
     if not history:
         say(NO_TOPICS)
     shown = 0
     for number, (articles, share, words) in enumerate(history, 1):
-        if articles.bit_length() != shown or number == len(history):  # one line per doubling, and the newest
+        if articles.bit_length() != shown or number == len(
+            history
+        ):  # one line per doubling, and the newest
             shown = articles.bit_length()
             put_line(f"{articles:11,} {share:6.1%}  {in_line(word for word, _ in words)}")
 
@@ -352,25 +425,36 @@ def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> No
 
 
 @click.command(cls=Command)
-@click.argument("sessions", metavar="[SESSION]\u2026", nargs=-1, shell_complete=options.session_names)
+@click.argument(
+    "sessions",
+    metavar="[SESSION]\u2026",
+    nargs=-1,
+    shell_complete=options.session_names,
+)
 @click.option(
-    "--session", "more", metavar="NAME", multiple=True, shell_complete=options.session_names,
+    "--session",
+    "more",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=options.session_names,
     help="Another session to compare.",
-)  # fmt: skip
+)
 @options.json_option
 def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> None:
     """Score sessions and their models on articles new to all of them.
 
     If no session is named, the models of `default` are compared.
 
-    The articles scored are those that one session holds out and that every other session either holds out too
-    or has not trained on. All models are scored on the same articles, by document completion, as on the
-    chart. The sessions must have the same vocabulary. A running session is compared as of its last commit.
+    The articles scored are those that one session holds out and that every other session either
+    holds out too or has not trained on. All models are scored on the same articles, by document
+    completion, as on the chart. The sessions must have the same vocabulary. A running session is
+    compared as of its last commit.
 
-    Articles of a wiki are identified by page id, documents of a file by number. Two wikis have no article in
-    common. Two files, or a file and a wiki, are assumed to have none, and a message says so. With
-    --keep-articles top or none, a session does not know which articles it trained on, so only those that it
-    holds out itself are scored.
+    Articles of a wiki are identified by page id, documents of a file by number. Two wikis have no
+    article in common. Two files, or a file and a wiki, are assumed to have none, and a message says
+    so. With
+    --keep-articles top or none, a session does not know which articles it trained on, so only those
+    that it holds out itself are scored.
 
     Examples:
       wikitopics compare
@@ -384,7 +468,9 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
         readers = [opened.enter_context(options.reading(path)) for path in paths]
         nouns = {noun(reader.settings().source) for reader in readers}
         articles = nouns.pop() if len(nouns) == 1 else "articles"
-        with ProgressLine("models scored", sum(len(reader.models()) for reader in readers)) as progress:
+        with ProgressLine(
+            "models scored", sum(len(reader.models()) for reader in readers)
+        ) as progress:
             result = compared(readers, progress)
     if as_json:
         put_json(asdict(result))
@@ -409,8 +495,8 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
 _MOST = 32 * 2**20
 """The largest text, in bytes."""
 _UNREADABLE = 0.3
-"""The share of characters that are not UTF-8 above which a file is no text; in Latin-1 one letter in ten
-may be accented."""
+"""The share of characters that are not UTF-8 above which a file is no text; in Latin-1 one letter
+in ten may be accented."""
 
 
 @click.command(cls=Command)
@@ -419,7 +505,11 @@ may be accented."""
 @options.of_model
 @options.json_option
 def infer(
-    files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
+    files: tuple[str, ...],
+    markup: "Markup | None",
+    model: str | None,
+    session: str,
+    as_json: bool,
 ) -> None:
     """Infer the topic proportions of any text.
 
@@ -469,7 +559,10 @@ def _uncollected() -> Iterator[None]:
 
 
 def infer_files(
-    reader: "SessionReader", model: str, files: Sequence[str], markup: "Markup | None" = None
+    reader: "SessionReader",
+    model: str,
+    files: Sequence[str],
+    markup: "Markup | None" = None,
 ) -> "list[tuple[int, int, NDArray[np.float32]]]":
     """(words, known words, topic proportions) of each file, where "-" is standard input.
 
@@ -498,7 +591,11 @@ def _read(file: str) -> str:
     if file == "-" and sys.stdin.isatty():
         say("type or paste a text; Ctrl+D ends it")
     try:
-        data = read_bounded(sys.stdin.buffer, _MOST) if file == "-" else read_input(file, _MOST, pipes=True)
+        data = (
+            read_bounded(sys.stdin.buffer, _MOST)
+            if file == "-"
+            else read_input(file, _MOST, pipes=True)
+        )
     except FileNotFoundError:
         raise SessionError(
             f"{file}: no such file or folder; to infer the words themselves, pipe them to `infer -`"
@@ -510,7 +607,10 @@ def _read(file: str) -> str:
     if "\0" in text or unreadable > len(text) * _UNREADABLE:
         raise SessionError(f"{_called(file)}: a binary file, or not UTF-8 text")
     if unreadable:
-        say(f"{_called(file)}: not UTF-8 in {unreadable:,} places, where words are cut: save it as UTF-8")
+        say(
+            f"{_called(file)}: not UTF-8 in {unreadable:,} places, where words are cut: save it as "
+            "UTF-8"
+        )
     return text
 
 
@@ -524,10 +624,10 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
 
     Give an article by its title, or a text by its file ('-' for standard input).
 
-    An exact title takes precedence over a file of that name (./NAME is always the file), and a file over a
-    title that differs only in capitals. The distance is the Hellinger distance (0 to 1) between topic
-    proportions. An article's proportions date from its training; those of the newest 20,000 articles are
-    updated each time the session doubles in size.
+    An exact title takes precedence over a file of that name (./NAME is always the file), and a file
+    over a title that differs only in capitals. The distance is the Hellinger distance (0 to 1)
+    between topic proportions. An article's proportions date from its training; those of the newest
+    20,000 articles are updated each time the session doubles in size.
 
     Examples:
       wikitopics similar Cello

@@ -1,4 +1,5 @@
-"""`train`, a trainer without a screen; `watch`, the screen; `demo`, both on a wiki in the program."""
+"""`train`, a trainer without a screen; `watch`, the screen; `demo`, both on a wiki in the
+program."""
 
 import contextlib
 import os
@@ -29,7 +30,14 @@ from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import command, log_file, session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
 from wikitopics.session.sources import WEB
-from wikitopics.session.system import Signals, acting_later, kill_group, owner, owner_pid, start_command
+from wikitopics.session.system import (
+    Signals,
+    acting_later,
+    kill_group,
+    owner,
+    owner_pid,
+    start_command,
+)
 
 if TYPE_CHECKING:
     from wikitopics.session.control import Trainers
@@ -54,18 +62,23 @@ class End:
 
 @contextlib.contextmanager
 def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None) -> Iterator[End]:
-    """Run ``command`` and give notice once after the block, even if it raises; the block sets the reason."""
+    """Run ``command`` and give notice once after the block, even if it raises; the block sets the
+    reason."""
     end, code = End(), 0
     try:
         yield end
     except BaseException as error:
         end.reason = (
-            "interrupted" if isinstance(error, output.INTERRUPTED) else str(error) or type(error).__name__
+            "interrupted"
+            if isinstance(error, output.INTERRUPTED)
+            else str(error) or type(error).__name__
         )
         code = output.exit_code(error)
         raise
     finally:
-        with acting_later() as signals:  # whoever reads that the trainer has ended may send a signal
+        with (
+            acting_later() as signals
+        ):  # whoever reads that the trainer has ended may send a signal
             if not code:
                 end.tell(end.reason)
             if notify is not None and escapes.obeys(sys.stderr):
@@ -78,9 +91,12 @@ def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None
 
 
 def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: Signals) -> None:
-    """Run the command with the user's shell. Its output goes to standard error, and its result changes
-    nothing. Ctrl+C ends it; other signals take effect once it has ended."""
-    said = {"WIKITOPICS_REASON": visible(" ".join(reason.split())), "WIKITOPICS_EXIT_CODE": str(code)}
+    """Run the command with the user's shell. Its output goes to standard error, and its result
+    changes nothing. Ctrl+C ends it; other signals take effect once it has ended."""
+    said = {
+        "WIKITOPICS_REASON": visible(" ".join(reason.split())),
+        "WIKITOPICS_EXIT_CODE": str(code),
+    }
     try:
         process = start_command(command, path, stdin=subprocess.DEVNULL, stdout=2, **said)
     except (OSError, ValueError) as error:
@@ -115,7 +131,7 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
       wikitopics train --session links --tokens links
       wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
       wikitopics train --session whole --source dump --contact me@host.org
-      wikitopics train --session reviews --texts reviews.csv --text-column review --vocab reviews.txt
+      wikitopics train --texts reviews.csv --text-column review --vocab reviews.txt
     """
     if HELP in settings[MODEL.name]:
         for name in kinds.names():
@@ -129,13 +145,16 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
 
 
 def check_meant(path: Path, request: "TrainRequest") -> None:
-    """Raise `BadUsage` if no session is named and `default` holds other texts than those that are asked for.
+    """Raise `BadUsage` if no session is named and `default` holds other texts than those that are
+    asked for.
 
     Named, it learns these too. Every other difference is refused for any session.
     """
     from wikitopics.session.request import added_texts
 
-    is_named = click.get_current_context().get_parameter_source("session") is not ParameterSource.DEFAULT
+    is_named = (
+        click.get_current_context().get_parameter_source("session") is not ParameterSource.DEFAULT
+    )
     if is_named or TEXTS not in request or not path.exists():
         return
     with reading(path) as reader:
@@ -143,8 +162,9 @@ def check_meant(path: Path, request: "TrainRequest") -> None:
         takes_more = progress.finished and progress.lap == 1
         if takes_more and added_texts(request, reader.settings()) is not None:
             raise BadUsage(
-                f"session {session_name(path)} holds {reader.holdings()}: `--session NAME` makes another "
-                f"session of these texts, `--session {session_name(path)}` lets this one learn them, too"
+                f"session {session_name(path)} holds {reader.holdings()}: `--session NAME` makes "
+                f"another session of these texts, `--session {session_name(path)}` lets this one "
+                "learn them, too"
             )
 
 
@@ -162,24 +182,31 @@ def _describe_kind(name: str) -> None:
 
 
 @click.command(cls=Command)
-@click.option("--headless", is_flag=True, help="Print progress lines instead of opening the screen.")
+@click.option(
+    "--headless", is_flag=True, help="Print progress lines instead of opening the screen."
+)
 @take(
     ARTICLES,
-    help="Stop when the session has trained on N articles. A new session makes its wiki large enough for N.",
+    help="Stop when the session has trained on N articles. A new session makes its wiki large "
+    "enough for N.",
 )
 @take(WIKI_SIZE)
 @take(PACE)
 @take(NOTIFY)
 @click.option(
-    "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
+    "--session",
+    default="demo",
+    metavar="NAME",
+    show_default=True,
+    help="The session's name or path.",
 )
 @options.progress_option
 def demo(headless: bool, session: str, as_json: bool, **settings: Any) -> int:
     """See the whole system work, with no network and no settings.
 
-    Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
-    articles are generated from the word counts of 20,000 real ones. The demo finishes when each has been
-    read once; --wiki-size makes it longer.
+    Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia.
+    Its articles are generated from the word counts of 20,000 real ones. The demo finishes when each
+    has been read once; --wiki-size makes it longer.
 
     Examples:
       wikitopics demo
@@ -192,7 +219,12 @@ def demo(headless: bool, session: str, as_json: bool, **settings: Any) -> int:
     return run_trainer(session, TrainRequest(source=Demo.name, **settings, **Demo.presets), as_json)
 
 
-def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
+def run_trainer(
+    session: str,
+    request: "TrainRequest",
+    as_json: bool,
+    log: str | None = None,
+) -> int:
     """Train in this process, printing progress; returns the exit code."""
     from wikitopics.session.training.start import train as start
 
@@ -280,7 +312,10 @@ class ProgressLines:
 
     def _line(self, report: "Report") -> str:
         progress, now = report.progress, report.activity
-        parts = [output.duration(report.activity.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
+        parts = [
+            output.duration(report.activity.elapsed_seconds),
+            f"{progress.articles:,} {report.noun}",
+        ]
         if report.passes > 1:
             parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
@@ -312,7 +347,8 @@ class ProgressLines:
 
 
 def _seconds_left(report: "Report") -> float | None:
-    """Seconds until everything wanted has been read; None if that is unknown or the state not "running"."""
+    """Seconds until everything wanted has been read; None if that is unknown or the state not
+    "running"."""
     progress = report.progress
     seconds = report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
     return seconds if report.state == "running" else None
@@ -328,9 +364,19 @@ class JsonLines(ProgressLines):
         progress = report.progress
         return {
             "state": report.state,
-            **output.fields_of(progress, "articles", "tokens", "held_out", "crawled", "pending", "skipped"),
+            **output.fields_of(
+                progress,
+                "articles",
+                "tokens",
+                "held_out",
+                "crawled",
+                "pending",
+                "skipped",
+            ),
             "elapsed_seconds": round(report.activity.elapsed_seconds, 3),
-            "articles_per_hour": round(per_hour(progress.articles, report.activity.elapsed_seconds), 1),
+            "articles_per_hour": round(
+                per_hour(progress.articles, report.activity.elapsed_seconds), 1
+            ),
             "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
             "perplexity": dict(report.measured.perplexities),
             "waiting_for": report.activity.waiting_for,
@@ -366,13 +412,21 @@ class JsonLines(ProgressLines):
 @click.command(cls=Command)
 @options.session_option
 @take(NOTIFY)
-@click.option("--web", is_flag=True, help="Serve a read-only screen to browsers on this computer instead.")
-@click.option("--port", metavar="N", type=whole(1, 65_535), help="The port of --web (default: a free one).")
+@click.option(
+    "--web", is_flag=True, help="Serve a read-only screen to browsers on this computer instead."
+)
+@click.option(
+    "--port",
+    metavar="N",
+    type=whole(1, 65_535),
+    help="The port of --web (default: a free one).",
+)
 @click.option("--host", metavar="NAME", hidden=True)  # accepted only to say what to do instead
 def watch(session: str, notify: str | None, web: bool, port: int | None, host: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
-    If the session does not exist yet, wait for it: for a few seconds, and as long as its trainer is starting.
+    If the session does not exist yet, wait for it: for a few seconds, and as long as its trainer is
+    starting.
 
     Examples:
       wikitopics watch
@@ -390,7 +444,9 @@ def serve_screens(path: Path, port: int | None, host: str | None) -> int:
     """`wikitopics watch --web`: serve an existing session until a signal comes."""
     tunnel = "ssh -L {0}:127.0.0.1:{0} HOST".format
     if host not in (None, "127.0.0.1", "localhost"):
-        raise BadUsage(f"--web serves this computer only: from another one, use `{tunnel(port or 'PORT')}`")
+        raise BadUsage(
+            f"--web serves this computer only: from another one, use `{tunnel(port or 'PORT')}`"
+        )
     if WEB.missing():
         raise BadUsage(WEB.needed("watch --web"))
     reading(path).close()
@@ -426,7 +482,10 @@ def _wait_for(path: Path) -> None:
     if owner(path) is not None:
         output.say(f"waiting for {session_name(path)} to begin (Ctrl+C quits)")
     else:  # a trainer that has just been started does not hold its session yet
-        told = f"there is no session {session_name(path)} yet: waiting {BEGIN_SECONDS:.0f} s for its trainer"
+        told = (
+            f"there is no session {session_name(path)} yet: waiting {BEGIN_SECONDS:.0f} s for its "
+            "trainer"
+        )
         output.say(f"{told} (Ctrl+C quits)")
     until = time.monotonic() + BEGIN_SECONDS
     while not path.exists() and time.monotonic() < until:
@@ -460,8 +519,8 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
 
 
 MADE_IN_PYTHON = (
-    "This session was made in Python, and only that program can give it its texts again: nothing is left "
-    "to train here. `wikitopics --session NAME` opens another session."
+    "This session was made in Python, and only that program can give it its texts again: nothing "
+    "is left to train here. `wikitopics --session NAME` opens another session."
 )
 
 
@@ -478,7 +537,8 @@ def made_in_python(path: Path) -> bool:
 
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
-    """Whether the crawl about to start needs a contact, but none is given and no acceptable one is saved."""
+    """Whether the crawl about to start needs a contact, but none is given and no acceptable one is
+    saved."""
     from wikitopics.session import config, sources
 
     if CONTACT in request:
@@ -513,16 +573,23 @@ def need_terminal(instead: str) -> None:
     if not on_terminal():
         raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
     if escapes.is_dumb():
-        raise BadUsage(f"this terminal (TERM=dumb) cannot show the screen: `{instead}` works without it")
+        raise BadUsage(
+            f"this terminal (TERM=dumb) cannot show the screen: `{instead}` works without it"
+        )
 
 
-def show(path: Path, arguments: list[str] | None = None, notify: str | None = None, says: str = "") -> int:
-    """Open the screen on a session; with ``arguments`` for a trainer, start one first. ``says``: a notice
-    that the screen begins with.
+def show(
+    path: Path,
+    arguments: list[str] | None = None,
+    notify: str | None = None,
+    says: str = "",
+) -> int:
+    """Open the screen on a session; with ``arguments`` for a trainer, start one first. ``says``: a
+    notice that the screen begins with.
 
-    However the screen ends, the trainers that it started end with it, unless the user leaves them running or
-    the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
-    behind.
+    However the screen ends, the trainers that it started end with it, unless the user leaves them
+    running or the terminal is closed. Signals are handled from before a trainer is started, so that
+    none leaves one behind.
     """
     from wikitopics.session.control import Trainers, forget, question
     from wikitopics.session.storage.files import last_line
@@ -549,14 +616,18 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
             output.say("stopped before training began")
         else:
             code = status
-            output.say(last_line(log_file(path)) or output.error_line(f"the trainer ended with code {code}"))
+            output.say(
+                last_line(log_file(path))
+                or output.error_line(f"the trainer ended with code {code}")
+            )
     for each in trainers.paths():
         forget(each)
     return open_demo("demo", notify) if ending == "demo" else code
 
 
 def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
-    """End the trainers that are not left running, and print one line about the state of each session."""
+    """End the trainers that are not left running, and print one line about the state of each
+    session."""
     ended = trainers.running()
     if ended:
         output.say("saving and stopping …")

@@ -1,7 +1,7 @@
 """A self-contained page about the topics of a session, for readers who have nothing else.
 
-`contents` reads the session, and `page` writes the page with its charts. The latter needs packages that only
-the extra `report` installs; importing this package loads none of them.
+`contents` reads the session, and `page` writes the page with its charts. The latter needs packages
+that only the extra `report` installs; importing this package loads none of them.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def check_page(target: Path) -> None:
-    """Raise now the errors of writing a page to ``target``; `BadUsage` if the name is not that of a page."""
+    """Raise now the errors of writing a page to ``target``; `BadUsage` if the name is not that of a
+    page."""
     check_target(target)
     if target.suffix.lower() not in ("", ".html", ".htm"):
         raise BadUsage(f"{target.name}: the report is a page for a browser: end the name in .html")

@@ -1,6 +1,7 @@
 """The contents of a report: read from a session once, as of one moment, and then drawn and written.
 
-All texts are made `visible` here, and whatever a stranger's session holds, what is listed is bounded.
+All texts are made `visible` here, and whatever a stranger's session holds, what is listed is
+bounded.
 """
 
 import platform
@@ -61,11 +62,11 @@ LARGEST_DRAWN = 1e100
 """Larger values are not drawn: the ends of a scale are further out."""
 
 Look = tuple[int, float, Sequence[tuple[str, bool]]]
-"""A topic after this many articles: its share, and its words, most relevant first, each with whether it is
-new since the previous look."""
+"""A topic after this many articles: its share, and its words, most relevant first, each with
+whether it is new since the previous look."""
 Curves = dict[int, Curve]
-"""The curves of one metric by the model's place. Each has at least one point; values are finite, and articles
-positive."""
+"""The curves of one metric by the model's place. Each has at least one point; values are finite,
+and articles positive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class ReportTopic:
     """The topic as it is stored."""
     coherence: float | None
     words: Sequence[tuple[str, float, float]]
-    """Its words, most relevant first: (word, probability, the topic's share of the word's uses in all topics
-    that have it among their leading words)."""
+    """Its words, most relevant first: (word, probability, the topic's share of the word's uses in
+    all topics that have it among their leading words)."""
     area: int
     """The number of its area, which determines its colour."""
     place: tuple[float, float]
@@ -91,8 +92,8 @@ class ReportTopic:
     looks: Sequence[Look]
     """The topic over time, oldest first; the last look is the present."""
     articles: Sequence[tuple[str, str | None, float | None]]
-    """The articles most about it: (title, address, proportion). The address, http or https, is that of the
-    revision that was read; None if it is not known."""
+    """The articles most about it: (title, address, proportion). The address, http or https, is that
+    of the revision that was read; None if it is not known."""
     events: Sequence[TopicEvent]
     """Its events, oldest first."""
 
@@ -131,24 +132,37 @@ class ReportModel:
         topics = self.topics[:most]
         kept = {topic.row.topic for topic in topics}
         groups = [
-            (area, [topic for topic in listed if topic.row.topic in kept]) for area, listed in self.groups
+            (area, [topic for topic in listed if topic.row.topic in kept])
+            for area, listed in self.groups
         ]
         tree = [
-            branch for branch in self.tree if branch.number in kept or branch.number >= self.status.topics
+            branch
+            for branch in self.tree
+            if branch.number in kept or branch.number >= self.status.topics
         ]
-        return replace(self, topics=topics, tree=tree, groups=[group for group in groups if group[1]])
+        return replace(
+            self,
+            topics=topics,
+            tree=tree,
+            groups=[group for group in groups if group[1]],
+        )
 
 
-def contents(reader: SessionReader, progress: Callable[[int], None] = lambda topics: None) -> dict[str, Any]:
+def contents(
+    reader: SessionReader, progress: Callable[[int], None] = lambda topics: None
+) -> dict[str, Any]:
     """What the page's template needs from the session: the topics, and how they were found.
 
-    ``progress`` is given the number of topics read. Raises `SessionError` if there are no topics yet.
+    ``progress`` is given the number of topics read. Raises `SessionError` if there are no topics
+    yet.
     """
     numbers = count(1)
     with reader.one_moment():
         settings, status = reader.settings(), reader.status()
         kind = described(settings.source)
-        places = [place for place, model in enumerate(status.models) if reader.snapshots(model.name)]
+        places = [
+            place for place, model in enumerate(status.models) if reader.snapshots(model.name)
+        ]
         if not places:
             raise SessionError(NO_TOPICS)
         shown = places[:MOST_MODELS]
@@ -188,10 +202,17 @@ def _told(text: str) -> str:
 
 
 def _model(
-    reader: SessionReader, status: ModelStatus, place: int, most: int, done: Callable[[], None]
+    reader: SessionReader,
+    status: ModelStatus,
+    place: int,
+    most: int,
+    done: Callable[[], None],
 ) -> ReportModel:
     """One model with its ``most`` largest topics; ``done`` is called after each topic."""
-    name, anchor = status.name, f"m{place}"  # a name may contain text that looks like another anchor
+    name, anchor = (
+        status.name,
+        f"m{place}",
+    )  # a name may contain text that looks like another anchor
     newest = reader.newest_words(name)
     assert newest is not None
     newest = relevant_first(newest)
@@ -222,7 +243,9 @@ def _model(
             coherence=npmi[row.topic],
             words=[
                 (_told(word), probability, part)
-                for (word, probability), part in zip(row.words, own[row.topic].tolist(), strict=False)
+                for (word, probability), part in zip(
+                    row.words, own[row.topic].tolist(), strict=False
+                )
             ],
             area=area_of[row.topic].number,
             place=places[row.topic],
@@ -246,7 +269,9 @@ def _model(
         topics=list(topics.values()),
         hidden=hidden,
         repeats=repeats_in_words(reader, name),
-        tree=[branch for branch in tree if branch.number in topics or branch.number >= status.topics],
+        tree=[
+            branch for branch in tree if branch.number in topics or branch.number >= status.topics
+        ],
         groups=[
             (replace(area, name=_told(area.name)), listed)
             for area, own in in_drawing_order(tree, found.areas)
@@ -267,14 +292,17 @@ def nearest(grouping: Areas) -> dict[int, list[int]]:
 
 
 def spread(points: Sequence[int], most: int) -> list[int]:
-    """At most ``most`` of these ascending numbers, at even ratios, including the first and the last."""
+    """At most ``most`` of these ascending numbers, at even ratios, including the first and the
+    last."""
     return list(points) if len(points) <= most else at_even_ratios(points, most, points[0])
 
 
 def course_of(history: ShareHistory, topic: int) -> list[tuple[int, float, float]]:
     articles = history.articles.tolist()
     chosen = np.searchsorted(history.articles, spread(articles, POINTS)).tolist()
-    return [(articles[i], float(history.shares[i, topic]), float(history.own[i, topic])) for i in chosen]
+    return [
+        (articles[i], float(history.shares[i, topic]), float(history.own[i, topic])) for i in chosen
+    ]
 
 
 def _looks(looks: Sequence[TopWords], topic: int, words: Sequence[str]) -> list[Look]:
@@ -300,7 +328,9 @@ def _metrics(
     metrics = metrics_of(reader)
     charts = []
     for metric in metrics[:MOST_CHARTS]:
-        curves = {place: _sound(reader.curve(status.models[place].name, metric.name)) for place in places}
+        curves = {
+            place: _sound(reader.curve(status.models[place].name, metric.name)) for place in places
+        }
         shown = {place: curve for place, curve in curves.items() if len(curve.values)}
         if shown:
             title = _told(metric.title.replace("{held_out}", held_out))
@@ -325,10 +355,15 @@ def _label(kind: str) -> str:
 
 
 def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """(setting, value) as needed to repeat the training; nothing about the machine, no contact, no path."""
+    """(setting, value) as needed to repeat the training; nothing about the machine, no contact, no
+    path."""
     vocabulary = _told(PurePath(settings.vocabulary).name)
     models = list(zip(settings.models, settings.batch_sizes, strict=True))[:MOST_MODELS]
-    kept = ((option.flag, settings.values[option.name]) for option in KEPT if option.name in settings.values)
+    kept = (
+        (option.flag, settings.values[option.name])
+        for option in KEPT
+        if option.name in settings.values
+    )
     markup = settings.source_options.get(MARKUP.name)
     return (
         ("--source", settings.source),

@@ -25,7 +25,8 @@ SMOOTH = 2.5
 BEND = 4
 """One in this many points of an outline is kept."""
 SHORTEST = 24
-"""Outlines with fewer points are not drawn, so that there are no tiny lakes; around a topic, one has more."""
+"""Outlines with fewer points are not drawn, so that there are no tiny lakes; around a topic, one
+has more."""
 LETTERS = 9.5, 15.0
 """The smallest and the largest height of letters; the largest topic has the largest letters."""
 BOLD, BOLDER = 13.0, 1.13
@@ -91,7 +92,9 @@ class Mark:
     def size(self) -> tuple[float, float]:
         """The width and height of the box around its circle and name."""
         width = max(map(breadth, self.lines)) * self.letter * (BOLDER if self.bold else 1)
-        return max(width, 2 * self.radius), max(len(self.lines) * LINE * self.letter, 2 * self.radius)
+        return max(width, 2 * self.radius), max(
+            len(self.lines) * LINE * self.letter, 2 * self.radius
+        )
 
     @property
     def cells(self) -> tuple[int, int]:
@@ -117,7 +120,8 @@ class Layout:
 def layout(model: "ReportModel", form: Format) -> Layout:
     """The map of a model's topics; there must be at least one."""
     marks = list(_marks(model, form))
-    # Names of areas come first, so that they are in the middle of their topics; then the largest topics.
+    # Names of areas come first, so that they are in the middle of their topics; then the largest
+    # topics.
     order = sorted(range(len(marks)), key=lambda i: (marks[i].radius > 0, -marks[i].radius))
     boxes = [marks[i].cells for i in order]
     edge = form.edge // CELL
@@ -125,9 +129,14 @@ def layout(model: "ReportModel", form: Format) -> Layout:
     covered = sum(height * width for height, width in boxes) / columns
     rows = math.ceil(max(covered / form.filled, columns * FLATTEST))
     while True:
-        wanted = np.array([marks[i].place for i in order])[:, :: 1 if form.upright else -1] * (rows, columns)
+        wanted = np.array([marks[i].place for i in order])[:, :: 1 if form.upright else -1] * (
+            rows,
+            columns,
+        )
         centred = pushed(wanted, boxes, (rows, columns))
-        corners = [corner for corner in arranged(centred, boxes, (rows, columns)) if corner is not None]
+        corners = [
+            corner for corner in arranged(centred, boxes, (rows, columns)) if corner is not None
+        ]
         if len(corners) == len(boxes):
             break
         rows = math.ceil(1.1 * rows)
@@ -138,15 +147,25 @@ def layout(model: "ReportModel", form: Format) -> Layout:
         for i, (top, left), (height, width) in zip(order, corners, boxes, strict=True)
     }
     land = lands(corners, boxes, [marks[i].area for i in order], shape, form.reach / CELL)
-    return Layout(shape[1] * CELL, shape[0] * CELL, marks, [centres[i] for i in range(len(marks))], land)
+    return Layout(
+        shape[1] * CELL,
+        shape[0] * CELL,
+        marks,
+        [centres[i] for i in range(len(marks))],
+        land,
+    )
 
 
 def _marks(model: "ReportModel", form: Format) -> Iterable[Mark]:
     shares = np.maximum([topic.row.share for topic in model.topics], 1e-9)
-    usual = form.circle * min(1.0, (100 / len(shares)) ** 0.3)  # with more topics there is less room for each
+    usual = form.circle * min(
+        1.0, (100 / len(shares)) ** 0.3
+    )  # with more topics there is less room for each
     radii = np.minimum(usual * np.sqrt(shares / shares.mean()), form.largest)
     small, large = LETTERS
-    letters = (small + (large - small) * (radii - radii.min()) / max(float(np.ptp(radii)), 1e-9)).round(1)
+    letters = (
+        small + (large - small) * (radii - radii.min()) / max(float(np.ptp(radii)), 1e-9)
+    ).round(1)
     places = filled(np.array([topic.place for topic in model.topics]))
     where = {topic.row.topic: place for topic, place in zip(model.topics, places, strict=True)}
     for topic, radius, letter in zip(model.topics, radii.tolist(), letters.tolist(), strict=True):
@@ -154,14 +173,17 @@ def _marks(model: "ReportModel", form: Format) -> Iterable[Mark]:
         yield Mark(topic.area, wrapped(topic.row.name, letter, 2 * radius), letter, radius, (x, y))
     if len(model.groups) > 1:
         for area, topics in model.groups:
-            letter = round(small + 1.5 + (large - small - 1.5) * min(1.0, (area.share / 0.12) ** 0.5), 1)
+            letter = round(
+                small + 1.5 + (large - small - 1.5) * min(1.0, (area.share / 0.12) ** 0.5), 1
+            )
             x, y = nearest_to_all(np.array([where[topic.row.topic] for topic in topics])).tolist()
             name = f"{area.name.upper()} {area.share:.0%}"
             yield Mark(area.number, wrapped(name, letter), letter, 0.0, (x, y))
 
 
 def breadth(text: str) -> float:
-    """The most width that the text takes in the usual sans-serif fonts, in heights of its letters."""
+    """The most width that the text takes in the usual sans-serif fonts, in heights of its
+    letters."""
     return sum(map(_breadth, text))
 
 
@@ -174,8 +196,8 @@ def _breadth(letter: str) -> float:
 
 
 def wrapped(name: str, letter: float, across: float = 0.0) -> list[str]:
-    """A name in up to three lines, broken so that it and a circle ``across`` wide take little room. A name
-    that is too long is cut."""
+    """A name in up to three lines, broken so that it and a circle ``across`` wide take little room.
+    A name that is too long is cut."""
     longest = max(map(len, name.split()), default=1)
     ways = [
         [line.rstrip(",") for line in textwrap.wrap(name, most, max_lines=LINES, placeholder="…")]
@@ -203,7 +225,8 @@ def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int,
 
 
 def _curve(points: NDArray[np.float64]) -> str:
-    """A closed curve through the middles of the sides of a polygon, whose corners are some of the points."""
+    """A closed curve through the middles of the sides of a polygon, whose corners are some of the
+    points."""
     corners = points[::BEND].round().astype(int)
     middles = (corners + np.roll(corners, -1, axis=0)) // 2
     path = "M{} {}".format(*middles[-1])

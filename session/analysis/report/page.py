@@ -1,5 +1,5 @@
-"""The report's page: one HTML file with its style and its script, which loads nothing else. Also pieces of it
-for notebooks.
+"""The report's page: one HTML file with its style and its script, which loads nothing else. Also
+pieces of it for notebooks.
 """
 
 import base64
@@ -33,11 +33,13 @@ DETAILS = (
     (12, 4, 2, 2),
     (8, 3, 2, 1),
 )
-"""The first of these that gives a small enough page is used, otherwise the last, with fewer topics."""
+"""The first of these that gives a small enough page is used, otherwise the last, with fewer
+topics."""
 MOST_SHOWN = 30
 """The number of a model's topics that are listed at first; the others are folded."""
 FEW = 50
-"""With fewer held-out texts, words that never meet in them say nothing about a topic's coherence."""
+"""With fewer held-out texts, words that never meet in them say nothing about a topic's
+coherence."""
 MOST_EVENTS = 200
 """The number of a model's events that are listed; older ones are only counted."""
 
@@ -113,7 +115,9 @@ def _drawings(models: Sequence["ReportModel"]) -> dict[str, Any]:
             for model in models
             if model.topics
         },
-        "trees": {model.anchor: pictures.topic_tree(model) for model in models if len(model.groups) > 1},
+        "trees": {
+            model.anchor: pictures.topic_tree(model) for model in models if len(model.groups) > 1
+        },
     }
 
 
@@ -123,14 +127,19 @@ def moment(at: float) -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files("wikitopics.session.analysis.report").joinpath("assets", name).read_text("utf-8")
+    return (
+        resources.files("wikitopics.session.analysis.report")
+        .joinpath("assets", name)
+        .read_text("utf-8")
+    )
 
 
 def _hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-# Sessions and topics in a notebook: small pieces of HTML that load nothing, with everything in them escaped.
+# Sessions and topics in a notebook: small pieces of HTML that load nothing, with everything in them
+# escaped.
 
 POINTS = 36
 """The most points of a topic's curve."""
@@ -149,18 +158,27 @@ def noted(text: str) -> Markup:
 
 def listed(topics: Iterable[tuple[int, str, float, pictures.Course, Sequence[str]]]) -> Markup:
     """A row for each topic: its number, its name, its share, how the share grew, and its words."""
-    row = Markup("<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td class='words'>{}</td></tr>")
+    row = Markup(
+        "<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td class='words'>{}</td></tr>"
+    )
     return _table(
         row.format(
-            number, _word(name, 80), share, pictures.growth(course, POINTS), in_line(map(_word, words))
+            number,
+            _word(name, 80),
+            share,
+            pictures.growth(course, POINTS),
+            in_line(map(_word, words)),
         )
         for number, name, share, course, words in topics
     )
 
 
 def described(words: Sequence[tuple[str, float, float]]) -> Markup:
-    """A row for each word of one topic, as in the report: (word, its probability, the topic's own part)."""
-    picture = Markup("<td class='bars' rowspan='{}'>{}</td>").format(len(words), pictures.bars(words))
+    """A row for each word of one topic, as in the report: (word, its probability, the topic's own
+    part)."""
+    picture = Markup("<td class='bars' rowspan='{}'>{}</td>").format(
+        len(words), pictures.bars(words)
+    )
     row = Markup("<tr><th>{}</th>{}<td>{:.1%}</td></tr>")
     return _table(
         row.format(_word(word), Markup("") if place else picture, probability)

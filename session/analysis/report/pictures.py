@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from wikitopics.session.analysis.report.contents import Curves, ReportModel
 
-# Matplotlib's SVG simplified for a page that has its own colours and fonts, and forbids style attributes.
+# Matplotlib's SVG simplified for a page that has its own colours and fonts, and forbids style
+# attributes.
 #
-# A drawing uses inks: colours that each stand for a meaning. Here each ink becomes a class, to which the
-# page's style sheet gives a colour for light and for dark. Of the SVG only paths, texts and links remain.
+# A drawing uses inks: colours that each stand for a meaning. Here each ink becomes a class, to
+# which the page's style sheet gives a colour for light and for dark. Of the SVG only paths, texts
+# and links remain.
 
 SERIES = 6
 """The number of colours for models; with more models, they are used again."""
@@ -50,7 +52,14 @@ INKS = {
 _NAMES = {colour: name for name, colour in INKS.items()}
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 _KEPT = {"path": ("d",), "text": ("x", "y", "transform")}
-_ATTRIBUTES = ("stroke-width", "stroke-dasharray", "fill-opacity", "stroke-opacity", "opacity", "text-anchor")
+_ATTRIBUTES = (
+    "stroke-width",
+    "stroke-dasharray",
+    "fill-opacity",
+    "stroke-opacity",
+    "opacity",
+    "text-anchor",
+)
 _SAYS_NOTHING = re.compile(r"start$|rotate\(-?0 ")
 _NUMBER = re.compile(r"-?\d+\.\d+")
 
@@ -67,8 +76,8 @@ def cut(text: str, most: int = 90) -> str:
 
 @contextlib.contextmanager
 def figure(width: float, height: float) -> "Iterator[Figure]":
-    """An empty drawing, in units in which a letter is about 11 high. The user's own matplotlib settings do
-    not affect it."""
+    """An empty drawing, in units in which a letter is about 11 high. The user's own matplotlib
+    settings do not affect it."""
     import matplotlib.style
     from matplotlib.figure import Figure
 
@@ -88,7 +97,9 @@ def figure(width: float, height: float) -> "Iterator[Figure]":
     for axis in ("xtick", "ytick"):
         ours |= {f"{axis}.major.size": 0, f"{axis}.major.pad": 5, f"{axis}.color": INKS["muted"]}
     with matplotlib.style.context(["default", ours]), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about letters that its own font lacks; the page has other fonts
+        warnings.simplefilter(
+            "ignore"
+        )  # about letters that its own font lacks; the page has other fonts
         yield Figure(figsize=(width / 72, height / 72), dpi=72, frameon=False)
 
 
@@ -117,7 +128,9 @@ def _plain(parent: ElementTree.Element) -> Iterator[str]:
 
 
 def _attributes(element: ElementTree.Element, tag: str) -> str:
-    style = dict(part.strip().split(": ", 1) for part in element.get("style", "").split(";") if ":" in part)
+    style = dict(
+        part.strip().split(": ", 1) for part in element.get("style", "").split(";") if ":" in part
+    )
     inks = {paint: _NAMES.get(style.get(paint, "")) for paint in ("fill", "stroke")}
     classes = " ".join(f"{paint[0]}-{ink}" for paint, ink in inks.items() if ink)
     pairs = {"class": classes} if classes else {}
@@ -125,7 +138,11 @@ def _attributes(element: ElementTree.Element, tag: str) -> str:
         pairs["fill"] = "none"
     kept = {key: style.get(key, "") for key in _ATTRIBUTES}
     kept |= {key: element.get(key, "") for key in _KEPT[tag]}
-    pairs |= {key: _short(value) for key, value in kept.items() if value and not _SAYS_NOTHING.match(value)}
+    pairs |= {
+        key: _short(value)
+        for key, value in kept.items()
+        if value and not _SAYS_NOTHING.match(value)
+    }
     return "".join(f' {key}="{escape(value)}"' for key, value in pairs.items())
 
 
@@ -154,20 +171,26 @@ def growth(course: Course, points: int) -> Markup:
 
 
 def bars(words: Sequence[tuple[str, float, float]]) -> Markup:
-    """One bar per word, one below another: its probability, with the part that is the topic's own in dark."""
+    """One bar per word, one below another: its probability, with the part that is the topic's own
+    in dark."""
     most = max(probability for _, probability, _ in words)
     lengths = [100 * probability / (most or 1) for _, probability, _ in words]
     own = [length * part for length, (_, _, part) in zip(lengths, words, strict=True)]
     every, dark = (
-        "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(of)) for of in (lengths, own)
+        "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(of))
+        for of in (lengths, own)
     )
     return _tiny(100, len(words), all=every, own=dark)
 
 
 def _tiny(width: int, height: int, **paths: str) -> Markup:
     """A picture of these paths, by class."""
-    inside = Markup("").join(Markup('<path class="{}" d="{}"/>').format(*path) for path in paths.items())
-    picture = Markup('<svg viewBox="0 0 {} {}" aria-hidden="true" preserveAspectRatio="none">{}</svg>')
+    inside = Markup("").join(
+        Markup('<path class="{}" d="{}"/>').format(*path) for path in paths.items()
+    )
+    picture = Markup(
+        '<svg viewBox="0 0 {} {}" aria-hidden="true" preserveAspectRatio="none">{}</svg>'
+    )
     return picture.format(width, height, inside)
 
 
@@ -193,7 +216,8 @@ STEEP = 4
 
 
 def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) -> Markup:
-    """The chart. ``names``: the models' names, by place; ``noun``: what was read, such as "articles"."""
+    """The chart. ``names``: the models' names, by place; ``noun``: what was read, such as
+    "articles"."""
     with figure(WIDTH, HEIGHT) as drawn:
         inside = 1 - (LEFT + RIGHT) / WIDTH, 1 - (BELOW + ABOVE) / HEIGHT
         axes = drawn.add_axes((LEFT / WIDTH, BELOW / HEIGHT, *inside))
@@ -230,7 +254,9 @@ def _scales(axes: "Axes", metric: Metric, noun: str, values: np.ndarray) -> None
 
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high / low < 200 else (1,), numticks=12))
+    axes.xaxis.set_major_locator(
+        LogLocator(10, subs=(1, 2, 5) if high / low < 200 else (1,), numticks=12)
+    )
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(noun if noun == READS else f"{noun} trained", labelpad=5)
     if not metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
@@ -266,15 +292,28 @@ def topic_tree(model: "ReportModel") -> Markup:
     xs, ys = _brackets(model)
     with figure(width, height) as drawn:
         axes = drawn.add_axes((0.01, below / height, of_tree / width, 1 - (above + below) / height))
-        axes.set(xlim=(max(branch.height for branch in model.tree) * 1.02, 0), ylim=(len(topics) - 0.5, -0.5))
+        axes.set(
+            xlim=(max(branch.height for branch in model.tree) * 1.02, 0),
+            ylim=(len(topics) - 0.5, -0.5),
+        )
         axes.set_xlabel("distance")
         axes.locator_params(axis="x", nbins=3)
         axes.yaxis.set_visible(False)
-        axes.plot(xs, ys, color=series(model.place), linewidth=1.4, clip_on=False, solid_joinstyle="round")
+        axes.plot(
+            xs,
+            ys,
+            color=series(model.place),
+            linewidth=1.4,
+            clip_on=False,
+            solid_joinstyle="round",
+        )
         for row, topic in enumerate(topics):
             name = f"{cut(topic.row.name, LONGEST_IN_TREE)}  {topic.row.share:.1%}"
             link = f"#{topic.anchor}"
-            for right, text, ink, url in ((6, "●", f"area{topic.area}", None), (18, name, "ink", link)):
+            for right, text, ink, url in (
+                (6, "●", f"area{topic.area}", None),
+                (18, name, "ink", link),
+            ):
                 axes.annotate(
                     text,
                     (0, row),
@@ -286,7 +325,8 @@ def topic_tree(model: "ReportModel") -> Markup:
                     url=url,
                 )
         return plain(
-            drawn, f"The tree of {len(topics)} topics of {model.status.name}; its groups are listed too."
+            drawn,
+            f"The tree of {len(topics)} topics of {model.status.name}; its groups are listed too.",
         )
 
 
@@ -297,8 +337,13 @@ def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
     """
     order = [topic.row.topic for _, members in model.groups for topic in members]
     row_of = {topic: row for row, topic in enumerate(order)}
-    shown = ((branch, [row_of[topic] for topic in branch.topics if topic in row_of]) for branch in model.tree)
-    places = {branch.number: (branch.height, sum(rows) / len(rows)) for branch, rows in shown if rows}
+    shown = (
+        (branch, [row_of[topic] for topic in branch.topics if topic in row_of])
+        for branch in model.tree
+    )
+    places = {
+        branch.number: (branch.height, sum(rows) / len(rows)) for branch, rows in shown if rows
+    }
     xs: list[float] = []
     ys: list[float] = []
     for branch in model.tree:

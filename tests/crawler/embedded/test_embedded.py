@@ -1,4 +1,5 @@
-"""The embedded wiki: its sample, MediaWiki's cursors, the same articles always, every misdeed survived."""
+"""The embedded wiki: its sample, MediaWiki's cursors, the same articles always, every misdeed
+survived."""
 
 import asyncio
 import os
@@ -34,7 +35,9 @@ def sample():
 
 
 def test_it_is_small_enough_to_ship():
-    assert len((resources.files("wikitopics.crawler") / "data" / "sample.xz").read_bytes()) < 3_000_000
+    assert (
+        len((resources.files("wikitopics.crawler") / "data" / "sample.xz").read_bytes()) < 3_000_000
+    )
 
 
 def test_twenty_thousand_articles_with_titles_of_their_own(sample):
@@ -123,7 +126,9 @@ def test_truncated_by_size():
 
 def test_articles_are_always_the_same_and_of_the_corpus():
     one, two, other = wiki(500), wiki(500), wiki(500, seed=9)
-    assert [one.wikitext(i) for i in (0, 59, 60, 499)] == [two.wikitext(i) for i in (0, 59, 60, 499)]
+    assert [one.wikitext(i) for i in (0, 59, 60, 499)] == [
+        two.wikitext(i) for i in (0, 59, 60, 499)
+    ]
     assert one.wikitext(60) != other.wikitext(60)
     assert len({one.wikitext(i) for i in range(200)}) == 200
     articles = SampleArticles(CORPUS, 60)
@@ -135,12 +140,19 @@ def test_articles_are_always_the_same_and_of_the_corpus():
 
 def test_pages_that_do_not_exist_are_listed_as_missing():
     by_id = wiki(10).answer({"action": "query", "pageids": "0|1|11"})["query"]["pages"]
-    assert [(page["pageid"], page.get("missing")) for page in by_id] == [(0, True), (1, None), (11, True)]
+    assert [(page["pageid"], page.get("missing")) for page in by_id] == [
+        (0, True),
+        (1, None),
+        (11, True),
+    ]
 
 
 async def crawl(url, clock, stall_seconds=30.0):
     """The ids of all articles of the wiki, and the number of pages skipped."""
-    options = {"clock": clock, "bounds": RequestBounds(most_bytes=4 << 20, stall_seconds=stall_seconds)}
+    options = {
+        "clock": clock,
+        "bounds": RequestBounds(most_bytes=4 << 20, stall_seconds=stall_seconds),
+    }
     pages, skipped = await laps.crawl(lambda: ApiSource(Wiki(url, version="0", **options), 10), 3)
     return [page.page_id for page in pages], skipped
 
@@ -158,7 +170,11 @@ async def test_each_fault_costs_no_article(kind, serve, clock):
 
 
 async def test_all_faults_together(serve, clock):
-    rates = dict.fromkeys(PASSING, 0.02) | {"deleted": 0.1, "disambiguation": 0.1, "oversized": 0.02}
+    rates = dict.fromkeys(PASSING, 0.02) | {
+        "deleted": 0.1,
+        "disambiguation": 0.1,
+        "oversized": 0.02,
+    }
     api = wiki(300, faults=Faults(rates, seed=11), most_bytes=200_000)
     read, skipped = await crawl(await serve(api), clock, stall_seconds=0.3)
     lost = {i + 1 for i in range(300) if any(api.faults.hits(kind, i) for kind in PAGE_KINDS)}
@@ -186,7 +202,12 @@ def test_the_process_ends_with_its_standard_input():
 def test_it_ends_silently_where_nobody_reads_its_address():
     reads, writes = os.pipe()
     os.close(reads)
-    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=writes, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        COMMAND,
+        stdin=subprocess.PIPE,
+        stdout=writes,
+        stderr=subprocess.PIPE,
+    ) as process:
         os.close(writes)
         assert process.wait() == 0
         assert process.stderr.read() == b""
@@ -245,12 +266,14 @@ def test_it_dies_with_a_parent_that_is_killed():
         child = int(parent.stdout.readline())
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-        # The child holds our pipe's end no longer than it lives: its own standard output is another.
+        # The child holds our pipe's end no longer than it lives: its own standard output is
+        # another.
         until(lambda: gone(child))
 
 
 def test_the_prose_holds_the_counts():
-    """Out of both markups comes every word as often as the counts say, and no other of the corpus."""
+    """Out of both markups comes every word as often as the counts say, and no other of the
+    corpus."""
     api = wiki(7_000_000)
     known = {word: i for i, word in enumerate(CORPUS.words)}
     for index in (*range(80), 12_345, 6_999_999):
@@ -258,7 +281,9 @@ def test_the_prose_holds_the_counts():
         page = render_page(article.title, *api.ids(index), api.writer.html(article))
         for prose in (extract_wikitext(api.wikitext(index)), extract_html(page)):
             words = re.findall(r"[^\W\d_]+", prose.lower())
-            assert sorted(known[w] for w in words if w in known) == sorted(article.word_ids.tolist())
+            assert sorted(known[w] for w in words if w in known) == sorted(
+                article.word_ids.tolist()
+            )
 
 
 async def test_a_pace_holds_articles_back_until_it_is_ended():

@@ -1,4 +1,5 @@
-"""Where an article can be read in a browser: on its wiki, whatever its title and its source hold."""
+"""Where an article can be read in a browser: on its wiki, whatever its title and its source
+hold."""
 
 import pytest
 from yarl import URL
@@ -29,12 +30,23 @@ HOSTILE = [
     ("kind", "identity", "address"),
     [
         (Api, HERE, f"https://wiki.org/mw/index.php?title={ENCODED}&oldid=7"),
-        (Api, {"api_url": "https://w.org/w/api.php"}, f"https://w.org/w/index.php?title={ENCODED}&oldid=7"),
+        (
+            Api,
+            {"api_url": "https://w.org/w/api.php"},
+            f"https://w.org/w/index.php?title={ENCODED}&oldid=7",
+        ),
         (Api, {"api_url": "ftp://wiki.org/"}, None),
         (Dump, MAIN, "https://wiki.org/wiki/C%C3%A9pheid_A/B?oldid=7"),
-        (Dump, {"base": "http://w.org/i.php?title=Main"}, f"http://w.org/i.php?title={ENCODED}&oldid=7"),
+        (
+            Dump,
+            {"base": "http://w.org/i.php?title=Main"},
+            f"http://w.org/i.php?title={ENCODED}&oldid=7",
+        ),
         *((kind, {}, None) for kind in (Dump, Demo)),
-        *((Dump, {"base": base}, None) for base in ("javascript:alert(1)", "file:///etc/passwd", SECRET)),
+        *(
+            (Dump, {"base": base}, None)
+            for base in ("javascript:alert(1)", "file:///etc/passwd", SECRET)
+        ),
         (Texts, {"texts": ["/x"]}, None),
     ],
 )

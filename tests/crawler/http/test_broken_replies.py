@@ -36,7 +36,8 @@ PACKED = {"gzip garbage": b"no gzip at all", "gzip cut": gzip.compress(b"{}" * 5
 
 
 @pytest.mark.parametrize(
-    "fault", [*BODIES, *PACKED, 500, 502, 503, 504, 408, 404, 410, "redirect away", "redirect circle"]
+    "fault",
+    [*BODIES, *PACKED, 500, 502, 503, 504, 408, 404, 410, "redirect away", "redirect circle"],
 )
 async def test_what_passes_is_retried(wiki, crawled, fault):
     async def act(request):
@@ -47,7 +48,9 @@ async def test_what_passes_is_retried(wiki, crawled, fault):
         if isinstance(fault, int):
             return web.Response(status=fault, text="oops")
         away = "http://elsewhere.invalid/w/api.php"
-        return web.Response(status=302, headers={"Location": away if fault == "redirect away" else wiki.url})
+        return web.Response(
+            status=302, headers={"Location": away if fault == "redirect away" else wiki.url}
+        )
 
     position = {"cursor": STILL} if fault == "cursor stands still" else None
     batches, s = await crawled(*[act] * (6 if fault == "redirect circle" else 3), position=position)
@@ -67,14 +70,20 @@ def replied(body):
     ("body", "said"),
     [
         (b" <!DOCTYPE html><p>", "an HTML page instead of the API's JSON"),
-        (b"<title>Log in - Old Wiki</title>", "an HTML page instead of the API's JSON (Log in - Old Wiki)"),
+        (
+            b"<title>Log in - Old Wiki</title>",
+            "an HTML page instead of the API's JSON (Log in - Old Wiki)",
+        ),
         (
             b'<script>x = {"query": 1}</script><title>Just a moment...</title>',
             "an HTML page instead of the API's JSON (Just a moment...)",
         ),
         (b"hello \x1b[31m", "text instead of the API's JSON (hello [31m)"),
         (b"[1, 2]", "text instead of the API's JSON ([1, 2])"),
-        (b"Fatal error: {closure}() in x", "text instead of the API's JSON (Fatal error: {closure}() in x)"),
+        (
+            b"Fatal error: {closure}() in x",
+            "text instead of the API's JSON (Fatal error: {closure}() in x)",
+        ),
         (b" \n", "nothing instead of the API's JSON"),
         (b"", "nothing instead of the API's JSON"),
     ],
@@ -141,15 +150,31 @@ def test_no_part_of_a_reply_is_taken_for_the_whole(body):
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        ({"error": {"code": "readapidenied", "info": "You need read permission."}}, "need read permission"),
+        (
+            {"error": {"code": "readapidenied", "info": "You need read permission."}},
+            "need read permission",
+        ),
         ({"error": {"code": "badaccess-groups", "info": "Only members."}}, "Only members"),
         ({"error": {"code": "mustbeloggedin", "*": "Please log in."}}, "Please log in"),
-        ({"errors": [{"code": "readapidenied", "text": "No \x1b[31mreading."}]}, r"No \[31mreading"),
+        (
+            {"errors": [{"code": "readapidenied", "text": "No \x1b[31mreading."}]},
+            r"No \[31mreading",
+        ),
         ({"errors": [{"code": "permissiondenied", "html": "<b>No</b> reading."}]}, "No reading"),
-        ({"errors": [{"code": "blocked", "key": "apierror-blocked", "params": []}]}, "apierror-blocked"),
+        (
+            {"errors": [{"code": "blocked", "key": "apierror-blocked", "params": []}]},
+            "apierror-blocked",
+        ),
     ],
 )
-async def test_a_wiki_that_refuses_is_left_at_once_with_its_words(wiki, acts, source, read, error, says):
+async def test_a_wiki_that_refuses_is_left_at_once_with_its_words(
+    wiki,
+    acts,
+    source,
+    read,
+    error,
+    says,
+):
     wiki.script = [acts.json(error)] * 9
     with pytest.raises(WikiRefused, match=says) as caught:
         await read(source())
@@ -158,10 +183,17 @@ async def test_a_wiki_that_refuses_is_left_at_once_with_its_words(wiki, acts, so
 
 
 async def test_an_api_that_is_switched_off_is_no_wiki(wiki, acts, source, clock, read):
-    line = "MediaWiki API is not enabled for this site. Add the following line to your LocalSettings.php"
-    wiki.script = [acts.text(200, f"<title>MediaWiki API</title>{line}<pre><b>x</b></pre>", "text/html")] * 9
+    line = (
+        "MediaWiki API is not enabled for this site. Add the following line to your "
+        "LocalSettings.php"
+    )
+    wiki.script = [
+        acts.text(200, f"<title>MediaWiki API</title>{line}<pre><b>x</b></pre>", "text/html")
+    ] * 9
     before = clock.now
-    with pytest.raises(WikiUnreachable, match=r"says: MediaWiki API is not enabled for this site\.$"):
+    with pytest.raises(
+        WikiUnreachable, match=r"says: MediaWiki API is not enabled for this site\.$"
+    ):
         await read(source())
     assert clock.now == before
 

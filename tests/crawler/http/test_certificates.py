@@ -1,4 +1,5 @@
-"""Certificates that are not valid, on loopback; made anew for each test with the `openssl` command."""
+"""Certificates that are not valid, on loopback; made anew for each test with the `openssl`
+command."""
 
 import asyncio
 import os
@@ -16,17 +17,29 @@ from tests.commands import ROOT
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http.wire import transient_error
 
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
+needs_openssl = pytest.mark.skipif(
+    shutil.which("openssl") is None, reason="needs the openssl command"
+)
 
 
 @pytest.fixture
 async def serve_tls(wiki, tmp_path):
-    """The scripted wiki over https, its certificate signed by itself and made out to an IP address."""
+    """The scripted wiki over https, its certificate signed by itself and made out to an IP
+    address."""
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
     servers = []
 
     async def start(address):
-        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a test"]
+        command = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-subj",
+            "/CN=a test",
+        ]
         names = ["-addext", f"subjectAltName=IP:{address}"]
         files = ["-keyout", str(key), "-out", str(certificate)]
         subprocess.run([*command, *names, *files], check=True, capture_output=True)
@@ -45,7 +58,8 @@ async def serve_tls(wiki, tmp_path):
 
 
 async def train(url, trusted=None):
-    """Exit code and messages of a trainer that trusts this certificate besides those of the system."""
+    """Exit code and messages of a trainer that trusts this certificate besides those of the
+    system."""
     variables = {**os.environ, "PYTHONPATH": str(ROOT)}
     if trusted is not None:
         variables["SSL_CERT_FILE"] = str(trusted)

@@ -26,8 +26,14 @@ from wikitopics.crawler.http.contact import check_contact, recognised, sendable,
         ("User:Some/one", "https://meta.wikimedia.org/wiki/User%3ASome/one"),
         ("User:100%", "https://meta.wikimedia.org/wiki/User%3A100%25"),
         ("User:%C5%81ukasz", "https://meta.wikimedia.org/wiki/User%3A%C5%81ukasz"),
-        ("https://en.wikipedia.org/wiki/User:Someone", "https://en.wikipedia.org/wiki/User%3ASomeone"),
-        ("https://de.wikipedia.org/wiki/Be:A (B)", "https://de.wikipedia.org/wiki/Be%3AA%20%28B%29"),
+        (
+            "https://en.wikipedia.org/wiki/User:Someone",
+            "https://en.wikipedia.org/wiki/User%3ASomeone",
+        ),
+        (
+            "https://de.wikipedia.org/wiki/Be:A (B)",
+            "https://de.wikipedia.org/wiki/Be%3AA%20%28B%29",
+        ),
         (
             "https://w.wikipedia.org/w/index.php?title=User:A&action=x",
             "https://w.wikipedia.org/wiki/User%3AA",
@@ -51,13 +57,15 @@ NAMES_FOUND = (
 
 
 def found_in(agent):
-    """What Wikimedia's servers find in a User-Agent: what `recognised` finds, or else a user's name."""
+    """What Wikimedia's servers find in a User-Agent: what `recognised` finds, or else a user's
+    name."""
     names = [match[1] for match in (pattern.search(agent) for pattern in NAMES_FOUND) if match]
     return recognised(agent) or next(iter(names), None)
 
 
 def whole(contact):
-    """What Wikimedia's servers find of an accepted contact, which must be all that is sent of it."""
+    """What Wikimedia's servers find of an accepted contact, which must be all that is sent of
+    it."""
     sent = check_contact(contact)
     assert check_contact(sent) == sendable(sent) == sent
     agent = user_agent("1.1.0", sent)
@@ -70,7 +78,9 @@ def whole(contact):
 
 TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=30)
 NAMES = st.text(
-    st.characters(exclude_categories=["C", "Z"], exclude_characters="<>|[]{}#:@/_%"), min_size=1, max_size=20
+    st.characters(exclude_categories=["C", "Z"], exclude_characters="<>|[]{}#:@/_%"),
+    min_size=1,
+    max_size=20,
 )
 HOSTS = st.sampled_from(["host.org", "host.org:8080", "en.wikipedia.org/wiki"])
 ANY = st.one_of(
@@ -105,24 +115,53 @@ REFUSED = {
     ),
     "not a complete e-mail address: give your": ("me@", "@host.org", "me@localhost"),
     r"only the beginning .* without a port, \? and #": [
-        "https://host.org" + rest for rest in (":8080/me", "/?user=me", "/people#me", "/wiki/User:Me?x")
+        "https://host.org" + rest
+        for rest in (":8080/me", "/?user=me", "/people#me", "/wiki/User:Me?x")
     ],
     "not a user's own": [
         f"https://en.wikipedia.org{page}"
-        for page in ("", "/", "/wiki/", "/wiki/User", "/wiki/User:_", "/wiki/Special:MyPage", "/w/x.php")
+        for page in (
+            "",
+            "/",
+            "/wiki/",
+            "/wiki/User",
+            "/wiki/User:_",
+            "/wiki/Special:MyPage",
+            "/w/x.php",
+        )
     ],
     "": (
         *("", "   ", "me", "me@example.com", "me@sub.example.org", "https://example.com/me"),
-        *("a@b.org\r\nX-Evil: 1", "User:A\u2028B", "a@b.org (me)", "a@b.org\x1b[31m", "https://nodot"),
-        *("https://me:secret@host.org/", "https://[::1]/me", "User: ", "User:_", "User:%20", "User:a%40b"),
-        *("Benutzer:Someone", "ftp://someone.net", "x" * 300 + "@b.org", "https://host.org/" + "x" * 400),
+        *(
+            "a@b.org\r\nX-Evil: 1",
+            "User:A\u2028B",
+            "a@b.org (me)",
+            "a@b.org\x1b[31m",
+            "https://nodot",
+        ),
+        *(
+            "https://me:secret@host.org/",
+            "https://[::1]/me",
+            "User: ",
+            "User:_",
+            "User:%20",
+            "User:a%40b",
+        ),
+        *(
+            "Benutzer:Someone",
+            "ftp://someone.net",
+            "x" * 300 + "@b.org",
+            "https://host.org/" + "x" * 400,
+        ),
         "User:" + "Ł" * 100,
     ),
 }
 """By why they are refused; "": for a reason of its own."""
 
 
-@pytest.mark.parametrize(("contact", "why"), [(each, why) for why in REFUSED for each in REFUSED[why]])
+@pytest.mark.parametrize(
+    ("contact", "why"), [(each, why) for why in REFUSED for each in REFUSED[why]]
+)
 def test_bad_contacts(contact, why):
     with pytest.raises(ContactMissing, match=why or None) as caught:
         check_contact(contact)

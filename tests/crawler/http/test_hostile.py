@@ -1,4 +1,5 @@
-"""Whatever comes over the wire: an answer, a TransientError or a refusal, never another exception."""
+"""Whatever comes over the wire: an answer, a TransientError or a refusal, never another
+exception."""
 
 import contextlib
 import json
@@ -45,9 +46,9 @@ FIELDS |= {"missing": JSON, "pageprops": JSON, "revisions": st.lists(REVISION | 
 PAGE = st.fixed_dictionaries({}, optional={key: kind | JSON for key, kind in FIELDS.items()})
 SURROGATE_REVISION = {"revid": -1, "slots": {"main": {"content": "\udfff"}}}
 SURROGATES = {"pageid": 1, "title": "\ud800", "revisions": [SURROGATE_REVISION]}
-REPLY = st.fixed_dictionaries({"query": st.fixed_dictionaries({"pages": st.lists(PAGE, max_size=5)})}) | (
-    st.dictionaries(KEYS, JSON, max_size=5)
-)
+REPLY = st.fixed_dictionaries(
+    {"query": st.fixed_dictionaries({"pages": st.lists(PAGE, max_size=5)})}
+) | (st.dictionaries(KEYS, JSON, max_size=5))
 
 
 @given(REPLY)
@@ -94,7 +95,9 @@ def test_what_is_no_siteinfo(reply):
         read_siteinfo(reply, WIKI)
 
 
-@given(st.dictionaries(KEYS, JSON, max_size=2), st.none() | st.dictionaries(KEYS, st.text() | SCALARS))
+@given(
+    st.dictionaries(KEYS, JSON, max_size=2), st.none() | st.dictionaries(KEYS, st.text() | SCALARS)
+)
 def test_continue(reply, continuation):
     reply |= {"batchcomplete": True, "continue": continuation}
     try:
@@ -138,8 +141,12 @@ def test_one_line(text):
     assert len(line) <= 300
 
 
-TOKENS = st.text("0123456789.|naief-", max_size=20) | st.sampled_from(["0.5|0.6|7|0", "0.5|0.4|9|1"])
-CURSORS = st.fixed_dictionaries({}, optional={"grncontinue": TOKENS, "continue": st.text(max_size=20)})
+TOKENS = st.text("0123456789.|naief-", max_size=20) | st.sampled_from(
+    ["0.5|0.6|7|0", "0.5|0.4|9|1"]
+)
+CURSORS = st.fixed_dictionaries(
+    {}, optional={"grncontinue": TOKENS, "continue": st.text(max_size=20)}
+)
 
 
 @given(CURSORS, st.none() | CURSORS, st.integers(0, 500), JSON)
@@ -176,14 +183,18 @@ EVENT = st.tuples(*LINES).map(list)
 
 
 @settings(max_examples=50)
-@given(st.lists(EVENT | st.lists(st.binary(max_size=30) | JSON.map(data) | st.just(b"")), max_size=5))
+@given(
+    st.lists(EVENT | st.lists(st.binary(max_size=30) | JSON.map(data) | st.just(b"")), max_size=5)
+)
 async def test_changes(events):
     async def coming():
         for line in (b"", *(line for event in events for line in event)):
             yield line
 
     found = [change async for change in changes(coming(), "wiki.invalid")]
-    assert len(found) >= (len(events[-1:]) if events and events[-1][:1] == [b"event: message"] else 0)
+    assert len(found) >= (
+        len(events[-1:]) if events and events[-1][:1] == [b"event: message"] else 0
+    )
     for change in found:
         assert change.title is None or change.title.encode()
         assert change.event_id.isascii()

@@ -81,7 +81,19 @@ async def test_pages_have_a_limit_of_their_own_for_all_trainers(trainers, slowes
     assert all(b - a >= 0.125 for a, b in pairwise(sorted(log.starts)))
 
 
-ODD = ["", "x", "7", "\xff\xfe", "0 nan", "nan 2000", "0 inf", "-inf inf", "0 1e300", "-5 -6", "1 2000 3"]
+ODD = [
+    "",
+    "x",
+    "7",
+    "\xff\xfe",
+    "0 nan",
+    "nan 2000",
+    "0 inf",
+    "-inf inf",
+    "0 1e300",
+    "-5 -6",
+    "1 2000 3",
+]
 
 
 @pytest.mark.parametrize("left", ODD)
@@ -233,7 +245,9 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(tmp_path):
         asyncio.run(hold())
     """
     start = asyncio.create_subprocess_exec
-    others = [await start(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE) for _ in range(4)]
+    others = [
+        await start(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE) for _ in range(4)
+    ]
     for other in others:
         assert await other.stdout.readline() == b"held\n"
     waiting = []

@@ -68,7 +68,13 @@ def test_contacts_beyond_ascii(contact, text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "too many requests", "see https://mediawiki.org/wiki/API", "100 % of it...", "&#" + "9" * 5000],
+    [
+        "",
+        "too many requests",
+        "see https://mediawiki.org/wiki/API",
+        "100 % of it...",
+        "&#" + "9" * 5000,
+    ],
 )
 def test_everything_else_stays(text):
     assert Quoting(CONTACT)(text) == Quoting(None)(text)

@@ -65,16 +65,22 @@ async def test_a_redirect_takes_its_own_turn_and_only_once(wiki, clock, source, 
 
 
 @pytest.mark.parametrize("retry_after", ["20", "absent", "garbage"])
-@pytest.mark.parametrize("kind", ["429", "503", "429 under 200", "maxlag", "429, body broken", 500, 502, 504])
+@pytest.mark.parametrize(
+    "kind", ["429", "503", "429 under 200", "maxlag", "429, body broken", 500, 502, 504]
+)
 async def test_told_to_wait(clock, acts, kind, retry_after, crawled):
-    headers = {"20": {"Retry_After": "20"}, "absent": {}, "garbage": {"Retry_After": "soon"}}[retry_after]
+    headers = {"20": {"Retry_After": "20"}, "absent": {}, "garbage": {"Retry_After": "soon"}}[
+        retry_after
+    ]
     lag = {"error": {"code": "maxlag", "info": "Waiting for db1: 8.5 seconds lagged.", "lag": 8.5}}
     packed = {**headers, "Content_Encoding": "gzip"}
     act = {
         "429, body broken": acts.text(429, "not packed at all", **packed),
         "429": acts.text(429, "Too many requests\n", **headers),
         "503": acts.text(503, "busy", **headers),
-        "429 under 200": acts.text(200, "Please respect our robot policy https://w.wiki/4wJS\n", **headers),
+        "429 under 200": acts.text(
+            200, "Please respect our robot policy https://w.wiki/4wJS\n", **headers
+        ),
         "maxlag": acts.json(lag, **headers),
         **{status: acts.text(status, "down for a while", **headers) for status in (500, 502, 504)},
     }[kind]
@@ -108,10 +114,23 @@ async def test_a_clock_of_day_that_jumps_does_no_harm(clock, crawled):
         (502, {}, 0),
     ],
 )
-async def test_all_trainers_wait_if_one_is_told_to(wiki, clock, acts, tmp_path, status, headers, wait):
+async def test_all_trainers_wait_if_one_is_told_to(
+    wiki,
+    clock,
+    acts,
+    tmp_path,
+    status,
+    headers,
+    wait,
+):
     """After an error that asks nobody to wait, only the one that met it does."""
     limits = RateLimits(rpm=None, wikimedia=True)
-    who = {"version": "0", "contact": "me@wiki-reader.org", "clock": clock, "budget_folder": tmp_path}
+    who = {
+        "version": "0",
+        "contact": "me@wiki-reader.org",
+        "clock": clock,
+        "budget_folder": tmp_path,
+    }
     one, two = (Client(limits, Activity(), **who) for _ in range(2))
     url = URL(wiki.url).with_query(meta="siteinfo")
     wiki.script = [acts.text(status, "busy", **headers)]

@@ -45,7 +45,9 @@ def test_requests_a_minute(host, asked, rpm):
     assert limits_for(host, asked).rpm == rpm
 
 
-@pytest.mark.parametrize(("host", "rpm"), [("en.wikipedia.org", 201), ("en.wikipedia.org", 0), ("x.net", -1)])
+@pytest.mark.parametrize(
+    ("host", "rpm"), [("en.wikipedia.org", 201), ("en.wikipedia.org", 0), ("x.net", -1)]
+)
 def test_refused_rates(host, rpm):
     with pytest.raises(BadSource, match="--rpm"):
         limits_for(host, rpm)
@@ -58,14 +60,25 @@ def test_servers_of_dumps_have_budgets_of_their_own_and_elsewhere_all_share_one_
     assert not mirror.wikimedia
     hosts = "dumps.wikimedia.org", "DUMPS.wikimedia.org.", "a%2Fb.wikimedia.org"
     locks = [dump_limits(host).lock for host in hosts]
-    assert locks == ["dumps.wikimedia.org.lock", "dumps.wikimedia.org.lock", "a_2fb.wikimedia.org.lock"]
+    assert locks == [
+        "dumps.wikimedia.org.lock",
+        "dumps.wikimedia.org.lock",
+        "a_2fb.wikimedia.org.lock",
+    ]
     wiki = Wiki("https://wiki.someone.net/w/api.php", version="0", rpm=100)
     assert wiki.page_limits == wiki.limits
 
 
-@pytest.mark.parametrize(("asked", "api", "pages"), [(None, 200, 480), (200, 200, 200), (30, 30, 30)])
+@pytest.mark.parametrize(
+    ("asked", "api", "pages"), [(None, 200, 480), (200, 200, 200), (30, 30, 30)]
+)
 def test_a_given_rate_bounds_pages_and_the_api(asked, api, pages):
-    wiki = Wiki("https://en.wikipedia.org/w/api.php", version="0", contact="me@wiki-reader.org", rpm=asked)
+    wiki = Wiki(
+        "https://en.wikipedia.org/w/api.php",
+        version="0",
+        contact="me@wiki-reader.org",
+        rpm=asked,
+    )
     assert (wiki.limits.rpm, wiki.limits.at_once) == (api, 1)
     assert (wiki.page_limits.rpm, wiki.page_limits.at_once) == (pages, 4)
 
@@ -80,8 +93,14 @@ def test_a_given_rate_bounds_pages_and_the_api(asked, api, pages):
             "https://w.net/wiki/Main_Page",
             [f"https://w.net/{place}api.php" for place in ("w/", "", "wiki/", "wiki/w/")],
         ),
-        ("https://w.net:81/w/index.php?title=A", ["https://w.net:81/w/api.php", "https://w.net:81/api.php"]),
-        ("https://w.net/my/", [f"https://w.net/{place}api.php" for place in ("my/", "my/w/", "w/", "")]),
+        (
+            "https://w.net:81/w/index.php?title=A",
+            ["https://w.net:81/w/api.php", "https://w.net:81/api.php"],
+        ),
+        (
+            "https://w.net/my/",
+            [f"https://w.net/{place}api.php" for place in ("my/", "my/w/", "w/", "")],
+        ),
         (
             "https://w.net/de/index.php/A/B",
             [f"https://w.net/{place}api.php" for place in ("de/", "de/w/", "w/", "")],
@@ -108,7 +127,15 @@ def test_where_the_api_may_be(typed, places):
 
 @pytest.mark.parametrize(
     "typed",
-    ["", "w.net", "ftp://w.net", "https://", "https://a:b@w.net", "https://w.net:99999/", "http://[::1"],
+    [
+        "",
+        "w.net",
+        "ftp://w.net",
+        "https://",
+        "https://a:b@w.net",
+        "https://w.net:99999/",
+        "http://[::1",
+    ],
 )
 def test_no_address(typed):
     with pytest.raises(BadSource):
@@ -149,7 +176,13 @@ def test_rules_for_everyone():
     for path in ("Topic_model", "Special", "%C3%84rger", "A?b=1"):
         assert allows(f"/wiki/{path}"), path
     page = "Articles_for_deletion/X"
-    for path in ("Special:Random", "%C3%84", "A?b=1&oldid=3", f"Wikipedia:{page}", f"Wikipedia%3a{page}"):
+    for path in (
+        "Special:Random",
+        "%C3%84",
+        "A?b=1&oldid=3",
+        f"Wikipedia:{page}",
+        f"Wikipedia%3a{page}",
+    ):
         assert not allows(f"/wiki/{path}"), path
     assert [allows(path) for path in ("/w/index.php", "/w/load.php?x", "/")] == [False, True, True]
 

@@ -45,7 +45,11 @@ async def test_no_api_at_the_second_place_while_the_first_starts(serve, source):
     starting = [502, 502]
 
     async def override(request):
-        return web.Response(status=starting.pop()) if starting and request.path == "/w/api.php" else None
+        return (
+            web.Response(status=starting.pop())
+            if starting and request.path == "/w/api.php"
+            else None
+        )
 
     url = await serve(FaultyApi(SampleArticles(synthetic_corpus(60), 5)), override=override)
     s = source(url.removesuffix("w/api.php"))
@@ -87,7 +91,16 @@ async def test_dns_that_comes_and_goes(wiki, source, monkeypatch, read):
         if fails:
             fails.pop()
             raise OSError("Temporary failure in name resolution")
-        return [{"hostname": host, "host": "127.0.0.1", "port": port, "family": 2, "proto": 0, "flags": 0}]
+        return [
+            {
+                "hostname": host,
+                "host": "127.0.0.1",
+                "port": port,
+                "family": 2,
+                "proto": 0,
+                "flags": 0,
+            }
+        ]
 
     monkeypatch.setattr(aiohttp.DefaultResolver, "resolve", resolve)
     s = source(f"http://wiki.invalid:{port}/w/api.php")
@@ -99,7 +112,13 @@ async def test_dns_that_comes_and_goes(wiki, source, monkeypatch, read):
     assert "DNS" in s.activity.errors[0].text
 
 
-async def test_a_person_may_end_a_wait_of_ours_but_none_the_wiki_asked_for(wiki, clock, acts, source, read):
+async def test_a_person_may_end_a_wait_of_ours_but_none_the_wiki_asked_for(
+    wiki,
+    clock,
+    acts,
+    source,
+    read,
+):
     s = source()
 
     async def sleep(seconds):
@@ -135,17 +154,31 @@ async def test_told_to_wait_at_the_start(wiki, clock, acts, source):
     assert trying is None
     assert began + 3000 < waiting < began + 3400
     assert s.activity.trying_until is None
-    assert [each for each in troubles if "answers 502" not in each and "told to wait" not in each] == []
+    assert [
+        each for each in troubles if "answers 502" not in each and "told to wait" not in each
+    ] == []
 
 
 @pytest.mark.parametrize(
-    ("status", "seconds", "told", "says"), [(503, "3000", "told to wait", r"5\d"), (502, "600", "", "1[01]")]
+    ("status", "seconds", "told", "says"),
+    [(503, "3000", "told to wait", r"5\d"), (502, "600", "", "1[01]")],
 )
-async def test_a_start_gives_up_on_too_long_a_wait(wiki, acts, source, read, status, seconds, told, says):
+async def test_a_start_gives_up_on_too_long_a_wait(
+    wiki,
+    acts,
+    source,
+    read,
+    status,
+    seconds,
+    told,
+    says,
+):
     """Asking again sooner would be against its word, and the start has 30 s."""
     s = source()
     wiki.script = [acts.text(status, Retry_After=seconds)] * 9
-    with pytest.raises(WikiUnreachable, match=rf"{told}; try again after \d\d:\d\d:\d\d, in {says} minutes$"):
+    with pytest.raises(
+        WikiUnreachable, match=rf"{told}; try again after \d\d:\d\d:\d\d, in {says} minutes$"
+    ):
         await read(s)
     assert len(wiki.requests) == 1
 

@@ -40,7 +40,9 @@ def test_a_redirect_to_another_host_or_port_is_not(target):
         redirected(reply("http://a.org/x", target), not_followed)
 
 
-@pytest.mark.parametrize("target", ["https://joe:secret@a.org/y", "//joe@b.org/y", "https://:secret@a.org/y"])
+@pytest.mark.parametrize(
+    "target", ["https://joe:secret@a.org/y", "//joe@b.org/y", "https://:secret@a.org/y"]
+)
 def test_a_redirect_that_brings_a_name_or_a_password_is_not_followed(target):
     """They would be sent, and stand in messages."""
     says = r"^a\.org redirects to an address with a user name or password$"

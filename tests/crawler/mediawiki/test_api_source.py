@@ -28,7 +28,10 @@ def listing(pages, continuation):
 
 def at(share, page_id=9, begin=0.25):
     here = begin + share
-    return {"grncontinue": f"{begin}|{here % 1:.6f}|{page_id}|{int(here >= 1)}", "continue": "grncontinue||"}
+    return {
+        "grncontinue": f"{begin}|{here % 1:.6f}|{page_id}|{int(here >= 1)}",
+        "continue": "grncontinue||",
+    }
 
 
 @pytest.mark.parametrize(
@@ -44,7 +47,14 @@ def test_share(token, share):
     assert read_cursor({"grncontinue": token}).share == pytest.approx(share)
 
 
-NO_CURSORS = "nan|x|9|1", "nan|0.5|9|1", "0.25|0.15|9|0", "0.25|0.75|9|1", "0.25|0.75|9", "0.25|0.75|9|0|0"
+NO_CURSORS = (
+    "nan|x|9|1",
+    "nan|0.5|9|1",
+    "0.25|0.15|9|0",
+    "0.25|0.75|9|1",
+    "0.25|0.75|9",
+    "0.25|0.75|9|0|0",
+)
 
 
 @pytest.mark.parametrize("token", [*NO_CURSORS, "tok", "", 7, None])
@@ -106,9 +116,12 @@ def test_a_position_of_another_kind_or_damaged():
 
 
 @pytest.mark.parametrize("resumed", [False, True])
-@pytest.mark.parametrize(("before", "period"), [(0, 50), (0, 900), (0, 5000), (30_000, 50), (30_000, 30_000)])
+@pytest.mark.parametrize(
+    ("before", "period"), [(0, 50), (0, 900), (0, 5000), (30_000, 50), (30_000, 30_000)]
+)
 def test_a_lap_that_goes_round(before, period, resumed):
-    """After ``before`` articles the same ``period`` come again and again; some are trained twice, if any."""
+    """After ``before`` articles the same ``period`` come again and again; some are trained twice,
+    if any."""
     order = [n * 7919 % 1_000_003 + 1 for n in range(before + period)]
     lap, taken, position = CrawlPass(None), 0, 0
     for number in range(4000):
@@ -222,7 +235,11 @@ async def test_pages_that_are_no_articles(acts, crawled):
         {"pageid": 2, "pageprops": {"disambiguation": ""}},
         {"pageid": 3, "revisions": []},
         {"pageid": 4, "revisions": [{"revid": 5, "slots": {"main": {"texthidden": True}}}]},
-        {"pageid": big, "title": "Large \ud800 id", "revisions": [acts.revision(big, "t\udfffext")]},
+        {
+            "pageid": big,
+            "title": "Large \ud800 id",
+            "revisions": [acts.revision(big, "t\udfffext")],
+        },
         {"pageid": big},
         {"pageid": 1 << 70},
         {"pageid": "7"},
@@ -301,7 +318,8 @@ async def test_a_faulty_list_is_asked_for_again(wiki, acts, crawled, fault, afte
 
 
 async def test_batches_are_bounded_by_what_they_hold(wiki, source, read):
-    """Many large pages come in more requests; what is too much for one reply is asked for in parts."""
+    """Many large pages come in more requests; what is too much for one reply is asked for in
+    parts."""
     for page in wiki.pages:
         page["text"] = "x" * (2 << 20)
     batches = await read(source(batch_pages=7))
@@ -314,7 +332,8 @@ async def test_batches_are_bounded_by_what_they_hold(wiki, source, read):
 
 @pytest.mark.parametrize("resumed", [False, True])
 async def test_a_wiki_that_brings_the_same_articles_again(wiki, source, resumed):
-    """Its cursor moves on, its pages are the same: the lap ends with a warning, each article comes once."""
+    """Its cursor moves on, its pages are the same: the lap ends with a warning, each article comes
+    once."""
 
     def again(query):
         here = float(query.get("grncontinue", "0.05|0.05").split("|")[1])

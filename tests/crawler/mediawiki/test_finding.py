@@ -38,7 +38,9 @@ class Host:
             await self.hangs.wait()
         kept = self.pages.get(request.path)
         if kept is None:
-            return web.Response(status=404, text="<html>404 Not Found</html>", content_type="text/html")
+            return web.Response(
+                status=404, text="<html>404 Not Found</html>", content_type="text/html"
+            )
         return web.Response(status=kept.status, body=kept.body, headers=kept.headers)
 
 
@@ -128,7 +130,9 @@ async def test_never_another_wikis(host, find, clock, others, address):
     """What was tried is told, at once."""
     host.wikis = others
     before = clock.now
-    with pytest.raises(WikiUnreachable, match=r"^no API found for http://127\.0\.0\.1:.*: tried /") as caught:
+    with pytest.raises(
+        WikiUnreachable, match=r"^no API found for http://127\.0\.0\.1:.*: tried /"
+    ) as caught:
         await find(address)
     told = str(caught.value)
     assert clock.now - before <= 2
@@ -178,7 +182,9 @@ async def test_a_folder_is_no_page_of_the_wiki_around_it(host, find):
         await find("/de")
 
 
-@pytest.mark.parametrize("named", ["http://{}/w/api.php", "//{}/w/api.php", "http://me:secret@{}/w/api.php"])
+@pytest.mark.parametrize(
+    "named", ["http://{}/w/api.php", "//{}/w/api.php", "http://me:secret@{}/w/api.php"]
+)
 async def test_no_other_host_is_asked(host, find, named):
     async with serving(Host({"/w/api.php": "/wiki/$1"})) as other:
         href = named.format(URL(other.url).authority)
@@ -258,13 +264,16 @@ async def test_an_address_of_an_api_is_asked_alone(host, find):
 async def test_a_redirect_to_another_host_is_told_at_once(host, find, clock):
     host.pages = {"/w/api.php": page("", 301, Location="http://www.somewhere.invalid/w/api.php")}
     before = clock.now
-    with pytest.raises(WikiUnreachable, match=r"redirects to another host, www\.somewhere\.invalid: not fol"):
+    with pytest.raises(
+        WikiUnreachable, match=r"redirects to another host, www\.somewhere\.invalid: not fol"
+    ):
         await find("/w/api.php")
     assert clock.now == before
 
 
 @pytest.mark.parametrize(
-    "general", [{}, {"articlepath": 7}, {"articlepath": ""}, {"articlepath": "/wiki/"}, {"articlepath": "$1"}]
+    "general",
+    [{}, {"articlepath": 7}, {"articlepath": ""}, {"articlepath": "/wiki/"}, {"articlepath": "$1"}],
 )
 def test_a_wiki_that_does_not_say_where_its_articles_are(general):
     api = URL("http://w.org/mw/api.php")

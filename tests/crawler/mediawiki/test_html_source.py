@@ -61,7 +61,11 @@ class UnderWay:
 
 async def crawl_wikimedia(url, clock, folder):
     """The page ids of a wiki on loopback, treated as one of Wikimedia's."""
-    polite = {"contact": "me@wiki-reader.org", "limits": wikimedia_limits(), "budget_folder": folder}
+    polite = {
+        "contact": "me@wiki-reader.org",
+        "limits": wikimedia_limits(),
+        "budget_folder": folder,
+    }
     source = HtmlSource(Wiki(url, version="0", clock=clock, **polite))
     found = [page.page_id async for batch in source.batches(None) for page in batch.pages]
     assert source.activity.allowed_per_minute == 480
@@ -89,7 +93,11 @@ async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(serve, clock
     assert api.most == 1
     moments.sort()
     assert all(later - earlier >= 1.0 for earlier, later in zip(moments, moments[8:], strict=False))
-    locks = {"wikimedia.lock", "wikimedia-pages.lock", *(f"wikimedia-pages.{n}.lock" for n in range(4))}
+    locks = {
+        "wikimedia.lock",
+        "wikimedia-pages.lock",
+        *(f"wikimedia-pages.{n}.lock" for n in range(4)),
+    }
     assert {path.name for path in tmp_path.iterdir() if path.suffix == ".lock"} == locks
 
 
@@ -113,7 +121,9 @@ async def test_a_throttled_or_slow_page_holds_wikimedias_others_back(fault, serv
     assert resumed - moments[9] >= (40.0 if fault == "429" else 5.0)
 
 
-@pytest.mark.parametrize("kind", [k for k in REQUEST_KINDS if k not in ("403", "out-of-order", "truncated")])
+@pytest.mark.parametrize(
+    "kind", [k for k in REQUEST_KINDS if k not in ("403", "out-of-order", "truncated")]
+)
 async def test_faults_cost_no_article(kind, serve, clock):
     api = embedded(60, faults=Faults({kind: 0.15}, seed=2))
     bounds = replace(LIMITS, stall_seconds=0.5) if kind == "stall" else LIMITS
@@ -150,7 +160,9 @@ async def test_robots_keep_us_out_redirects_are_followed_ten_at_a_time(serve, cl
 @pytest.mark.parametrize(("status", "skips"), [(200, 1), (404, 0)])
 async def test_robots_are_obeyed(status, skips, serve, clock):
     reply = web.Response(status=status, text=f"User-agent: wikitopics\nDisallow: {path_of(7)}\n")
-    pages, skipped = await crawl(await answering(serve, {"/robots.txt": lambda _: reply}), clock, 100)
+    pages, skipped = await crawl(
+        await answering(serve, {"/robots.txt": lambda _: reply}), clock, 100
+    )
     assert (len(pages), skipped) == (30 - skips, skips)
 
 
@@ -211,7 +223,10 @@ def test_addresses_of_pages(path, title, address):
         ("http://w.net/a/$1", "/a/$1"),
         ("//W.net/a/$1", "/a/$1"),
         ("https://w.net.evil/a/$1", "/wiki/$1"),
-        *((path, "/wiki/$1") for path in ("/\ud800/$1", "/100%/$1", "/%$1", "/%4$1", "/#$1", "//evil/$1")),
+        *(
+            (path, "/wiki/$1")
+            for path in ("/\ud800/$1", "/100%/$1", "/%$1", "/%4$1", "/#$1", "//evil/$1")
+        ),
     ],
 )
 def test_article_paths(told, used, acts):
@@ -231,7 +246,9 @@ async def test_pages_of_before_the_parsers_own_element(serve, clock):
         is_article = "false" if request.path == path_of(3) else "true"
         return web.Response(text=text % (config % is_article), content_type="text/html")
 
-    source = HtmlSource(Wiki(await serve(embedded(10), override=override), version="0", clock=clock))
+    source = HtmlSource(
+        Wiki(await serve(embedded(10), override=override), version="0", clock=clock)
+    )
     batches = [batch async for batch in source.batches(None)]
     await source.close()
     assert ids(batches) == [i for i in range(1, 11) if i != 4]

@@ -1,4 +1,5 @@
-"""RecentSource against a stream of changes in the test and the embedded wiki; Wikimedia's rules for it."""
+"""RecentSource against a stream of changes in the test and the embedded wiki; Wikimedia's rules for
+it."""
 
 import asyncio
 import json
@@ -33,7 +34,12 @@ ID = (
 def edit(title="Water", **fields):
     """The data of an event with some of the fields of its schema (mediawiki/recentchange/1.0.0)."""
     meta = {"domain": "en.wikipedia.org", "stream": "mediawiki.recentchange", "partition": 0}
-    change = {"$schema": "/mediawiki/recentchange/1.0.0", "meta": meta, "id": 68147964, "type": "edit"}
+    change = {
+        "$schema": "/mediawiki/recentchange/1.0.0",
+        "meta": meta,
+        "id": 68147964,
+        "type": "edit",
+    }
     change |= {"namespace": 0, "title": title, "bot": False, "server_name": "en.wikipedia.org"}
     return json.dumps(change | fields)
 
@@ -62,13 +68,19 @@ PRETTY = json.dumps(json.loads(edit()), indent=1).replace("\n", "\ndata: ")
 @pytest.mark.parametrize(
     ("sent", "is_one"),
     [
-        pytest.param(f"event:message\nid:{ID}\ndata:{edit()}\n\n", True, id="no space after the colon"),
+        pytest.param(
+            f"event:message\nid:{ID}\ndata:{edit()}\n\n", True, id="no space after the colon"
+        ),
         pytest.param(f"id: {ID}\ndata: {PRETTY}\n\n", True, id="data on several lines"),
         pytest.param(f"id: {ID}\ndata: {edit()}\n", False, id="cut off"),
-        pytest.param(f":\n\n: still here\n\nretry: 1000\nid: {ID}\n\n:\ndata\n\n", False, id="comments"),
+        pytest.param(
+            f":\n\n: still here\n\nretry: 1000\nid: {ID}\n\n:\ndata\n\n", False, id="comments"
+        ),
         pytest.param('event: error\nid: []\ndata: {"message":"Local"}\n\n', False, id="an error"),
         pytest.param(
-            f"event: error\ndata: {{}}\n\nid: {ID}\ndata: {edit()}\n\n", True, id="one behind an error"
+            f"event: error\ndata: {{}}\n\nid: {ID}\ndata: {edit()}\n\n",
+            True,
+            id="one behind an error",
         ),
     ],
 )
@@ -93,7 +105,9 @@ async def test_what_is_no_edited_article_has_a_place_only(fields):
 
 @pytest.mark.parametrize("no_id", [b"a\x00b", "caf\u00e9".encode(), b"x" * 9000])
 async def test_ids_that_are_no_headers(no_id):
-    assert await heard(b"id: " + no_id + f"\ndata: {edit()}\n\n".encode()) == [PageChange("", "Water")]
+    assert await heard(b"id: " + no_id + f"\ndata: {edit()}\n\n".encode()) == [
+        PageChange("", "Water")
+    ]
 
 
 ARTICLES = SampleArticles(synthetic_corpus(60), 100)
@@ -101,12 +115,18 @@ POLITE = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
 
 
 def event(number, **fields):
-    about = {"meta": {"domain": "127.0.0.1"}, "namespace": 0, "type": "edit", "title": ARTICLES.title(number)}
+    about = {
+        "meta": {"domain": "127.0.0.1"},
+        "namespace": 0,
+        "type": "edit",
+        "title": ARTICLES.title(number),
+    }
     return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(about | fields)}\n\n'.encode()
 
 
 class Stream:
-    """Plays one script a connection: bytes, a status, or a function; then keeps the connection open."""
+    """Plays one script a connection: bytes, a status, or a function; then keeps the connection
+    open."""
 
     def __init__(self, *scripts, encoding="identity"):
         self.scripts = list(scripts)
@@ -140,13 +160,15 @@ def ids(batches):
 
 @pytest.fixture
 def hear(serve, clock, monkeypatch):
-    """Serves a stream beside its wiki, and reads batches until there are so many articles and skipped ones:
-    ``batches, source = await hear(stream, articles, position)``."""
+    """Serves a stream beside its wiki, and reads batches until there are so many articles and
+    skipped ones: ``batches, source = await hear(stream, articles, position)``."""
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
 
     async def heard(stream, articles, position=None, **more):
         url = await serve(FaultyApi(ARTICLES), override=stream)
-        source = RecentSource(Wiki(url, version="0", clock=clock, **more), url.replace("api.php", "stream"))
+        source = RecentSource(
+            Wiki(url, version="0", clock=clock, **more), url.replace("api.php", "stream")
+        )
         batches = []
         try:
             async with aclosing(source.batches(position)) as coming:
@@ -163,7 +185,13 @@ def hear(serve, clock, monkeypatch):
 
 async def test_changed_articles_in_batches(hear):
     events = [
-        *(b":ok\n\n", event(1), event(2, meta={"domain": "canary"}), event(4, namespace=1), event(1)),
+        *(
+            b":ok\n\n",
+            event(1),
+            event(2, meta={"domain": "canary"}),
+            event(4, namespace=1),
+            event(1),
+        ),
         *(event(6, type="new"), event(8, title=7)),
         *(b"data: not json\n\n", b"data: " + b"[" * 100_000 + b"\n\n"),
         *(event(9, title="No such article"), event(10)),
@@ -207,7 +235,9 @@ async def test_403_stops_and_only_wikimedia_streams(hear):
 
 
 async def test_a_foreign_position(clock):
-    source = RecentSource(Wiki("http://127.0.0.1:9/", version="0", clock=clock), "http://127.0.0.1:9/x")
+    source = RecentSource(
+        Wiki("http://127.0.0.1:9/", version="0", clock=clock), "http://127.0.0.1:9/x"
+    )
     with pytest.raises(BadPosition):
         await anext(source.batches({"cursor": {}}))
     await source.close()
@@ -240,7 +270,9 @@ async def test_a_compressed_stream_is_read_as_it_comes(hear):
 
 async def test_other_wikis_events_move_the_place(hear):
     """Else a wiki with few edits would hear the same hours of all the others again and again."""
-    others = [event(n, meta={"domain": domain}) for n, domain in ((2, "de.wikipedia.org"), (3, "canary"))]
+    others = [
+        event(n, meta={"domain": domain}) for n, domain in ((2, "de.wikipedia.org"), (3, "canary"))
+    ]
     stream = Stream(event(1) + b"".join(others), event(4))
     await hear(stream, 2)
     assert stream.asked == [None, '[{"offset":3}]']
@@ -344,7 +376,8 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(flood, serve, clock):
 
 
 async def test_large_articles_come_in_smaller_batches(hear, monkeypatch):
-    """What is too much for one batch comes in several, each with the place behind its last change."""
+    """What is too much for one batch comes in several, each with the place behind its last
+    change."""
     monkeypatch.setattr(pages, "_MOST_CHARACTERS", 20_000)
     batches, _ = await hear(Stream(b"".join(map(event, range(40)))), 40)
     assert ids(batches) == list(range(40))
@@ -376,7 +409,9 @@ async def test_a_start_does_not_wait_for_the_stream(hear, clock, tmp_path):
     stream = Stream(503)
     before = clock.now
     for _ in range(2):
-        with pytest.raises(WikiUnreachable, match=r"try again after \d\d:\d\d:\d\d, in 15 minutes$"):
+        with pytest.raises(
+            WikiUnreachable, match=r"try again after \d\d:\d\d:\d\d, in 15 minutes$"
+        ):
             await hear(stream, 1, budget_folder=tmp_path, **POLITE)
     assert len(stream.asked) == 1
     assert clock.now - before < 60

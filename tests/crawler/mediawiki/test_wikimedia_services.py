@@ -1,4 +1,5 @@
-"""Wikimedia's rules for servers of dumps and of streams: a second between requests, rests after errors."""
+"""Wikimedia's rules for servers of dumps and of streams: a second between requests, rests after
+errors."""
 
 from itertools import pairwise
 
@@ -26,7 +27,12 @@ def dump(server, clock, tmp_path):
     """A source that reads the server's dump under Wikimedia's rules."""
 
     def make(kept=None, **more):
-        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "limits_of": strict, **more}
+        options = {
+            "contact": CONTACT,
+            "budget_folder": tmp_path / "home",
+            "limits_of": strict,
+            **more,
+        }
         return remote([server.url + PATH], clock, kept, **options)
 
     return make
@@ -78,7 +84,13 @@ async def test_after_a_server_error_all_rest(server, clock, tmp_path, status, re
         await one.close()
 
 
-async def test_a_rest_in_the_middle_is_waited_out_and_shown(server, dump, clock, tmp_path, monkeypatch):
+async def test_a_rest_in_the_middle_is_waited_out_and_shown(
+    server,
+    dump,
+    clock,
+    tmp_path,
+    monkeypatch,
+):
     source = dump()
     kept = dict((await source.open()).identity)
     await source.close()

@@ -1,4 +1,5 @@
-"""The local step by which the HDP departs from [SVI13] figure 9 unless it is made with `warm_start=False`.
+"""The local step by which the HDP departs from [SVI13] figure 9 unless it is made with
+`warm_start=False`.
 
 Plain loops in float64; the symbols are those of `tests/model/reference/hdp.py`.
 """

@@ -22,7 +22,8 @@ def test_a_sweep_is_an_online_step_of_size_one(documents):
     options = {"max_topics": 6, "max_topics_per_document": 3, "warm_start": False, "seed": 4}
     batch = BatchHDP(30, **options)
     online = OnlineHDP(30, documents.D, tau0=0.0, dtype="float64", **options)
-    # The same start: footnote 6 scales it with the size of the corpus, which the batch learns later.
+    # The same start: footnote 6 scales it with the size of the corpus, which the batch learns
+    # later.
     state = {**batch.state(), "n_documents": online.n_documents, "tau0": 0.0, "kappa": 0.6}
     online = OnlineHDP.from_state(state)
     batch.fit(documents, max_sweeps=1)
@@ -41,7 +42,9 @@ def test_a_state_can_be_kept(documents, tmp_path):
     assert again.bounds == model.bounds
     np.testing.assert_array_equal(again.topics(), model.topics())
     np.testing.assert_array_equal(again.infer(documents), model.infer(documents))
-    np.testing.assert_array_equal(again.fit(documents, 3).topics(), model.fit(documents, 3).topics())
+    np.testing.assert_array_equal(
+        again.fit(documents, 3).topics(), model.fit(documents, 3).topics()
+    )
 
 
 def test_a_state_is_checked():
@@ -70,8 +73,11 @@ def test_corpus_bound_is_a_divergence_term_by_term(documents):
 
 
 def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
-    """For the local step's phi and zeta, the corpus's updates are where the ELBO is flat and highest."""
-    model = BatchHDP(30, max_topics=4, max_topics_per_document=3, eta=0.5).fit(documents, max_sweeps=2)
+    """For the local step's phi and zeta, the corpus's updates are where the ELBO is flat and
+    highest."""
+    model = BatchHDP(30, max_topics=4, max_topics_per_document=3, eta=0.5).fit(
+        documents, max_sweeps=2
+    )
     words = documents.words(30)
     corpus = corpus_of(model._topics.Elog_rows(words.ids), model.a, model.b)
     limits = model._limits()._replace(alpha=1.0, tolerance=1e-3, max_iterations=9)

@@ -9,7 +9,13 @@ from scipy.special import betaln
 from tests.model.conftest import emptied, planted_batch
 from tests.model.hdp.recipe import recipe
 from tests.model.reference.hdp import Elog_sticks as oracle_Elog_sticks
-from tests.model.reference.hdp import document_bound, document_gamma, expected_sticks, figure_9, learn
+from tests.model.reference.hdp import (
+    document_bound,
+    document_gamma,
+    expected_sticks,
+    figure_9,
+    learn,
+)
 from tests.model.reference.lda import Elog_dirichlet, words_of
 from tests.model.reference.scvb0 import local_step
 from wikitopics.model import Minibatch
@@ -63,7 +69,8 @@ def sticks_of(model):
 
 
 def oracle(model, documents, **more):
-    """The local step of each document: counts, E[log beta] of its words, phi, zeta, and its proportions."""
+    """The local step of each document: counts, E[log beta] of its words, phi, zeta, and its
+    proportions."""
     lambda_ = model.lambda_.astype(float)
     sticks = sticks_of(model)
     Elog_beta = Elog_dirichlet(lambda_)
@@ -88,7 +95,16 @@ def check_steps(model, batches, sizes, of_document, *settings):
     lambda_ = model.lambda_
     sticks = sticks_of(model)
     for batch, rho in zip(batches, sizes, strict=True):
-        lambda_, sticks = learn(lambda_, sticks, batch, rho, model.n_documents, OMEGA, ETA, local_step)
+        lambda_, sticks = learn(
+            lambda_,
+            sticks,
+            batch,
+            rho,
+            model.n_documents,
+            OMEGA,
+            ETA,
+            local_step,
+        )
         model.learn(batch)
         assert model.rho == pytest.approx(rho, rel=1e-12)
         np.testing.assert_allclose(model.lambda_, lambda_, rtol=1e-10)
@@ -130,7 +146,8 @@ def test_topics_ahead_are_held_back_at_first(documents):
 
 
 def bounds_of(model, documents):
-    """Each document's terms of the ELBO after a local step: [W11]'s L_j without the corpus terms."""
+    """Each document's terms of the ELBO after a local step: [W11]'s L_j without the corpus
+    terms."""
     words = documents.words(model.n_words)
     found = model._e_step(words, model._corpus(words.ids, model._amount))
     corpus = corpus_of(model._topics.Elog_rows(words.ids), model.a, model.b)
@@ -160,7 +177,9 @@ def test_held_out_proportions_are_passes_over_the_document(documents):
     steps = (THETA_STEPS.s, THETA_STEPS.tau0, THETA_STEPS.kappa)
     N_theta, _ = local_step(documents, topics, topics.sum(axis=0), prior, 0.0, steps, passes=2)
     theta = N_theta + prior
-    np.testing.assert_allclose(model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(
+        model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize("D", [40, 16])
@@ -209,7 +228,8 @@ def test_starts_from_the_first_documents_however_they_come(documents, sizes):
         assert model.learn(documents[position : position + size]).shape == (size, 8)
         position += size
     assert model.updates == len(sizes)
-    # Everything starts over once the first documents are there: nothing of the order is left but the draws.
+    # Everything starts over once the first documents are there: nothing of the order is left but
+    # the draws.
     assert model.state()["started_from"] == 24
     assert len(model.state()["first_counts"]) == 0
     model.learn(documents)
@@ -217,7 +237,8 @@ def test_starts_from_the_first_documents_however_they_come(documents, sizes):
 
 
 def test_the_start_weighs_as_much_as_the_corpus(documents):
-    """Shown by steps that change next to nothing: 100 words a document, and the tables of all documents."""
+    """Shown by steps that change next to nothing: 100 words a document, and the tables of all
+    documents."""
     model = make(dtype="float64", tau0=1e12, kappa=1.0)
     model.learn(documents[:5])
     D = HDP_WARM.smallest_corpus
@@ -242,7 +263,9 @@ def test_survives_a_rescaled_state(documents):
 
 
 @pytest.mark.parametrize("warm_start", [True, False])
-@pytest.mark.parametrize("most", [{"max_topics": 1}, {"max_topics_per_document": 1}, {"omega": 10.0}])
+@pytest.mark.parametrize(
+    "most", [{"max_topics": 1}, {"max_topics_per_document": 1}, {"omega": 10.0}]
+)
 def test_extremes(most, warm_start):
     long = Minibatch([0, 3, 3], [0, 1, 2], [50_000, 1, 1])
     model = make(warm_start=warm_start, **most)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from tests.model.reference.lda import Elog_dirichlet, document_elbo, e_step_document, topics_elbo, words_of
+from tests.model.reference.lda import (
+    Elog_dirichlet,
+    document_elbo,
+    e_step_document,
+    topics_elbo,
+    words_of,
+)
 from wikitopics.model import BatchHDP, BatchLDA, Minibatch
 
 
@@ -12,7 +18,15 @@ from wikitopics.model import BatchHDP, BatchLDA, Minibatch
 @pytest.mark.parametrize(("alpha", "eta"), [(0.01, 0.01), (0.1, 0.1), (1.5, 0.5)])
 def test_the_elbo_never_falls(seed, alpha, eta):
     batch, _ = planted(40, seed=seed, n_words=30, n_topics=5)
-    m = BatchLDA(n_topics=7, n_words=30, alpha=alpha, eta=eta, seed=seed, improvement=0.0, max_sweeps=25)
+    m = BatchLDA(
+        n_topics=7,
+        n_words=30,
+        alpha=alpha,
+        eta=eta,
+        seed=seed,
+        improvement=0.0,
+        max_sweeps=25,
+    )
     m.fit(batch)
     elbo = np.array(m.elbo)
     assert len(elbo) > 3
@@ -77,7 +91,8 @@ def test_refuses_what_it_cannot_do():
 
 
 @pytest.mark.parametrize(
-    "name", ["dtype", "warm_start", "kappa", "tau0", "half_life", "decorrelation", "n_documents", "etta"]
+    "name",
+    ["dtype", "warm_start", "kappa", "tau0", "half_life", "decorrelation", "n_documents", "etta"],
 )
 def test_arguments_that_it_has_no_use_for_are_unknown(name):
     assert name not in signature(BatchLDA).parameters

@@ -1,4 +1,5 @@
-"""The ELBO of LDA against what it bounds and against its own slopes: docs/derivations.md in numbers."""
+"""The ELBO of LDA against what it bounds and against its own slopes: docs/derivations.md in
+numbers."""
 
 import itertools
 
@@ -24,7 +25,8 @@ from wikitopics.model.options import LARGEST_PRIOR
 
 
 def log_evidence(documents, K, W, alpha, eta):
-    """log p(words), every assignment of topics to words enumerated; theta and beta integrated out."""
+    """log p(words), every assignment of topics to words enumerated; theta and beta integrated
+    out."""
 
     def log_polya(counts, prior):
         total = prior * len(counts)
@@ -47,7 +49,9 @@ def log_evidence(documents, K, W, alpha, eta):
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0])
 @pytest.mark.parametrize("eta", [0.1, 1.0])
-@pytest.mark.parametrize("documents", [[[0, 1], [1, 2]], [[0, 0, 1], [2, 2], [0, 2]], [[0, 1, 2, 0]]])
+@pytest.mark.parametrize(
+    "documents", [[[0, 1], [1, 2]], [[0, 0, 1], [2, 2], [0, 2]], [[0, 1, 2, 0]]]
+)
 def test_the_elbo_is_below_the_log_evidence(documents, alpha, eta):
     evidence = log_evidence(documents, 2, 3, alpha, eta)
     for seed in range(3):
@@ -127,7 +131,9 @@ def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
 def test_sum_Elog_theta_is_that_of_gamma(documents):
     alpha = np.array([0.1, 0.4, 0.2, 0.9, 0.05])
     gamma, found = e_step(*seen_by(documents, some_topics()), alpha, TO_THE_END, ONE)
-    np.testing.assert_allclose(found.sum_Elog_theta(alpha), Elog_dirichlet(gamma).sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(
+        found.sum_Elog_theta(alpha), Elog_dirichlet(gamma).sum(axis=0), rtol=1e-9
+    )
 
 
 def test_topics_elbo_and_sums_are_the_oracles():
@@ -188,6 +194,8 @@ def test_a_symmetric_step_is_that_of_the_vector_and_one_topic_has_none():
 
 
 def test_parameters_stay_positive_and_where_a_step_can_be_computed():
-    np.testing.assert_array_equal(descend(np.array([0.1, 0.2]), 1.0, np.array([5.0, -1.0])), [0.05, 1.2])
+    np.testing.assert_array_equal(
+        descend(np.array([0.1, 0.2]), 1.0, np.array([5.0, -1.0])), [0.05, 1.2]
+    )
     assert descend(1.0, 1.0, -1e300) == LARGEST_PRIOR
     assert np.isfinite(eta_step(LARGEST_PRIOR, 3, 40, -1e12))

@@ -7,7 +7,14 @@ import pytest
 
 from tests.model.conftest import distances, needs_jit, planted, read
 from tests.model.reference import scvb0
-from tests.model.reference.lda import Elog_dirichlet, document_elbo, e_step, e_step_document, learn, words_of
+from tests.model.reference.lda import (
+    Elog_dirichlet,
+    document_elbo,
+    e_step,
+    e_step_document,
+    learn,
+    words_of,
+)
 from wikitopics.model import Minibatch, OnlineLDA, document_completion
 
 SETTINGS = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "seed": 1}
@@ -27,13 +34,16 @@ def test_float64_steps_are_the_papers(documents, initialization, alpha, eta):
     for t, batch in enumerate([documents[:10], documents[10:11], documents[11:], documents]):
         gamma, _ = e_step(batch, expected, np.full(5, alpha))
         expected = learn(expected, batch, (1 + t) ** -0.7, 1000, np.full(5, alpha), eta)
-        np.testing.assert_allclose(model.learn(batch), gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-6)
+        np.testing.assert_allclose(
+            model.learn(batch), gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-6
+        )
         np.testing.assert_allclose(model.lambda_, expected, rtol=1e-10)
 
 
 @pytest.mark.usefixtures("not_short")
 def test_the_first_documents_have_the_collapsed_e_step(documents):
-    """[F13] eq. 5 to 9 for the documents, [H10]'s M-step for the topics, both straight from the papers."""
+    """[F13] eq. 5 to 9 for the documents, [H10]'s M-step for the topics, both straight from the
+    papers."""
     model = make(warm_start=True, tau0=None, kappa=None, dtype="float64")
     model.learn(documents[:10])
     lambda_ = model.lambda_.T
@@ -49,7 +59,16 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     alpha = np.full(5, first * (0.005 / first) ** (middle / (0.3 * in_all)))
     power = 0.4 * (1 - middle / (2 / 3 * in_all))
     factors = (mass / mass.mean()) ** -power
-    N_theta, statistics = scvb0.local_step(batch, lambda_ - eta, mass, alpha, eta, (1, 1, 0.7), 3, factors)
+    N_theta, statistics = scvb0.local_step(
+        batch,
+        lambda_ - eta,
+        mass,
+        alpha,
+        eta,
+        (1, 1, 0.7),
+        3,
+        factors,
+    )
     theta = model.learn(batch)
     horizon = max(0.3 * in_all, 450) + 0.75 * seen
     rho = 1 - np.exp(-amount / horizon)
@@ -140,7 +159,9 @@ def test_planted_topics_are_found():
 def test_a_few_documents_are_better_than_none(n_documents):
     W = 4000
     frequency = 1 / np.arange(10, W + 10)
-    words = np.random.default_rng(0).choice(W, (n_documents + 100, 80), p=frequency / frequency.sum())
+    words = np.random.default_rng(0).choice(
+        W, (n_documents + 100, 80), p=frequency / frequency.sum()
+    )
     batch = Minibatch(np.arange(len(words) + 1) * 80, words.ravel(), np.ones(words.size, int))
     m = read(OnlineLDA(3, W, n_documents), batch[:n_documents], size=64)
     assert document_completion(m, batch[n_documents:]) > -np.log(W)
@@ -164,7 +185,9 @@ def test_the_first_words_weigh_the_same_after_documents_without_words():
     later.learn(Minibatch([0, 0], [], []))
     for m in (at_once, later):
         m.learn(batch)
-    np.testing.assert_allclose(later.topic_weights().sum(), at_once.topic_weights().sum(), rtol=0.05)
+    np.testing.assert_allclose(
+        later.topic_weights().sum(), at_once.topic_weights().sum(), rtol=0.05
+    )
 
 
 def test_learnt_alpha_grows_where_documents_have_many_topics():

@@ -26,7 +26,8 @@ LocalStep = Callable[[Array, Array, Array], tuple[Array, ...]]
 
 
 def Elog_sticks(sticks: Array) -> Array:
-    """E[log sigma_i] for Beta parameters (T-1, 2), [SVI13] figure 8; the last of T takes the rest."""
+    """E[log sigma_i] for Beta parameters (T-1, 2), [SVI13] figure 8; the last of T takes the
+    rest."""
     T = len(sticks) + 1
     psi_sum = psi(sticks.sum(axis=1))
     Elog_v = np.append(psi(sticks[:, 0]) - psi_sum, 0.0)
@@ -58,7 +59,13 @@ def document_gamma(words: Array, alpha: float) -> Array:
 
 
 def figure_9(
-    counts: Array, Elog_beta: Array, sticks: Array, T: int, alpha: float, tolerance: float, iterations: int
+    counts: Array,
+    Elog_beta: Array,
+    sticks: Array,
+    T: int,
+    alpha: float,
+    tolerance: float,
+    iterations: int,
 ) -> tuple[Array, Array]:
     """Lines 5 to 10 for a document, Elog_beta (K, n) of its words: phi, zeta."""
     Elog_sigma = Elog_sticks(sticks)
@@ -75,7 +82,13 @@ def figure_9(
 
 
 def document_bound(
-    counts: Array, Elog_beta: Array, Elog_sigma: Array, phi: Array, zeta: Array, T: int, alpha: float
+    counts: Array,
+    Elog_beta: Array,
+    Elog_sigma: Array,
+    phi: Array,
+    zeta: Array,
+    T: int,
+    alpha: float,
 ) -> float:
     """[W11] L_j without the corpus terms, every term as written, gamma at its optimum given phi."""
     words = counts @ phi
@@ -111,7 +124,8 @@ def learn(
 ) -> tuple[Array, Array]:
     """[SVI13] fig. 9 lines 11 and 12 for a minibatch: the new lambda and sticks.
 
-    local_step: from (counts, Elog_beta, sticks) to phi and zeta, such as `figure_9` with its settings.
+    local_step: from (counts, Elog_beta, sticks) to phi and zeta, such as `figure_9` with its
+    settings.
     """
     K = len(lambda_)
     Elog_beta = Elog_dirichlet(lambda_)

@@ -35,7 +35,8 @@ def words_of(batch: Minibatch, d: int) -> tuple[Ids, Array]:
 
 
 def phi_of(gamma: Array, Elog_beta: Array) -> Array:
-    """phi_wk ∝ exp(E[log theta_k] + E[log beta_kw]), [H10] eq. 5, for the words of Elog_beta (K, n)."""
+    """phi_wk ∝ exp(E[log theta_k] + E[log beta_kw]), [H10] eq. 5, for the words of Elog_beta (K,
+    n)."""
     log_phi = psi(gamma) + Elog_beta.T
     phi = np.exp(log_phi - log_phi.max(axis=1, keepdims=True))
     normalised: Array = phi / phi.sum(axis=1, keepdims=True)
@@ -43,7 +44,12 @@ def phi_of(gamma: Array, Elog_beta: Array) -> Array:
 
 
 def e_step_document(
-    ids: Ids, counts: Array, Elog_beta: Array, alpha: Array, tolerance: float, max_iterations: int
+    ids: Ids,
+    counts: Array,
+    Elog_beta: Array,
+    alpha: Array,
+    tolerance: float,
+    max_iterations: int,
 ) -> tuple[Array, Array]:
     """[SVI13] figure 6 lines 5 to 9, from gamma = 1: gamma and phi; Elog_beta (K, W).
 
@@ -60,7 +66,11 @@ def e_step_document(
 
 
 def e_step(
-    batch: Minibatch, lambda_: Array, alpha: Array, tolerance: float = 3e-3, max_iterations: int = 100
+    batch: Minibatch,
+    lambda_: Array,
+    alpha: Array,
+    tolerance: float = 3e-3,
+    max_iterations: int = 100,
 ) -> tuple[Array, Array]:
     """gamma (D, K) and sum_d n_dw phi_dwk (K, W) of a minibatch."""
     Elog_beta = Elog_dirichlet(lambda_)
@@ -69,19 +79,40 @@ def e_step(
     for d in range(batch.D):
         ids, counts = words_of(batch, d)
         if len(ids):
-            gamma[d], phi = e_step_document(ids, counts, Elog_beta, alpha, tolerance, max_iterations)
+            gamma[d], phi = e_step_document(
+                ids,
+                counts,
+                Elog_beta,
+                alpha,
+                tolerance,
+                max_iterations,
+            )
             statistics[:, ids] += (counts[:, None] * phi).T
     return gamma, statistics
 
 
-def learn(lambda_: Array, batch: Minibatch, rho: float, D: float, alpha: Array, eta: float) -> Array:
+def learn(
+    lambda_: Array,
+    batch: Minibatch,
+    rho: float,
+    D: float,
+    alpha: Array,
+    eta: float,
+) -> Array:
     """[H10] algorithm 2, one minibatch: the new lambda."""
     _, statistics = e_step(batch, lambda_, alpha)
     learnt: Array = (1 - rho) * lambda_ + rho * (eta + D / batch.D * statistics)
     return learnt
 
 
-def document_elbo(ids: Ids, counts: Array, gamma: Array, phi: Array, Elog_beta: Array, alpha: Array) -> float:
+def document_elbo(
+    ids: Ids,
+    counts: Array,
+    gamma: Array,
+    phi: Array,
+    Elog_beta: Array,
+    alpha: Array,
+) -> float:
     """A document's terms of the ELBO, [H10] eq. 3, for any phi and gamma, nats."""
     Elog_theta = Elog_dirichlet(gamma)
     with np.errstate(divide="ignore", invalid="ignore"):

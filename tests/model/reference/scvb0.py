@@ -1,4 +1,5 @@
-"""SCVB0 straight from [F13] algorithm 2: explicit gamma, loops, also over a word's repetitions; float64.
+"""SCVB0 straight from [F13] algorithm 2: explicit gamma, loops, also over a word's repetitions;
+float64.
 
 | symbol | shape | meaning |
 |---|---|---|
@@ -28,7 +29,13 @@ def rho(s: float, tau0: float, kappa: float, t: int) -> float:
 
 
 def gamma_of(
-    w: int, N_phi: Array, N_Z: Array, N_theta: Array, alpha: Array, eta: float, factors: Array | float
+    w: int,
+    N_phi: Array,
+    N_Z: Array,
+    N_theta: Array,
+    alpha: Array,
+    eta: float,
+    factors: Array | float,
 ) -> Array:
     """[F13] eq. 5, for a document's N_theta (K,)."""
     gamma = (N_phi[w] + eta) / (N_Z + len(N_phi) * eta) * factors * (N_theta + alpha)
@@ -46,7 +53,8 @@ def local_step(
     passes: int,
     factors: Array | float = 1.0,
 ) -> tuple[Array, Array]:
-    """N_theta (D, K) after `passes` over each document's distinct words, and the sum of the last m gamma."""
+    """N_theta (D, K) after `passes` over each document's distinct words, and the sum of the last m
+    gamma."""
     N_theta = np.array([length * alpha / alpha.sum() for length in batch.lengths()])
     statistics = np.zeros_like(N_phi)
     for d, length in enumerate(batch.lengths()):

@@ -13,7 +13,8 @@ def make(**options):
 
 
 def counts_of(model):
-    """N_phi and N_Z: how often each word is expected to have each topic in the corpus, and the sums."""
+    """N_phi and N_Z: how often each word is expected to have each topic in the corpus, and the
+    sums."""
     state = model.state()
     return state["scale"] * state["lambda_hat"], state["scale"] * state["total_hat"]
 
@@ -21,14 +22,25 @@ def counts_of(model):
 @pytest.mark.parametrize("burn_in", [0, 1, 3])
 @pytest.mark.parametrize(("alpha", "eta"), [(0.1, 0.01), (1e-6, 0.5), (10.0, 1e-3)])
 def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
-    model = make(alpha=alpha, eta=eta, n_tokens=15_000, burn_in=burn_in, dtype="float64", warm_start=False)
+    model = make(
+        alpha=alpha,
+        eta=eta,
+        n_tokens=15_000,
+        burn_in=burn_in,
+        dtype="float64",
+        warm_start=False,
+    )
     N_phi, N_Z = counts_of(model)
-    for t, batch in enumerate([documents[:10], documents[10:11], documents[11:], documents], start=1):
+    for t, batch in enumerate(
+        [documents[:10], documents[10:11], documents[11:], documents], start=1
+    ):
         step = 10 * (1000 + t) ** -0.9
         settings = np.full(5, alpha), eta, 15_000, step, (1, 10, 0.9), burn_in
         N_theta, N_phi, N_Z = oracle.learn(batch, N_phi, N_Z, *settings)
         theta = N_theta + alpha
-        np.testing.assert_allclose(model.learn(batch), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6)
+        np.testing.assert_allclose(
+            model.learn(batch), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6
+        )
         assert model.rho == step
         for found, expected in zip(counts_of(model), (N_phi, N_Z), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-10)
@@ -43,9 +55,19 @@ def test_inference_is_passes_over_the_document(documents):
     model = make(alpha=0.1, dtype="float64", n_documents=24)
     model.learn(documents)
     topics = model.topics().T
-    N_theta, _ = oracle.local_step(documents, topics, topics.sum(axis=0), model.alpha, 0.0, (1, 1, 0.7), 3)
+    N_theta, _ = oracle.local_step(
+        documents,
+        topics,
+        topics.sum(axis=0),
+        model.alpha,
+        0.0,
+        (1, 1, 0.7),
+        3,
+    )
     theta = N_theta + 0.1
-    np.testing.assert_allclose(model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6
+    )
 
 
 def test_words_of_the_corpus_are_estimated_from_the_documents_seen(documents):
@@ -68,7 +90,16 @@ def test_warm_start_anneals_alpha_and_balances_topics(documents):
     N_phi, N_Z = counts_of(early)
     factors = (N_Z / N_Z.mean()) ** (-0.3 * (1 - 24 / 320))
     steps = 3**-0.7, (1, 1, 0.7), 2  # passes before the last: one more than later on
-    _, expected, _ = oracle.learn(documents, N_phi, N_Z, early.alpha, early.eta, 7000, *steps, factors)
+    _, expected, _ = oracle.learn(
+        documents,
+        N_phi,
+        N_Z,
+        early.alpha,
+        early.eta,
+        7000,
+        *steps,
+        factors,
+    )
     early.learn(documents)
     N_phi, _ = counts_of(early)
     np.testing.assert_allclose(N_phi, expected, rtol=1e-10)

@@ -13,7 +13,9 @@ SHAPE = 60, 90
 
 def test_labels_that_were_pushed_never_overlap_and_stay_inside():
     random = np.random.default_rng(60)
-    boxes = [(int(height), int(width)) for height, width in random.integers((2, 4), (6, 16), (60, 2))]
+    boxes = [
+        (int(height), int(width)) for height, width in random.integers((2, 4), (6, 16), (60, 2))
+    ]
     centres, taken = pushed(random.random((60, 2)) ** 2 * SHAPE, boxes, SHAPE), np.zeros(SHAPE, int)
     for corner, (height, width) in zip(arranged(centres, boxes, SHAPE), boxes, strict=True):
         assert corner is not None
@@ -55,6 +57,8 @@ def test_land_is_that_of_the_nearest_label_within_reach():
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
 def test_colours_differ_whatever_cones_one_has(deficiency):
     """Two colours that differ by 2.3 can just be told apart, side by side."""
-    differences = [apart(one, other, deficiency) for one, other in itertools.combinations(COLOURS, 2)]
+    differences = [
+        apart(one, other, deficiency) for one, other in itertools.combinations(COLOURS, 2)
+    ]
     assert min(differences) > 7
     assert len(set(COLOURS)) == 18

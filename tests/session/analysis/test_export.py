@@ -22,7 +22,9 @@ from wikitopics.session.storage.reader import SessionReader, backup
 
 def written(form, columns, rows):
     """What a format makes of these rows."""
-    table = dataclasses.replace(TABLES["words"], columns=columns, batches=batched(lambda request: rows))
+    table = dataclasses.replace(
+        TABLES["words"], columns=columns, batches=batched(lambda request: rows)
+    )
     return b"".join(format_of(table, form).stream(table, ExportRequest(None, [])))
 
 
@@ -31,7 +33,12 @@ def test_topics_and_metrics_make_sense(cli, trained):
     assert {row["topic"] for row in topics} == {0, 1, 2, 3, 4}
     assert sum(row["share"] for row in topics if row["rank"] == 1) == pytest.approx(1, abs=1e-3)
     metrics = cli.rows("metrics")
-    assert {row["metric"] for row in metrics} >= {"log_likelihood", "perplexity", "bound_perplexity", "npmi"}
+    assert {row["metric"] for row in metrics} >= {
+        "log_likelihood",
+        "perplexity",
+        "bound_perplexity",
+        "npmi",
+    }
     by_point = {(row["articles"], row["metric"]): row["value"] for row in metrics}
     for (articles, metric), value in by_point.items():
         if metric == "perplexity":
@@ -71,7 +78,9 @@ def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained
     assert set(map(tuple, ranks.values())) == {tuple(range(1, 11))}
 
 
-def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
+def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(
+    trained, monkeypatch
+):
     monkeypatch.setattr("wikitopics.session.analysis.exports._BATCH_ROWS", 1)
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
@@ -123,10 +132,16 @@ def test_every_value_is_the_json_of_python():
 
 def test_every_value_is_the_csv_of_python():
     texts = ["", "a, b", 'say "a"', "two\nlines", "a\rb", " a ", "é \U0001f600", "None", "'"]
-    rows = [(text, number, None, zero) for number, text in enumerate(texts) for zero in (0.0, -0.0, 1e-300)]
+    rows = [
+        (text, number, None, zero)
+        for number, text in enumerate(texts)
+        for zero in (0.0, -0.0, 1e-300)
+    ]
     text = written("csv", ("a",) * 4, rows).decode()
     wanted = io.StringIO(newline="")
-    csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([("a",) * 4, *rows])
+    csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows(
+        [("a",) * 4, *rows]
+    )
     assert text.replace('"a\rb"', "a\rb") == wanted.getvalue().replace('"a\rb"', "a\rb")
     back = [[text, str(number), "", str(zero)] for text, number, _, zero in rows]
     assert list(csv.reader(io.StringIO(text, newline="")))[1:] == back
@@ -138,7 +153,10 @@ def test_tabs_part_the_columns_of_a_tsv_and_spreadsheets_get_a_mark(cli, trained
         tabs = list(csv.reader(io.StringIO((tmp_path / "t.tsv").read_text()), delimiter="\t"))
         assert tabs == list(csv.reader(io.StringIO(cli("export", what).out, newline="")))
     rows = [("a\tb", 'say "a"', "a, b", None, 1)]
-    assert written("tsv", tuple("abcde"), rows).decode() == 'a\tb\tc\td\te\n"a\tb"\t"say ""a"""\ta, b\t\t1\n'
+    assert (
+        written("tsv", tuple("abcde"), rows).decode()
+        == 'a\tb\tc\td\te\n"a\tb"\t"say ""a"""\ta, b\t\t1\n'
+    )
     assert cli("export", "topics", "--bom", "-o", tmp_path / "t.tsv").code == 0
     assert (tmp_path / "t.tsv").read_bytes().startswith(b"\xef\xbb\xbfmodel\ttopic")
     plain = cli("export", "topics").out
@@ -152,18 +170,34 @@ ENDINGS = ".csv, .tsv, .json or .parquet"
 @pytest.mark.parametrize(
     ("arguments", "name", "says"),
     [
-        (["topics"], "t.xlsx", f"t.xlsx: no format has the ending .xlsx; end the name in {ENDINGS}, or"),
+        (
+            ["topics"],
+            "t.xlsx",
+            f"t.xlsx: no format has the ending .xlsx; end the name in {ENDINGS}, or",
+        ),
         (["topics"], "t.csv.gz", "no format has the ending .gz"),
         (["model"], "m.pkl", "end the name in .npz, -gensim or .ldavis.json, or name the format"),
         (["topics"], "t.npz", "topics cannot be exported as npz: choose csv, tsv, json, parquet"),
-        (["topics", "--format", "csv"], "t.json", "t.json: .json is not the ending of csv: use .csv"),
+        (
+            ["topics", "--format", "csv"],
+            "t.json",
+            "t.json: .json is not the ending of csv: use .csv",
+        ),
         (["topics", "--format", "csv"], "t.TSV", ".tsv is not the ending of csv"),
         (["topics"], "t", "model,topic"),
         (["topics"], "T.CSV", "model,topic"),
         (["topics", "--format", "csv"], "t.txt", "model,topic"),
     ],
 )
-def test_a_names_ending_is_its_format_or_refused(cli, trained, tmp_path, one_line, arguments, name, says):
+def test_a_names_ending_is_its_format_or_refused(
+    cli,
+    trained,
+    tmp_path,
+    one_line,
+    arguments,
+    name,
+    says,
+):
     outcome = cli("export", *arguments, "-o", tmp_path / name)
     if outcome.code:
         one_line(outcome, 2, says)

@@ -36,13 +36,19 @@ def test_every_topic_is_named_and_nothing_overlaps(model, U, form):
     drawn = maps.layout(model, form)
     left, top, right, bottom = boxes(drawn).T
     assert drawn.width == form.width
-    assert min(left.min(), top.min()) >= 0 <= min(drawn.width - right.max(), drawn.height - bottom.max())
+    assert (
+        min(left.min(), top.min())
+        >= 0
+        <= min(drawn.width - right.max(), drawn.height - bottom.max())
+    )
     across = np.minimum(right[:, None], right) - np.maximum(left[:, None], left)
     down = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
     overlaps = (across > 0) & (down > 0)
     assert overlaps.sum() == len(drawn.marks), "each overlaps only itself"
     for topic, mark in zip(model.topics[2:], drawn.marks[2:], strict=False):
-        assert "".join(mark.lines).replace(",", "").replace(" ", "") == "".join(topic.row.name.split(", "))
+        assert "".join(mark.lines).replace(",", "").replace(" ", "") == "".join(
+            topic.row.name.split(", ")
+        )
     assert len(drawn.marks) == U + (len(model.groups) if len(model.groups) > 1 else 0)
 
 
@@ -52,7 +58,9 @@ def test_neighbours_stay_neighbours(model, U):
     centres = np.array(maps.layout(model, maps.WIDE).centres)[:U]
     far = np.square(centres[:, None] - centres).sum(axis=-1)
     near = np.argsort(far + np.diag(np.full(U, np.inf)), axis=1)[:, :5].tolist()
-    kept = [len({*found} & {*topic.near}) / 5 for found, topic in zip(near, model.topics, strict=True)]
+    kept = [
+        len({*found} & {*topic.near}) / 5 for found, topic in zip(near, model.topics, strict=True)
+    ]
     assert np.mean(kept) >= 0.45
 
 
@@ -89,7 +97,10 @@ def test_coasts_are_closed_and_bend_little_by_little(model, form):
 
 def test_names_are_wrapped_where_they_may_be():
     assert maps.wrapped("army, war, navy", 12, 60) == ["army", "war", "navy"]
-    assert maps.wrapped("communications, representatives", 12, 40) == ["communications", "representatives"]
+    assert maps.wrapped("communications, representatives", 12, 40) == [
+        "communications",
+        "representatives",
+    ]
     assert maps.wrapped("", 12) == ["…"]
     for long in (1000 * "x", 500 * "x ", 300 * "東京"):
         lines = maps.wrapped(long, 12)
@@ -102,6 +113,9 @@ def test_topics_of_a_damaged_or_very_young_session_can_be_drawn(model):
     from dataclasses import replace
 
     topics = [
-        replace(topic, row=replace(topic.row, share=0.0, name=""), place=(0.0, 0.0)) for topic in model.topics
+        replace(topic, row=replace(topic.row, share=0.0, name=""), place=(0.0, 0.0))
+        for topic in model.topics
     ]
-    assert np.isfinite(boxes(maps.layout(replace(model, topics=topics, groups=[]), maps.NARROW))).all()
+    assert np.isfinite(
+        boxes(maps.layout(replace(model, topics=topics, groups=[]), maps.NARROW))
+    ).all()

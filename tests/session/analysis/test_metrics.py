@@ -1,4 +1,5 @@
-"""A metric is declared once: what a kind of somebody else's measures is exported and can be drawn."""
+"""A metric is declared once: what a kind of somebody else's measures is exported and can be
+drawn."""
 
 import asyncio
 
@@ -28,7 +29,16 @@ class Kind(MixtureOfUnigrams):
 def surprised(unigrams, install, cli, corpus):
     """A session of that kind, and of lda."""
     install(SURPRISED, "wikitopics.models", surprised="surprised_models:Kind")
-    more = ["--model", "lda:topics=3", "--model", "surprised:topics=3", "--held-out", 20, "--articles", 256]
+    more = [
+        "--model",
+        "lda:topics=3",
+        "--model",
+        "surprised:topics=3",
+        "--held-out",
+        20,
+        "--articles",
+        256,
+    ]
     cli.ok("train", *corpus.options(), "--batch-size", 64, *more)
 
 
@@ -75,7 +85,9 @@ def test_what_a_kind_measured_that_is_gone(surprised, cli, home, monkeypatch):
 
 def test_what_is_declared_is_measured(surprised, cli, home):
     declared = {metric.name for metric in METRICS if metric not in OF_STREAM}
-    assert {name for model, name in exported(cli) if model == "lda"} == declared | {"bound_perplexity"}
+    assert {name for model, name in exported(cli) if model == "lda"} == declared | {
+        "bound_perplexity"
+    }
     with SessionReader(home / "default.db") as reader:
         assert {metric.name for metric in metrics_of(reader)} == {name for _, name in exported(cli)}
     told = " ".join(cli("export", "--help").out.split())

@@ -1,5 +1,5 @@
-"""Where texts come from: what is given as an address is one, and whoever exports titles or word counts is
-told whose they are."""
+"""Where texts come from: what is given as an address is one, and whoever exports titles or word
+counts is told whose they are."""
 
 from dataclasses import replace
 from unittest.mock import Mock
@@ -22,13 +22,16 @@ def test_the_kind_of_source_says_it():
     assert addresses(replace(SETTINGS, source="gone"))(ROW) is None
 
 
-@pytest.mark.parametrize("identity", [{}, {"api_url": 5}, {"api_url": "x", "api": []}, {"api_url": "\x1b"}])
+@pytest.mark.parametrize(
+    "identity", [{}, {"api_url": 5}, {"api_url": "x", "api": []}, {"api_url": "\x1b"}]
+)
 def test_a_damaged_session_gives_none(identity):
     assert addresses(replace(SETTINGS, source_options=identity))(ROW) is None
 
 
 @pytest.mark.parametrize(
-    "address", ["javascript:alert(1)", "file:///x", "https://a b", "https://x\x1b\\", 'http://x"', "http:/x"]
+    "address",
+    ["javascript:alert(1)", "file:///x", "https://a b", "https://x\x1b\\", 'http://x"', "http:/x"],
 )
 def test_what_is_no_address_is_not_handed_on(address, monkeypatch):
     odd = Mock(fault=lambda _: "", address=lambda *_: address)
@@ -43,8 +46,12 @@ def test_of_a_wiki_by_its_address(source):
 
     assert of("https://de.wikipedia.org/w/api.php") == Licence("de.wikipedia.org", *WIKIPEDIA)
     other = of("https://wikipedia.org.example/w/api.php")
-    assert other == Licence("wikipedia.org.example", "the licence that this wiki names on its pages")
-    assert other.text.endswith("by its authors, under the licence that this wiki names on its pages")
+    assert other == Licence(
+        "wikipedia.org.example", "the licence that this wiki names on its pages"
+    )
+    assert other.text.endswith(
+        "by its authors, under the licence that this wiki names on its pages"
+    )
     assert of("no address") is None
 
 
@@ -52,9 +59,16 @@ def test_of_a_dump_of_the_sample_and_of_somebodys_own_documents():
     dump = replace(SETTINGS, source="dump", source_options={"dump": ["/d.xml"]})
     assert licence_of(dump) is None
     named = {"dump": ["/d.xml"], "base": "https://en.wikipedia.org/wiki/Main_Page"}
-    assert licence_of(replace(dump, source_options=named)) == Licence("en.wikipedia.org", *WIKIPEDIA)
-    assert licence_of(replace(SETTINGS, source="demo", source_options={"wiki_size": 20_000})) == SAMPLE
-    for source, identity in {"texts": {"texts": ["/a.jsonl"]}, "counts": {"counts": "/a.npz"}}.items():
+    assert licence_of(replace(dump, source_options=named)) == Licence(
+        "en.wikipedia.org", *WIKIPEDIA
+    )
+    assert (
+        licence_of(replace(SETTINGS, source="demo", source_options={"wiki_size": 20_000})) == SAMPLE
+    )
+    for source, identity in {
+        "texts": {"texts": ["/a.jsonl"]},
+        "counts": {"counts": "/a.npz"},
+    }.items():
         assert licence_of(replace(SETTINGS, source=source, source_options=identity)) is None
     assert licence_of(replace(SETTINGS, source="gone")) is None
     assert licence_of(replace(SETTINGS, source_options={"api_url": 5})) is None

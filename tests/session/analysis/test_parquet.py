@@ -52,13 +52,28 @@ def test_a_file_gets_all_by_standard_output_or_its_ending(trained, spawn, tmp_pa
         spawn("export", "words", "--format", "parquet", stdout=out, text=False).communicate()
     assert parquet.read_table(tmp_path / "out").num_rows > 0
     wt.open().export("words", tmp_path / "words.parquet")
-    assert parquet.read_table(tmp_path / "words.parquet").column_names == ["word", "count", "articles"]
+    assert parquet.read_table(tmp_path / "words.parquet").column_names == [
+        "word",
+        "count",
+        "articles",
+    ]
 
 
-def test_without_the_extra_it_is_one_line_and_no_file(cli, trained, one_line, monkeypatch, tmp_path):
+def test_without_the_extra_it_is_one_line_and_no_file(
+    cli,
+    trained,
+    one_line,
+    monkeypatch,
+    tmp_path,
+):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     arguments = "export", "topics", "--format", "parquet", "-o", tmp_path / "a.parquet"
-    one_line(cli(*arguments), 2, "--format parquet needs pyarrow: ", "-m pip install 'wikitopics[parquet]'")
+    one_line(
+        cli(*arguments),
+        2,
+        "--format parquet needs pyarrow: ",
+        "-m pip install 'wikitopics[parquet]'",
+    )
     assert not (tmp_path / "a.parquet").exists()
     with pytest.raises(ValueError, match=r"^format parquet needs pyarrow"):
         wt.open().export("topics", tmp_path / "a.parquet")

@@ -1,4 +1,5 @@
-"""What `export model` writes for other programs, loaded by them: gensim, and pyLDAvis's page in a browser."""
+"""What `export model` writes for other programs, loaded by them: gensim, and pyLDAvis's page in a
+browser."""
 
 import json
 import shutil
@@ -17,7 +18,8 @@ from wikitopics.session.storage.reader import SessionReader
 
 KINDS = ("lda", "scvb0", "hdp")
 HOW_FAR = 0.2
-"""Mean distance between gensim's proportions and ours: half of the absolute differences (docs/exports.md)."""
+"""Mean distance between gensim's proportions and ours: half of the absolute differences
+(docs/exports.md)."""
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +28,14 @@ def three_once(corpus, made_once):
 
     def train(folder):
         models = ["--model=lda:topics=5", "--model=scvb0:topics=5", "--model=hdp:topics=12"]
-        options = [*corpus.options(), *models, *SMALL, "--passes=3", "--session", str(folder / "three.db")]
+        options = [
+            *corpus.options(),
+            *models,
+            *SMALL,
+            "--passes=3",
+            "--session",
+            str(folder / "three.db"),
+        ]
         assert run(["train", *options]) == 0
 
     return made_once("three", train) / "three.db"
@@ -115,7 +124,15 @@ def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
     def hellinger(beta):
         return pcoa(squareform(pdist(np.sqrt(beta))) / np.sqrt(2))
 
-    prepared = pyldavis.prepare(topics, shares, [tokens], list(words), np.ones(60), mds=hellinger, n_jobs=1)
+    prepared = pyldavis.prepare(
+        topics,
+        shares,
+        [tokens],
+        list(words),
+        np.ones(60),
+        mds=hellinger,
+        n_jobs=1,
+    )
     theirs = json.loads(prepared.to_json())
     assert list(ours) == list(theirs)
     for axis in "xy":  # which way an axis points means nothing
@@ -136,7 +153,12 @@ def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
     from wikitopics.model.topics import classical_scaling
 
-    for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):
+    for beta in (
+        np.full((7, 9), 1 / 9),
+        np.eye(3, 9) * 0.9 + 0.1 / 9,
+        np.full((1, 9), 1 / 9),
+        np.eye(2),
+    ):
         distances = squareform(pdist(np.sqrt(beta))) / np.sqrt(2)
         assert np.array_equal(distances, distances.T)
         found = classical_scaling(distances)
@@ -145,7 +167,13 @@ def test_axes_are_real_numbers_also_of_topics_that_are_alike():
         assert np.isfinite(found).all()
 
 
-def test_before_the_first_minibatch_there_is_nothing_to_write(cli, new_session, home, corpus, one_line):
+def test_before_the_first_minibatch_there_is_nothing_to_write(
+    cli,
+    new_session,
+    home,
+    corpus,
+    one_line,
+):
     new_session(home / "default.db", corpus)
     for form in ("npz", "ldavis"):
         one_line(cli("export", "model", "--format", form, "-o", home / "out"), 1, "no topics yet")
@@ -154,7 +182,13 @@ def test_before_the_first_minibatch_there_is_nothing_to_write(cli, new_session, 
     assert [path.name for path in home.iterdir()] == ["default.db"]
 
 
-def test_without_gensim_one_line_says_what_to_install(cli, trained, tmp_path, monkeypatch, one_line):
+def test_without_gensim_one_line_says_what_to_install(
+    cli,
+    trained,
+    tmp_path,
+    monkeypatch,
+    one_line,
+):
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     monkeypatch.setitem(sys.modules, "gensim.corpora", None)
     outcome = cli("export", "model", "--format", "gensim", "-o", tmp_path / "g")

@@ -10,7 +10,13 @@ import pytest
 
 import wikitopics
 from tests.session.rows import sql
-from wikitopics.session.analysis.report.contents import LARGEST_DRAWN, LONGEST, MOST_CHARTS, contents, spread
+from wikitopics.session.analysis.report.contents import (
+    LARGEST_DRAWN,
+    LONGEST,
+    MOST_CHARTS,
+    contents,
+    spread,
+)
 from wikitopics.session.control import hide_topics
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
@@ -42,7 +48,9 @@ def test_what_each_topic_has_is_its_own(trained, cli):
     with SessionReader(trained) as reader:
         (model,), points = contents(reader)["models"], reader.snapshots("lda")
     for topic in model.topics:
-        articles = json.loads(cli("articles", "--topic", topic.row.topic, "--limit", 10, "--json").out)
+        articles = json.loads(
+            cli("articles", "--topic", topic.row.topic, "--limit", 10, "--json").out
+        )
         assert [title for title, _, _ in topic.articles] == [one["title"] for one in articles]
         (first, _, words), (last, _, _) = topic.looks[0], topic.looks[-1]
         assert (first, last) == (points[0], points[-1]) == (points[0], topic.shares[-1][0])
@@ -60,7 +68,9 @@ def test_a_session_whose_packages_are_gone_is_told_all_the_same(race, unigrams, 
 
 def test_nothing_of_the_machine_is_told(trained, corpus):
     found = read(trained)
-    texts = repr([found[name] for name in ("settings", "versions", "source_name", "session", "runs")])
+    texts = repr(
+        [found[name] for name in ("settings", "versions", "source_name", "session", "runs")]
+    )
     assert corpus.vocabulary.name in texts
     assert str(corpus.vocabulary.parent) not in texts
     assert str(trained.parent) not in texts
@@ -81,7 +91,11 @@ HUGE = [1.7e308, -1.7e308, 5e-324]
 @pytest.mark.parametrize("value", HUGE)
 def test_whatever_a_stranger_measured_can_be_told(trained, cli, value):
     """Warnings of overflow are errors in these tests."""
-    sql(trained, "UPDATE metrics SET value = ? WHERE metric <> 'log_likelihood' OR articles = 64", value)
+    sql(
+        trained,
+        "UPDATE metrics SET value = ? WHERE metric <> 'log_likelihood' OR articles = 64",
+        value,
+    )
     sql(trained, "UPDATE progress SET elapsed_seconds = ?", 5e-324)
     found = read(trained)
     for _, curves in found["metrics"]:
@@ -145,7 +159,13 @@ def test_moments_are_spread_by_even_factors():
     assert spread(points, 4) == [64, 256, 2048, 11_000]
 
 
-def test_without_the_extra_one_line_says_what_to_install(cli, trained, tmp_path, monkeypatch, one_line):
+def test_without_the_extra_one_line_says_what_to_install(
+    cli,
+    trained,
+    tmp_path,
+    monkeypatch,
+    one_line,
+):
     def missing(package):
         raise metadata.PackageNotFoundError(package)
 

@@ -44,12 +44,21 @@ def test_the_newest_round_numbers():
 
 
 def test_a_wait_of_a_minute_is_told_with_its_cause_and_its_place_in_the_stream():
-    lines = ("resumed after 59 s: x", "resumed after 12 min: a.b refuses connections", "resumed after 1.5 h")
+    lines = (
+        "resumed after 59 s: x",
+        "resumed after 12 min: a.b refuses connections",
+        "resumed after 1.5 h",
+    )
     log = [Event(5_100.0, "info", line) for line in lines]
     first, second = story.waits(log, curve((1_000, 9), (3_000, 8), (4_000, 7)), RUNS)
     assert (first.words, first.articles) == ("waited 12 min: a.b refuses connections", 3_000)
     assert second.words == "waited 1.5 h"
-    assert story.waits([Event(0.0, "info", f"resumed after {no} s") for no in (".", "1.2.3")], None, []) == []
+    assert (
+        story.waits(
+            [Event(0.0, "info", f"resumed after {no} s") for no in (".", "1.2.3")], None, []
+        )
+        == []
+    )
     assert story.waits(log, None, [])[0].at == 5_100.0
 
 
@@ -67,11 +76,18 @@ def test_a_restart_tells_only_what_is_known():
 def test_what_rose_and_fell_most_since_the_last_doubling():
     shares = [(64, np.array([0.5, 0.3, 0.2])), (130, np.array([0.4, 0.3, 0.3]))]
     areas = [Area(0, "war", 0.7, (0, 1)), Area(1, "film", 0.3, (2,))]
-    up, down, *of_areas = story.movements("lda", shares, ["navy, ship", "army", "film, actor"], areas)
+    up, down, *of_areas = story.movements(
+        "lda",
+        shares,
+        ["navy, ship", "army", "film, actor"],
+        areas,
+    )
     assert (up.words, up.topic) == ("#2 film 20.00 to 30.00%, biggest rise since 64", 2)
     assert (down.kind, down.words) == ("down", "#0 navy 50.00 to 40.00%, biggest fall since 64")
     assert [one.topic for one in of_areas] == [2, 0]
-    assert len(story.movements("lda", [shares[0], (100, shares[1][1])], ["a", "b", "c"], areas)) == 2
+    assert (
+        len(story.movements("lda", [shares[0], (100, shares[1][1])], ["a", "b", "c"], areas)) == 2
+    )
     assert story.movements("lda", [shares[0], shares[0]], ["a", "b", "c"], areas) == []
     points = [16, 32, *range(1024, 9_000, 1024), 9_480]
     assert story.doublings(points) == [16, 32, 1024, 2048, 4096, 8192, 9_480]

@@ -30,7 +30,10 @@ def documents(number, first=0):
 
 def ranking(db, model, topic):
     largest = largest_topic(model)
-    query = f"SELECT seq, {largest} FROM articles WHERE topics IS NOT NULL ORDER BY {largest} DESC, seq DESC"
+    query = (
+        f"SELECT seq, {largest} FROM articles WHERE topics IS NOT NULL ORDER BY {largest} DESC, "
+        "seq DESC"
+    )
     found = [(seq, *np.frombuffer(packed, ">u2").tolist()) for seq, packed in db.execute(query)]
     return [(seq, proportion) for seq, its_topic, proportion in found if its_topic == topic]
 
@@ -39,18 +42,25 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
     monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 5)
     for first in (1, 4, 107):  # what was skipped has its numbers too
         articles.insert_recent(db, [articles.recent_row(documents(3), first)])
-    assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]
+    assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [
+        (4,),
+        (107,),
+    ]
 
 
 def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
     made = {"settings": settings, "vocabulary": lambda: ("word",)}
-    reader = SimpleNamespace(select=partial(select, db), progress=lambda: Progress(articles=later), **made)
+    reader = SimpleNamespace(
+        select=partial(select, db), progress=lambda: Progress(articles=later), **made
+    )
     return SessionReader.recent(reader, first_seq, most, 0)
 
 
 def test_the_newest_are_read_some_at_a_time(db):
-    articles.insert_recent(db, [articles.recent_row(documents(3, first), first) for first in (1, 4, 107)])
+    articles.insert_recent(
+        db, [articles.recent_row(documents(3, first), first) for first in (1, 4, 107)]
+    )
     numbers, found = recent(db, 0, 2)
     assert (numbers, found.page_ids.tolist()) == ([1, 2], [1, 2])
     numbers, found = recent(db, 3, 4)
@@ -69,7 +79,13 @@ def seqs(db):
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
     articles.insert_articles(db, documents(2), "held_out", None, [1, 2])
     shares = [0.1, 0.9, 0.5, 0.7]
-    articles.insert_articles(db, documents(4, 2), "trained", largest(([0, 0, 0, 1], shares)), range(3, 7))
+    articles.insert_articles(
+        db,
+        documents(4, 2),
+        "trained",
+        largest(([0, 0, 0, 1], shares)),
+        range(3, 7),
+    )
     articles.keep_top(db, [2], 2)
     assert (ranking(db, 0, 0), ranking(db, 0, 1)) == ([(4, 9000), (5, 5000)], [(6, 7000)])
     assert seqs(db) == [1, 2, 4, 5, 6]
@@ -85,7 +101,13 @@ def test_the_best_of_any_model_stay(db):
 
 
 def test_articles_in_between_stay_as_they_are_and_dropped_ones_stay_dropped(db):
-    articles.insert_articles(db, documents(3), "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), [1, 2, 3])
+    articles.insert_articles(
+        db,
+        documents(3),
+        "trained",
+        largest(([0, 0, 0], [0.9, 0.5, 0.7])),
+        [1, 2, 3],
+    )
     articles.renew_topics(db, [1, 3], largest(([1, 1], [0.2, 0.4])))
     assert (ranking(db, 0, 0), ranking(db, 0, 1)) == ([(2, 5000)], [(3, 4000), (1, 2000)])
     articles.keep_top(db, [2], 1)
@@ -102,7 +124,10 @@ def test_any_number_of_articles_can_be_looked_up(trained):
 def test_proportions_of_a_part_of_the_newest_are_replaced(db):
     thetas = np.random.default_rng(0).dirichlet(np.full(6, 0.4), 12)
     before, now = Proportions.of(thetas[:6]), Proportions.of(thetas[6:])
-    for first, rows in ((1, slice(0, 3)), (104, slice(3, 6))):  # skipped ones have numbers in between
+    for first, rows in (
+        (1, slice(0, 3)),
+        (104, slice(3, 6)),
+    ):  # skipped ones have numbers in between
         insert_block(db, documents(3, first), [before[rows]], first)
     renew_proportions(db, [2, 3, 104], [now[1:4]], [6])
     found = [data for (data,) in db.execute("SELECT data FROM proportions ORDER BY first_seq")]

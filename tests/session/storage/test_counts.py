@@ -1,4 +1,5 @@
-"""Word counts in a session: blocks of articles, kept counts, and those of before there is a vocabulary."""
+"""Word counts in a session: blocks of articles, kept counts, and those of before there is a
+vocabulary."""
 
 import contextlib
 from dataclasses import replace
@@ -61,7 +62,16 @@ def test_slices_and_chosen_articles_keep_their_words_and_put_together_are_the_wh
 
 
 def test_bytes_and_back_without_pickle():
-    titles = "a", "", "\x1b[2J\x07", "line\nbreak\ttab\0nul", "[/x][bold]", "\u202eRTL", "雪☃😀", "'; DROP"
+    titles = (
+        "a",
+        "",
+        "\x1b[2J\x07",
+        "line\nbreak\ttab\0nul",
+        "[/x][bold]",
+        "\u202eRTL",
+        "雪☃😀",
+        "'; DROP",
+    )
     whole = documents([2, 0, 3, 1, 1, 0, 0, 0], titles=titles)
     data = whole.to_bytes()
     assert same(Block.from_bytes(data, "here", 7), whole)
@@ -70,7 +80,15 @@ def test_bytes_and_back_without_pickle():
 
 @pytest.mark.parametrize(
     "value",
-    [object(), None, float("nan"), np.int64(3), np.array([object()]), np.array([True]), np.array(["a"])],
+    [
+        object(),
+        None,
+        float("nan"),
+        np.int64(3),
+        np.array([object()]),
+        np.array([True]),
+        np.array(["a"]),
+    ],
     ids=["object", "none", "nan", "numpy", "objects", "flags", "texts"],
 )
 def test_a_state_that_could_not_be_read_again_is_refused(value):
@@ -94,14 +112,25 @@ def test_ids_of_their_own_stay_with_the_articles_and_of_another_number_are_damag
         Block.from_bytes(wrong.to_bytes(), "here", 100)
 
 
-# `--keep-counts`: one session's crawl is another session's counts; and how often words were trained on.
+# `--keep-counts`: one session's crawl is another session's counts; and how often words were trained
+# on.
 
 
 def kept(cli, corpus, *more):
     return cli(
-        "train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40, "--session", "kept",
-        "--keep-counts", *more,
-    )  # fmt: skip
+        "train",
+        *corpus.options(),
+        "--topics",
+        5,
+        "--batch-size",
+        64,
+        "--held-out",
+        40,
+        "--session",
+        "kept",
+        "--keep-counts",
+        *more,
+    )
 
 
 def test_training_on_kept_counts_gives_the_same_model(cli, corpus, home, monkeypatch, states):
@@ -110,7 +139,18 @@ def test_training_on_kept_counts_gives_the_same_model(cli, corpus, home, monkeyp
     first = home / "kept.db"
     with SessionReader(first) as reader:
         documents, crawled = reader.settings()[DOCUMENTS], reader.status().articles
-    again = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--documents", documents, "--passes", 1)
+    again = (
+        "--topics",
+        5,
+        "--batch-size",
+        64,
+        "--held-out",
+        40,
+        "--documents",
+        documents,
+        "--passes",
+        1,
+    )
     monkeypatch.chdir(home.parent)
     cli.ok("train", "--counts", f"{home.name}/kept.db", *again, "--session", "again")
     with SessionReader(home / "again.db") as reader:
@@ -119,7 +159,9 @@ def test_training_on_kept_counts_gives_the_same_model(cli, corpus, home, monkeyp
     with contextlib.closing(KeptCounts(first)) as counts:
         whole = counts.documents(0, len(counts))
         for start, stop in ((0, 1), (30, 200), (39, 41), (len(counts) - 3, len(counts) + 9)):
-            assert same(counts.documents(start, stop), whole[start:stop]), "read in pieces or at once"
+            assert same(counts.documents(start, stop), whole[start:stop]), (
+                "read in pieces or at once"
+            )
 
 
 def test_the_stream_keeps_its_name_while_the_other_session_goes_on(cli, corpus, home):
@@ -130,7 +172,12 @@ def test_the_stream_keeps_its_name_while_the_other_session_goes_on(cli, corpus, 
             assert (len(after) > len(before), after.identity) == (True, before.identity)
 
 
-def test_a_session_without_counts_says_so_and_cannot_begin_to_keep_them(cli, trained, one_line, corpus):
+def test_a_session_without_counts_says_so_and_cannot_begin_to_keep_them(
+    cli,
+    trained,
+    one_line,
+    corpus,
+):
     with pytest.raises(BadUsage, match="--keep-counts"):
         KeptCounts(trained)
     one_line(cli("train", "--counts", trained, "--session", "other"), 2, "--keep-counts")
@@ -156,12 +203,18 @@ RULE = Rule.of_language("uk")
 
 
 def pages(*texts):
-    return [Page(number, f"p{number}", 1, text, "text") for number, text in enumerate(texts, start=1)]
+    return [
+        Page(number, f"p{number}", 1, text, "text") for number, text in enumerate(texts, start=1)
+    ]
 
 
 def block():
     counted = count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO)
-    told = {"skips": {"disambiguation": 2}, "warnings": ("p2 is skipped",), "unread": frozenset({2})}
+    told = {
+        "skips": {"disambiguation": 2},
+        "warnings": ("p2 is skipped",),
+        "unread": frozenset({2}),
+    }
     return replace(counted, position={"page": 3}, lap=0.5, **told)
 
 
@@ -174,15 +227,28 @@ def test_a_stretch_survives_the_file():
     one, found = block(), decoded(*encode_block(block()))
     assert found.lexicon == ("річка", "п'ять", "море")
     assert found.counts.tolist() == one.counts.tolist() == [2, 1, 1, 1]
-    assert (found.skips, found.position, found.lap, found.n_unread) == (one.skips, one.position, 0.5, 1)
+    assert (found.skips, found.position, found.lap, found.n_unread) == (
+        one.skips,
+        one.position,
+        0.5,
+        1,
+    )
 
 
 def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
     """Whatever a wiki sends: a session that could not be read again would be lost."""
     monkeypatch.setattr("wikitopics.session.storage.counts.MOST_ROW_BYTES", 100)
-    texts = [" ".join(f"{letter * 9}{other * 9}" for other in "abcdefghij") for letter in "abcdefgh"]
+    texts = [
+        " ".join(f"{letter * 9}{other * 9}" for other in "abcdefghij") for letter in "abcdefgh"
+    ]
     documents = count_pages(pages(*texts[:4], "", *texts[4:], ""), RULE, INFO)
-    whole = replace(documents, unread={5, 10}, skips={"redirect": 3}, position={"page": 10}, lap=0.5)
+    whole = replace(
+        documents,
+        unread={5, 10},
+        skips={"redirect": 3},
+        position={"page": 10},
+        lap=0.5,
+    )
     rows = list(encode_block(whole))
     found = [decoded(row) for row in rows]
     assert len(found) == 9
@@ -200,11 +266,19 @@ def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("documents", b"no npz"), ("documents", None), ("words", ""), ("words", "a\na\nb"), ("words", None),
-        ("skips", "[]"), ("skips", '{"x": -1}'), ("unread", -1), ("unread", 10**9), ("position", "null"),
+        ("documents", b"no npz"),
+        ("documents", None),
+        ("words", ""),
+        ("words", "a\na\nb"),
+        ("words", None),
+        ("skips", "[]"),
+        ("skips", '{"x": -1}'),
+        ("unread", -1),
+        ("unread", 10**9),
+        ("position", "null"),
         ("lap", "half"),
     ],
-)  # fmt: skip
+)
 def test_a_damaged_stretch_is_told(column, value):
     (row,) = encode_block(block())
     with pytest.raises(Damaged, match="first_articles"):
@@ -217,7 +291,10 @@ def test_over_a_vocabulary_they_are_what_it_would_have_counted():
     numbers = {word: number for number, word in enumerate(vocabulary.words)}
     parts = [count_pages([page], RULE, INFO) for page in pages(*texts)]
     joined = Block.concatenate([*parts, Block.uncounted(pages("x")[0])])
-    there, here = joined.over(numbers), count_pages([*pages(*texts), pages("x")[0]], vocabulary, INFO)
+    there, here = (
+        joined.over(numbers),
+        count_pages([*pages(*texts), pages("x")[0]], vocabulary, INFO),
+    )
     assert there.lexicon is None
     for name in ("page_ids", "indptr", "word_ids", "counts"):
         assert np.array_equal(getattr(there, name), getattr(here, name)), name
@@ -227,5 +304,6 @@ def test_what_is_held_out_does_not_choose_the_words():
     texts = ["held held", "alone", *["held word here"] * 2, *["word here"] * 2, *["late late"] * 9]
     blocks = [count_pages([page], Rule.parse("2"), INFO) for page in pages(*texts)]
     built = choose_words(lambda: blocks, 2, 6, VocabularyRecipe(Rule.parse("2"), (), 1.0))
-    # Once "held" is left out, the first two articles have no known word: the next two are held out instead.
+    # Once "held" is left out, the first two articles have no known word: the next two are held out
+    # instead.
     assert (built.documents, built.vocabulary.words) == (2, ("here", "word"))

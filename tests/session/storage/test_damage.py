@@ -1,4 +1,5 @@
-"""Damage by hand anywhere in a session file: commands answer cleanly, or in one line with exit code 5."""
+"""Damage by hand anywhere in a session file: commands answer cleanly, or in one line with exit code
+5."""
 
 import asyncio
 import contextlib
@@ -41,18 +42,37 @@ export metrics --format json | export articles | export articles --all --format 
 export proportions --format json | export proportions --format npz -o OUT | export words --format json
 export model -o OUT | export model -o OUT --model hdp | sessions | sessions --json | backup OUT | LOOK | FACE
 """
-READING = [command.split() for line in COMMANDS.strip().splitlines() for command in line.split(" | ")]
+READING = [
+    command.split() for line in COMMANDS.strip().splitlines() for command in line.split(" | ")
+]
 TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--articles", "64"]]
 
 
 VALUES = {
-    "null": None, "text": "text", "empty": "", "minus": -1, "zero": 0, "half": 1.5,
-    "huge": 2**62, "least": -(2**63), "infinite": float("inf"),
-    "vast": 1.7e308, "minus vast": -1.7e308, "tiny": 5e-324, "most": 10**15,
-    "nul": "a\0\x1b[31m\nb", "long": "x" * 2_000_000, "blob": b"\x01\x02\x03", "no bytes": b"",
-    "list": "[]", "object": "{}", "json null": "null", "json nan": '{"a": NaN}',
-    "surrogate": '"\\ud800"', "nested": "[" * 100_000,
-}  # fmt: skip
+    "null": None,
+    "text": "text",
+    "empty": "",
+    "minus": -1,
+    "zero": 0,
+    "half": 1.5,
+    "huge": 2**62,
+    "least": -(2**63),
+    "infinite": float("inf"),
+    "vast": 1.7e308,
+    "minus vast": -1.7e308,
+    "tiny": 5e-324,
+    "most": 10**15,
+    "nul": "a\0\x1b[31m\nb",
+    "long": "x" * 2_000_000,
+    "blob": b"\x01\x02\x03",
+    "no bytes": b"",
+    "list": "[]",
+    "object": "{}",
+    "json null": "null",
+    "json nan": '{"a": NaN}',
+    "surrogate": '"\\ud800"',
+    "nested": "[" * 100_000,
+}
 EXPRESSIONS = {
     "no utf-8": "CAST(x'ff41fe' AS TEXT)",
     "as text": "CAST({column} AS TEXT)",
@@ -62,8 +82,27 @@ EXPRESSIONS = {
     "longer": "{column} || x'00'",
     "twice": "{column} || {column}",
 }
-JSON_VALUES = [None, "text", -1, 1.5, 1.7e308, 10**400, True, [], {}, [[]], {"a": 1}, "\ud800", "x" * 100_000]
-JSON_COLUMNS = {"settings": "value", "models": "scalars", "heartbeat": "activity", "progress": "position"}
+JSON_VALUES = [
+    None,
+    "text",
+    -1,
+    1.5,
+    1.7e308,
+    10**400,
+    True,
+    [],
+    {},
+    [[]],
+    {"a": 1},
+    "\ud800",
+    "x" * 100_000,
+]
+JSON_COLUMNS = {
+    "settings": "value",
+    "models": "scalars",
+    "heartbeat": "activity",
+    "progress": "position",
+}
 JSON_COLUMNS |= {"areas": "names"}
 NPZ_COLUMNS = dict.fromkeys(("pending", "held_out", "recent", "kept_counts"), "documents")
 NPZ_COLUMNS |= dict.fromkeys(("models", "word_counts"), "arrays")
@@ -72,7 +111,9 @@ NPZ_COLUMNS |= dict.fromkeys(("models", "word_counts"), "arrays")
 def all_damages(session):
     """Every way to damage a session file by hand: its name, and what it does to the file."""
     with contextlib.closing(sqlite3.connect(session)) as db:
-        names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        names = [
+            row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
         for table in names:
             yield f"{table}: emptied", run(f"DELETE FROM {table}")
             for _, column, *_ in db.execute(f"PRAGMA table_info({table})").fetchall():
@@ -88,7 +129,9 @@ def all_damages(session):
                 for place, make in changed_npz(data):
                     yield (
                         f"{table}.{column} {rowid}{place}",
-                        lambda db, sql=sql, make=make, rowid=rowid: db.execute(sql, [make(), rowid]),
+                        lambda db, sql=sql, make=make, rowid=rowid: db.execute(
+                            sql, [make(), rowid]
+                        ),
                     )
     for pragma, number in itertools.product(("user_version", "application_id"), (0, -1, 1, 99)):
         yield f"{pragma} {number}", run(f"PRAGMA {pragma} = {number}")
@@ -151,7 +194,10 @@ def changed_arrays(array):
     yield "complex", array.astype(complex)
     yield "other bytes", array.astype(array.dtype.newbyteorder())
     is_float = array.dtype.kind == "f"
-    wholes, fractions = {"minus": -1, "big": 2**31 - 1}, {"nan": np.nan, "infinite": np.inf, "vast": 1e38}
+    wholes, fractions = (
+        {"minus": -1, "big": 2**31 - 1},
+        {"nan": np.nan, "infinite": np.inf, "vast": 1e38},
+    )
     for name, value in {**wholes, **(fractions if is_float else {})}.items():
         changed = array.astype(np.float64 if is_float else np.int64)
         if array.size:
@@ -173,9 +219,21 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     corpus = write_corpus(folder, 220, words=20)
     models = ["--model", "lda:topics=3", "--model", "scvb0:topics=3", "--model", "hdp:topics=5"]
-    more = ["--batch-size", "64", "--held-out", "20", "--articles", "128", "--keep-counts", "--session"]
+    more = [
+        "--batch-size",
+        "64",
+        "--held-out",
+        "20",
+        "--articles",
+        "128",
+        "--keep-counts",
+        "--session",
+    ]
     assert run(["train", *corpus.options(), *models, *more, str(folder / "whole.db")]) == 0
-    with TrainerLock(folder / "whole.db"), contextlib.closing(SessionWriter(folder / "whole.db")) as store:
+    with (
+        TrainerLock(folder / "whole.db"),
+        contextlib.closing(SessionWriter(folder / "whole.db")) as store,
+    ):
         trainer = Stream(store, article_limit=None, threads=1)
         again, skips = store.held_out()[:10], {"disambiguation": 2}
         trainer.feed(replace(again, skips=skips, position={"document": 158}, lap=0.7))
@@ -183,7 +241,9 @@ def whole(tmp_path_factory):
     rename(folder / "whole.db", "hdp", 1, "birds")
     hide_topics(folder / "whole.db", "hdp", [2], True)
     # In so short a session nothing happens.
-    sql(folder / "whole.db", "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
+    sql(
+        folder / "whole.db", "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')"
+    )
     return folder / "whole.db"
 
 
@@ -220,7 +280,11 @@ def face(path):
     with contextlib.suppress(NotASession):
         session = wikitopics.open(path)
         for model in (None, "hdp"):
-            for answer in (session.topics(model), session.metrics(model), session.articles(0, model=model)):
+            for answer in (
+                session.topics(model),
+                session.metrics(model),
+                session.articles(0, model=model),
+            ):
                 assert repr(answer)
             assert repr([session.areas(model=model), session.areas(2, model)])
             session.history(0, model)
@@ -290,7 +354,13 @@ def test_any_damage_is_answered_cleanly(cli, whole, home, shard):
 
 
 EXTREMES = ("vast", "minus vast", "tiny", "most", "minus")
-ANSWERING = [["FACE"], ["LOOK"], ["status"], ["export", "metrics"], ["export", "metrics", "--format", "json"]]
+ANSWERING = [
+    ["FACE"],
+    ["LOOK"],
+    ["status"],
+    ["export", "metrics"],
+    ["export", "metrics", "--format", "json"],
+]
 
 
 def test_measurements_may_have_any_finite_value(cli, whole, home):
@@ -300,11 +370,19 @@ def test_measurements_may_have_any_finite_value(cli, whole, home):
         shutil.copy(whole, path)
         first = "SELECT max(articles) FROM metrics"  # the newest is shown, and has to be likely
         sql(path, f"UPDATE metrics SET value = ? WHERE articles < ({first})", VALUES[name])
-        sql(path, "UPDATE metrics SET value = ? WHERE metric = 'npmi' OR metric = 'drift'", VALUES[name])
+        sql(
+            path,
+            "UPDATE metrics SET value = ? WHERE metric = 'npmi' OR metric = 'drift'",
+            VALUES[name],
+        )
         rows = strict(cli.ok("export", "metrics", "--format", "json").out)
         assert all(abs(row["value"]) < np.inf for row in rows)
         assert len(rows) == len(
-            [one for model in ("lda", "scvb0", "hdp") for one in wikitopics.open(path).metrics(model)]
+            [
+                one
+                for model in ("lda", "scvb0", "hdp")
+                for one in wikitopics.open(path).metrics(model)
+            ]
         )
         look(path)
     scored = [[1, 1, [-1e15, 1e15, 0.0]]]
@@ -319,8 +397,12 @@ def test_any_column_may_have_an_extreme_value(cli, whole, home, extreme):
     path = home / "default.db"
     unclean = []
     with contextlib.closing(sqlite3.connect(whole)) as db:
-        tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        columns = [(table, row[1]) for table in tables for row in db.execute(f"PRAGMA table_info({table})")]
+        tables = [
+            row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        columns = [
+            (table, row[1]) for table in tables for row in db.execute(f"PRAGMA table_info({table})")
+        ]
     for table, column in columns:
         shutil.copy(whole, path)
         with contextlib.suppress(sqlite3.Error):  # SQLite itself would not have it
@@ -333,28 +415,55 @@ def test_any_column_may_have_an_extreme_value(cli, whole, home, extreme):
     assert unclean == []
 
 
-def test_a_model_whose_numbers_overflow_and_one_that_is_gone_are_damage(cli, whole, home, one_line, tmp_path):
+def test_a_model_whose_numbers_overflow_and_one_that_is_gone_are_damage(
+    cli,
+    whole,
+    home,
+    one_line,
+    tmp_path,
+):
     home.mkdir()
     (home / "text").write_text("aaa aab aac")
     shutil.copy(whole, home / "default.db")
     with SessionReader(home / "default.db") as reader:
         state = reader.model_state("scvb0")
-    scalars, arrays = pack_state({**state, "final_alpha": np.full_like(state["final_alpha"], 1e-320)})
-    sql(home / "default.db", "UPDATE models SET scalars = ?, arrays = ? WHERE id = 1", scalars, arrays)
+    scalars, arrays = pack_state(
+        {**state, "final_alpha": np.full_like(state["final_alpha"], 1e-320)}
+    )
+    sql(
+        home / "default.db",
+        "UPDATE models SET scalars = ?, arrays = ? WHERE id = 1",
+        scalars,
+        arrays,
+    )
     one_line(cli("infer", home / "text", "--model", "scvb0"), 5, "damaged", "scvb0")
     sql(home / "default.db", "UPDATE models SET id = id + 9")
     one_line(cli("export", "model", "-o", tmp_path / "m.npz"), 5, "models has no row 0")
 
 
-def test_articles_to_infer_anew_before_any_is_trained_are_damage(cli, corpus, new_session, home, one_line):
-    path = new_session(home / "default.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=20)
+def test_articles_to_infer_anew_before_any_is_trained_are_damage(
+    cli,
+    corpus,
+    new_session,
+    home,
+    one_line,
+):
+    path = new_session(
+        home / "default.db",
+        corpus,
+        model=("lda:topics=3,batch_size=64",),
+        held_out=20,
+    )
     sql(path, "UPDATE progress SET renew_from = 0")
     one_line(cli("train", "--articles", 190), 5, "damaged", "progress.renew_from")
 
 
 def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_path):
     for name, at in (("a", 0), ("b", 50), ("c", 90)):
-        rows = ({"text": f"aaa aab aac {'aad aae' * (n % 2)}", "id": f"x{n}"} for n in range(at, at + 60))
+        rows = (
+            {"text": f"aaa aab aac {'aad aae' * (n % 2)}", "id": f"x{n}"}
+            for n in range(at, at + 60)
+        )
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (tmp_path / "words.txt").write_text("aaa\naab\naac\naad\naae\n")
     (tmp_path / "seeds.txt").write_text("birds: aaa aab")
@@ -365,13 +474,18 @@ def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_p
     path = home / "default.db"
     whole = path.read_bytes()
     with contextlib.closing(sqlite3.connect(path)) as db:
-        stored = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM settings")}
+        stored = {
+            key: json.loads(value) for key, value in db.execute("SELECT key, value FROM settings")
+        }
     seeds = [
         ("", "text"),
         *((part, json.dumps(one)) for part, one in changed_json(json.loads(stored["seeds"]))),
     ]
     damages = [("page ids", "UPDATE articles SET page_id = page_id + ?", 2**62)]
-    for key, changes in (("source_options", changed_json(stored["source_options"])), ("seeds", seeds)):
+    for key, changes in (
+        ("source_options", changed_json(stored["source_options"])),
+        ("seeds", seeds),
+    ):
         statement = f"UPDATE settings SET value = ? WHERE key = '{key}'"
         damages += ((f"{key}{at}", statement, json.dumps(changed)) for at, changed in changes)
     unclean, more = [], ["train", "--session", "default", "--texts", str(tmp_path / "c.jsonl")]

@@ -56,17 +56,22 @@ code = subprocess.call(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVN
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 sys.exit(code)
 """
-"""Says how much a command took at most. A child's peak begins with its parent's: this parent is small."""
+"""Says how much a command took at most. A child's peak begins with its parent's: this parent is
+small."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts memory as Linux does")
-@pytest.mark.parametrize("case", ["a bomb", *(pytest.param(case, marks=pytest.mark.long) for case in OTHERS)])
+@pytest.mark.parametrize(
+    "case", ["a bomb", *(pytest.param(case, marks=pytest.mark.long) for case in OTHERS)]
+)
 def test_what_is_too_large_is_refused_before_it_takes_memory(trained, case):
     sql, commands = CASES[case]
     # In another process: what this one takes would count for its children too.
     subprocess.run([sys.executable, "-c", CHANGE, trained, sql], input=bomb(), check=True)
     for command in commands:
-        done = subprocess.run([sys.executable, "-c", MEASURED, *command], stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURED, *command], stderr=subprocess.PIPE, text=True
+        )
         *told, kilobytes = done.stderr.splitlines()
         assert (done.returncode, "damaged" in told[-1]) == (5, True), (command, told)
         assert int(kilobytes) / 1024 < MOST_MB, command

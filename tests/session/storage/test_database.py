@@ -56,7 +56,8 @@ class TestNoSession:
 
 
 def test_whether_a_file_is_a_database_sqlite_alone_finds_out(path, monkeypatch):
-    """Whoever opens a file and closes it takes away the locks that SQLite holds on it in the same process."""
+    """Whoever opens a file and closes it takes away the locks that SQLite holds on it in the same
+    process."""
 
     def refuse(*_):
         raise OSError
@@ -93,7 +94,12 @@ sys.stdin.readline()
 @pytest.fixture
 def trainer(path):
     command = [sys.executable, "-c", TRAINER, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         yield process
         process.kill()
 
@@ -105,7 +111,8 @@ def go_on(trainer):
 
 @pytest.mark.parametrize("looks", ["write", "read", "write and read"])
 def test_whoever_looks_in_for_a_moment_leaves_the_trainers_log_alone(path, trainer, looks):
-    """The last to close a database deletes its log: nobody may take himself for the last while one trains."""
+    """The last to close a database deletes its log: nobody may take himself for the last while one
+    trains."""
     log = path.with_name(path.name + "-wal")
     for articles in (1, 2, 3):
         assert trainer.stdout.readline() == "ready\n"

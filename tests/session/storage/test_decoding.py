@@ -1,4 +1,5 @@
-"""Values of a session file: the last that passes at each end, and what is said of the first that does not."""
+"""Values of a session file: the last that passes at each end, and what is said of the first that
+does not."""
 
 import numpy as np
 import pytest
@@ -72,12 +73,18 @@ def test_json_has_neither_nan_nor_depth_without_end():
     for wrong in ("NaN", '{"a": Infinity}', "[" * 100_000, "{", '"\\ud800"', ""):
         with pytest.raises(Damaged, match="it is not JSON"):
             decoding.from_json(wrong, object, "it")
-    for odd, said in (("[]", "it: Expected `object`"), ('{"a": "x"}', "it"), (" " * 2**20 + "{}", "length")):
+    for odd, said in (
+        ("[]", "it: Expected `object`"),
+        ('{"a": "x"}', "it"),
+        (" " * 2**20 + "{}", "length"),
+    ):
         with pytest.raises(Damaged, match=said):
             decoding.from_json(odd, dict[str, int], "it")
     for depth in range(100, 1200, 50):
         try:
-            decoding.convert_rows([("[" * depth + "]" * depth,)], "it", {"a": decoding.Annotated[list, JSON]})
+            decoding.convert_rows(
+                [("[" * depth + "]" * depth,)], "it", {"a": decoding.Annotated[list, JSON]}
+            )
         except Damaged:
             return
     raise AssertionError("no depth was refused")

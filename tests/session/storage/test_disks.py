@@ -1,5 +1,5 @@
-"""Sessions on disks that are read-only or full, and on file systems without locks or shared memory: they are
-read where that is possible, and otherwise the true cause is told in a line."""
+"""Sessions on disks that are read-only or full, and on file systems without locks or shared memory:
+they are read where that is possible, and otherwise the true cause is told in a line."""
 
 import contextlib
 import errno
@@ -35,7 +35,8 @@ NAMED = "named in the log"
 
 @pytest.fixture
 def killed(trained, tmp_path):
-    """Copies into a folder a session whose trainer was killed: its last commit is in the log alone."""
+    """Copies into a folder a session whose trainer was killed: its last commit is in the log
+    alone."""
 
     def copy(folder, endings):
         with contextlib.closing(connect(trained)) as db:
@@ -70,9 +71,15 @@ needs_mounts = pytest.mark.skipif(
     reason="needs Linux, and root, to mount disks",
 )
 READING = [
-    ["status"], ["topics", "--top", "3"], ["articles", "--topic", "0"], ["history"], ["export", "topics"],
-    ["export", "metrics"], ["vocab", "show"], ["similar", "document 500"],
-]  # fmt: skip
+    ["status"],
+    ["topics", "--top", "3"],
+    ["articles", "--topic", "0"],
+    ["history"],
+    ["export", "topics"],
+    ["export", "metrics"],
+    ["vocab", "show"],
+    ["similar", "document 500"],
+]
 WRITING = [
     ["topics", "rename", "0", "birds"],
     ["topics", "hide", "0"],
@@ -82,7 +89,9 @@ WRITING = [
 
 
 @needs_mounts
-@pytest.mark.parametrize("endings", [(), ("-wal",), ("-wal", "-shm")], ids=["", "log", "log and index"])
+@pytest.mark.parametrize(
+    "endings", [(), ("-wal",), ("-wal", "-shm")], ids=["", "log", "log and index"]
+)
 @pytest.mark.parametrize("way", ["remounted", "bound"])
 def test_a_read_only_disk(killed, tmp_path, way, endings):
     disk, files = tmp_path / "disk", tmp_path / "files"
@@ -98,7 +107,10 @@ def test_a_read_only_disk(killed, tmp_path, way, endings):
         "bound": (f"mount --bind {files} {disk}", f"mount -o remount,bind,ro {disk}"),
     }
     named = ["--session", str(disk / "s.db")]
-    copies = [["backup", str(tmp_path / "copy.db")], ["export", "model", "-o", str(tmp_path / "m.npz")]]
+    copies = [
+        ["backup", str(tmp_path / "copy.db")],
+        ["export", "model", "-o", str(tmp_path / "m.npz")],
+    ]
     reads, writes = [*READING, *copies], [*WRITING, ["export", "topics", "-o", str(disk / "x.csv")]]
     writes.append(["backup", str(disk / "y.db")])
     commands = [[*words, *named] for words in (*reads, *writes)]
@@ -200,7 +212,14 @@ def shim(tmp_path_factory):
     ],
 )
 def test_a_file_system_that_lacks_what_a_session_needs(
-    shim, killed, corpus, tmp_path, lacks, says, reads, writes
+    shim,
+    killed,
+    corpus,
+    tmp_path,
+    lacks,
+    says,
+    reads,
+    writes,
 ):
     folder = tmp_path / "share"
     folder.mkdir()
@@ -252,7 +271,10 @@ def test_a_trainer_without_locks_says_so_and_leaves_no_lock(tmp_path, monkeypatc
 
     path = tmp_path / "s.db"
     monkeypatch.setattr(fcntl, "flock", refuses)
-    with pytest.raises(SessionError, match="on a file system that cannot lock files"), TrainerLock(path):
+    with (
+        pytest.raises(SessionError, match="on a file system that cannot lock files"),
+        TrainerLock(path),
+    ):
         pass
     assert not lock_path(path).exists()
     assert not any(path.with_name(f"s.db{ending}").exists() for ending in BESIDE)

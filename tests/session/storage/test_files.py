@@ -1,6 +1,7 @@
 """Files and folders that take the place of others whole, or not at all; and what a file ends with.
 
-What a killed process leaves half-written is deleted by the next that writes there, and nothing else.
+What a killed process leaves half-written is deleted by the next that writes there, and nothing
+else.
 """
 
 import errno
@@ -17,7 +18,13 @@ import pytest
 from tests.session.rows import WORDS, row, settings
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage import writer as stores
-from wikitopics.session.storage.files import draft_of, last_line, left_behind, replacing, replacing_folder
+from wikitopics.session.storage.files import (
+    draft_of,
+    last_line,
+    left_behind,
+    replacing,
+    replacing_folder,
+)
 
 
 def write(target, *names):
@@ -103,7 +110,10 @@ def test_a_kill_at_any_instant_loses_no_folder_that_is_being_replaced(tmp_path, 
             continue
         monkeypatch.chdir(tmp_path)
         told = cli("doctor", "--offline").out
-        assert "set aside by a killed `export`, which the next `export` to the same folder puts back" in told
+        assert (
+            "set aside by a killed `export`, which the next `export` to the same folder puts back"
+            in told
+        )
         with pytest.raises(ZeroDivisionError), replacing_folder(target, "model"):
             raise ZeroDivisionError
         assert (target / "model").read_text() in ("old", "new")
@@ -124,7 +134,9 @@ def test_two_that_write_one_file_never_mix(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["file", "session"])
-def test_a_folder_whose_names_cannot_be_synced_holds_the_file_all_the_same(tmp_path, monkeypatch, kind):
+def test_a_folder_whose_names_cannot_be_synced_holds_the_file_all_the_same(
+    tmp_path, monkeypatch, kind
+):
     real, refused = os.fsync, []
 
     def fsync(descriptor):
@@ -177,14 +189,25 @@ main()
     ],
     ids=["articles", "gensim", "backup", "report", "train"],
 )
-def test_what_a_killed_command_leaves_goes_with_the_next(command, packages, trained, corpus, tmp_path, spawn):
+def test_what_a_killed_command_leaves_goes_with_the_next(
+    command,
+    packages,
+    trained,
+    corpus,
+    tmp_path,
+    spawn,
+):
     for package in packages:
         pytest.importorskip(package)
     out = tmp_path / "out"
     out.mkdir()
     words: list[str] = []
     for word in command:
-        words += [*corpus.options(), "--topics", "2"] if word == "CORPUS" else [word.replace("OUT", str(out))]
+        words += (
+            [*corpus.options(), "--topics", "2"]
+            if word == "CORPUS"
+            else [word.replace("OUT", str(out))]
+        )
     killed = spawn(*words, program=("-c", KILLED))
     told = killed.communicate()[1]
     assert killed.returncode == -signal.SIGKILL, told
@@ -226,7 +249,9 @@ def test_of_others_nothing_is_deleted_and_doctor_names_it(tmp_path, cli, monkeyp
         file.write(b"x")
     assert {*left, name, "mine", "x", "y"} <= set(os.listdir(folder))
     assert (mine / "thesis").exists()
-    told = {one["check"]: one for one in json.loads(cli("doctor", "--offline", "--json").out)}["leftovers"]
+    told = {one["check"]: one for one in json.loads(cli("doctor", "--offline", "--json").out)}[
+        "leftovers"
+    ]
     assert told["ok"]
     assert all(str(folder / one) in told["detail"] for one in left)
     assert str(folder / name) not in told["detail"].split(", ")

@@ -20,13 +20,36 @@ TITLES = [
     "two\nlines\r\nand\x0bmore",
     "[bold]loud[/bold] [/x] [link=http://evil]",
     "\u202egnp.exe\u2066",
-    "=HYPERLINK(\"http://evil\")",
-    "+1", "-1", "@SUM(A1)", "＝1+1", "\t=1", "\r=1", "\n=1", "A\r=cmd|' /C calc'!A0",
-    "a;=cmd|' /C calc'!A0", " =1+1", "\u00a0\u3000＝1", 'b; "=1"', "c\t-1", "d\n@x", "e, =f", "1;2-3", "x =y",
+    '=HYPERLINK("http://evil")',
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "＝1+1",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "A\r=cmd|' /C calc'!A0",
+    "a;=cmd|' /C calc'!A0",
+    " =1+1",
+    "\u00a0\u3000＝1",
+    'b; "=1"',
+    "c\t-1",
+    "d\n@x",
+    "e, =f",
+    "1;2-3",
+    "x =y",
     "'; DROP TABLE articles; --",
-    "../../etc/passwd", "nul\0byte", "comma, \"quote\"", "", " ", "%s {0} %(x)s",
-    "雪だるま ☃ 😀", "x" * 3000, "\x9b31m", "\u2028\u2029\x85",
-]  # fmt: skip
+    "../../etc/passwd",
+    "nul\0byte",
+    'comma, "quote"',
+    "",
+    " ",
+    "%s {0} %(x)s",
+    "雪だるま ☃ 😀",
+    "x" * 3000,
+    "\x9b31m",
+    "\u2028\u2029\x85",
+]
 CALLED = [title or f"document {2**40 + 2 + i}" for i, title in enumerate(TITLES)]
 """What has no title is called by its number."""
 ACTS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -34,7 +57,12 @@ ACTS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-
 
 @pytest.fixture
 def hostile(corpus, new_session, home):
-    path = new_session(home / "default.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=2)
+    path = new_session(
+        home / "default.db",
+        corpus,
+        model=("lda:topics=3,batch_size=64",),
+        held_out=2,
+    )
     n = len(TITLES) + 2
     titles = "held \x1b[31m", "=held", *TITLES
     more = {"titles": titles, "position": {"document": n}, "lap": 0.5}
@@ -60,7 +88,9 @@ def test_nothing_acts_on_the_terminal(cli, hostile):
 def test_json_has_every_title_whole(cli, hostile):
     rows = json.loads(cli("export", "articles", "--format", "json").out)
     assert [row["title"] for row in rows] == CALLED
-    about = [json.loads(cli("articles", "--topic", k, "--limit", 99, "--json").out) for k in range(3)]
+    about = [
+        json.loads(cli("articles", "--topic", k, "--limit", 99, "--json").out) for k in range(3)
+    ]
     assert sorted(row["title"] for found in about for row in found) == sorted(CALLED)
     assert all(row["page_id"] > 2**40 for row in rows)
     assert all(row["revision_id"] == 2**50 for row in rows)
@@ -85,7 +115,15 @@ def test_csv_disarms_formulas_and_nothing_else(cli, hostile, tmp_path):
     }
     expected = [within.get(title, after) for title, after in zip(CALLED, expected, strict=True)]
     assert [row["title"] for row in rows] == expected
-    assert list(rows[0]) == ["page_id", "title", "revision_id", "words", "model", "topic", "proportion"]
+    assert list(rows[0]) == [
+        "page_id",
+        "title",
+        "revision_id",
+        "words",
+        "model",
+        "topic",
+        "proportion",
+    ]
 
 
 def test_all_adds_the_role_and_the_rest(cli, hostile):
@@ -100,4 +138,6 @@ def test_titles_are_found_as_text(hostile):
     with SessionReader(hostile) as reader:
         for text in ("%", "_", "DROP TABLE", "\\", "☃", "[/x]"):
             found = [article.title for article in reader.find_articles(text, 100)]
-            assert sorted(found) == sorted(t for t in ["held \x1b[31m", "=held", *TITLES] if text in t), text
+            assert sorted(found) == sorted(
+                t for t in ["held \x1b[31m", "=held", *TITLES] if text in t
+            ), text

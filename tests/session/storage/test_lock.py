@@ -76,7 +76,10 @@ def test_a_lock_that_is_no_plain_file_of_ours_is_refused_and_left_alone(path, tm
     else:
         lock.symlink_to(precious if kind == "link" else tmp_path / "new")
     assert owner_pid(path) is None
-    with pytest.raises(SessionError, match=r"cannot write .*s\.db\.lock: .*remove it"), TrainerLock(path):
+    with (
+        pytest.raises(SessionError, match=r"cannot write .*s\.db\.lock: .*remove it"),
+        TrainerLock(path),
+    ):
         pass
     assert precious.read_text() == "years of work"
     assert not (tmp_path / "new").exists()
@@ -95,5 +98,8 @@ def test_any_text_in_a_lock_file_is_survived(path, text):
 
 
 def test_no_folder_is_one_line(tmp_path):
-    with pytest.raises(SessionError, match=r"cannot write .*no such file"), TrainerLock(tmp_path / "no/s.db"):
+    with (
+        pytest.raises(SessionError, match=r"cannot write .*no such file"),
+        TrainerLock(tmp_path / "no/s.db"),
+    ):
         pass

@@ -18,7 +18,9 @@ def test_the_largest_are_kept_to_within_half_a_hundredth(n_topics):
     kept = Proportions.of(theta)
     data = kept.to_bytes()
     assert len(data) <= 300 * (1 + MOST_KEPT * (2 if n_topics <= 256 else 3))
-    again = Proportions.from_blocks([(kept[:100].to_bytes(), 100), (kept[100:].to_bytes(), 200)], n_topics)
+    again = Proportions.from_blocks(
+        [(kept[:100].to_bytes(), 100), (kept[100:].to_bytes(), 200)], n_topics
+    )
     assert again.to_bytes() == data
     starts, values = again.indptr(), again.values()
     for row in range(300):
@@ -59,7 +61,10 @@ def test_the_leading_topics_of_some_articles(tmp_path):
         found = reader.leading_topics("lda", [*recent, 1, 10**9], 2)
         assert found.keys() == recent.keys()
         for seq, ((topic, part), (_, second)) in found.items():
-            assert (topic, round(part, 1)) == (recent[seq].topics[0][1], round(recent[seq].topics[0][2], 1))
+            assert (topic, round(part, 1)) == (
+                recent[seq].topics[0][1],
+                round(recent[seq].topics[0][2], 1),
+            )
             assert second <= part
 
 

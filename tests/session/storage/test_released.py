@@ -1,10 +1,12 @@
-"""A session of 1.0.0 or 1.1.0 is read as it lies; to go on training, it becomes one of today's format, whole
-or not at all, and nobody sees a difference.
+"""A session of 1.0.0 or 1.1.0 is read as it lies; to go on training, it becomes one of today's
+format, whole or not at all, and nobody sees a difference.
 
-`releases/1.0.0.sqlite.gz` is one that 1.0.0 trained over `wiki.xml.bz2`, a dump of 600 articles over 60
+`releases/1.0.0.sqlite.gz` is one that 1.0.0 trained over `wiki.xml.bz2`, a dump of 600 articles
+over 60
 words with five planted topics: `--model lda:topics=5 --model scvb0:topics=5 --model hdp:topics=10
---batch-size 64 --held-out 40 --keep-counts --seed 1`. It was stopped after 320 articles, with 122 counted and
-not yet trained, and topic 1 of its first model is called birds. Only the paths in it were changed.
+--batch-size 64 --held-out 40 --keep-counts --seed 1`. It was stopped after 320 articles, with 122
+counted and not yet trained, and topic 1 of its first model is called birds. Only the paths in it
+were changed.
 """
 
 import contextlib
@@ -41,7 +43,11 @@ SEEN = [
     *[["export", what, *form] for what in EXPORTS for form in ([], ["--format", "json"])],
     ["export", "articles", "--all"],
     *[["topics", "--json", "--all", "--top", "25", "--model", model] for model in MODELS],
-    *[["articles", "--topic", k, "--json", "--limit", "99", "--model", m] for m in MODELS for k in range(5)],
+    *[
+        ["articles", "--topic", k, "--json", "--limit", "99", "--model", m]
+        for m in MODELS
+        for k in range(5)
+    ],
     *[["similar", "Title 79", "--json", "--model", model] for model in MODELS],
     *[["infer", "TEXT", "--json", "--model", model] for model in MODELS],
 ]
@@ -59,7 +65,11 @@ READ = [
 def seen(cli, tmp_path):
     """Everything that these commands print of the session, which they leave as it is."""
     (tmp_path / "text").write_text("aaa aab aac aad")
-    places = {"TEXT": tmp_path / "text", "OUT": tmp_path / "out.npz", "COPY.db": tmp_path / "copy.db"}
+    places = {
+        "TEXT": tmp_path / "text",
+        "OUT": tmp_path / "out.npz",
+        "COPY.db": tmp_path / "copy.db",
+    }
 
     def see(session, commands=SEEN):
         before, found = session.read_bytes(), {}
@@ -85,14 +95,19 @@ def version(path):
 
 def find_dump(path):
     """The dump has moved."""
-    change = "UPDATE settings SET value = json_set(value, '$.dump[0]', ?) WHERE key = 'source_options'"
+    change = (
+        "UPDATE settings SET value = json_set(value, '$.dump[0]', ?) WHERE key = 'source_options'"
+    )
     sql(path, change, str(RELEASES / "wiki.xml.bz2"))
 
 
 def read_in_order(path):
     """As if the dump had been read in the order of the file, to its end."""
     find_dump(path)
-    sql(path, "UPDATE settings SET value = json_remove(value, '$.order') WHERE key = 'source_options'")
+    sql(
+        path,
+        "UPDATE settings SET value = json_remove(value, '$.order') WHERE key = 'source_options'",
+    )
     size = (RELEASES / "wiki.xml.bz2").stat().st_size
     position = {"size": size, "articles": 482, "first": 40, "threshold": -1, "read": 482}
     position |= {"file": 0, "offset": size, "skip": 0}
@@ -118,7 +133,9 @@ def settings(path):
         return reader.settings().as_json()
 
 
-@pytest.mark.parametrize("steps", [{}, {"kappa": "adaptive"}], ids=["", "adaptive steps were asked for"])
+@pytest.mark.parametrize(
+    "steps", [{}, {"kappa": "adaptive"}], ids=["", "adaptive steps were asked for"]
+)
 def test_training_goes_on(cli, counted_here, released, steps):
     read_in_order(released)
     lda, scvb0, hdp = settings(released)["models"]
@@ -167,10 +184,16 @@ def test_nobody_sees_a_difference(seen, released):
     with SessionReader(released) as reader:
         for state, name in zip(states, MODELS, strict=True):
             now = reader.model_state(name)
-            assert {key: str(value) for key, value in now.items()} == {k: str(v) for k, v in state.items()}
-    made = {name for (name,) in sql(released, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+            assert {key: str(value) for key, value in now.items()} == {
+                k: str(v) for k, v in state.items()
+            }
+    made = {
+        name for (name,) in sql(released, "SELECT name FROM sqlite_master WHERE type = 'table'")
+    }
     assert made == {table for table, *_ in schema()}
-    orders = sql(released, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'by_topic_of_model_%'")
+    orders = sql(
+        released, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'by_topic_of_model_%'"
+    )
     assert orders == [(len(MODELS),)]
 
 
@@ -213,7 +236,9 @@ def test_a_kill_at_any_statement_leaves_the_old_file_or_the_new_one(cli, seen, r
     before, whole, codes = seen(released), released.read_bytes(), []
     for statement in (*range(4, 17, 2), 1000):
         released.write_bytes(whole)
-        run = subprocess.run([sys.executable, "-c", KILLED, str(released), str(statement)], check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", KILLED, str(released), str(statement)], check=False
+        )
         codes.append(run.returncode)
         assert version(released) in (FIRST_RELEASED, VERSION)
         formats.upgrade(released) if version(released) != VERSION else None
@@ -257,7 +282,11 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
 def of_1_1(trained):
     """The session as 1.1.0 would have left it."""
     columns = ("models DROP COLUMN meetings", "control DROP COLUMN hurry")
-    for change in ("DROP TABLE areas", *(f"ALTER TABLE {one}" for one in columns), "PRAGMA user_version = 9"):
+    for change in (
+        "DROP TABLE areas",
+        *(f"ALTER TABLE {one}" for one in columns),
+        "PRAGMA user_version = 9",
+    ):
         sql(trained, change)
     return trained
 

@@ -1,4 +1,5 @@
-"""A session's tables are those of the fixed list; what an attacker or a careless hand adds is refused."""
+"""A session's tables are those of the fixed list; what an attacker or a careless hand adds is
+refused."""
 
 import contextlib
 import json
@@ -19,7 +20,10 @@ HARMLESS = {
     "vacuumed": "VACUUM",
 }
 AS_VIRTUAL = "CREATE VIRTUAL TABLE events USING fts5(id, at, level, message)"
-CONTROL = "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER,"
+CONTROL = (
+    "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save "
+    "INTEGER,"
+)
 REFUSED = {
     "sql is a blob": "UPDATE sqlite_master SET sql = CAST(sql AS BLOB) WHERE name = 'settings'",
     "a forged root page": "DROP TABLE events; INSERT INTO sqlite_master VALUES ('table', 'events', 'events', "
@@ -46,7 +50,9 @@ REFUSED = {
     "an index with a condition": "CREATE INDEX mine ON articles (words) WHERE words > 1",
     "an order by something else": "DROP INDEX by_topic_of_model_0;"
     " CREATE INDEX by_topic_of_model_0 ON articles (substr(topics, 1, abs(words)))",
-    "an order without a name": "UPDATE sqlite_master SET name = x'00' WHERE name = 'by_topic_of_model_0'",
+    "an order without a name": (
+        "UPDATE sqlite_master SET name = x'00' WHERE name = 'by_topic_of_model_0'"
+    ),
     "an order of another name": "CREATE INDEX mine ON articles (substr(topics, 1, 4))",
     "a unique index": "CREATE UNIQUE INDEX mine ON articles (seq, title)",
     "no utf-8": "UPDATE sqlite_master SET sql = CAST(x'ff' || sql AS TEXT) WHERE name = 'settings'",
@@ -72,7 +78,13 @@ def test_what_is_harmless_passes(request, session, script, cli):
 
 
 @pytest.mark.parametrize("script", REFUSED.values(), ids=REFUSED)
-def test_anything_else_is_one_line_everywhere_and_can_be_deleted(script, trained, home, cli, one_line):
+def test_anything_else_is_one_line_everywhere_and_can_be_deleted(
+    script,
+    trained,
+    home,
+    cli,
+    one_line,
+):
     change(trained, script)
     before = trained.read_bytes()
     one_line(cli("status"), 5, "damaged")
@@ -91,7 +103,12 @@ def test_anything_else_is_one_line_everywhere_and_can_be_deleted(script, trained
 
 
 @pytest.mark.parametrize("version", [-1, 0, 1, FIRST_RELEASED - 1])
-def test_a_file_of_before_the_first_release_is_refused_and_stays_as_it_is(version, trained, cli, one_line):
+def test_a_file_of_before_the_first_release_is_refused_and_stays_as_it_is(
+    version,
+    trained,
+    cli,
+    one_line,
+):
     change(trained, f"PRAGMA user_version = {version}")
     before = trained.read_bytes()
     for command in (["status"], ["train"], ["export", "topics"], ["topics", "rename", "1", "x"]):
@@ -107,7 +124,10 @@ def test_a_table_of_a_pragmas_name_hides_nothing(trained):
     with contextlib.closing(sqlite3.connect(trained)) as db:
         every = "sqlite_master m, pragma_table_xinfo(m.name) c WHERE m.type = 'table'"
         columns = db.execute(f"SELECT m.name, c.* FROM {every}").fetchall()
-        db.execute("CREATE TABLE pragma_table_xinfo (x, cid, name, type, [notnull], dflt_value, pk, hidden)")
+        db.execute(
+            "CREATE TABLE pragma_table_xinfo (x, cid, name, type, [notnull], dflt_value, pk, "
+            "hidden)"
+        )
         db.executemany("INSERT INTO pragma_table_xinfo VALUES (?, ?, ?, ?, ?, ?, ?, ?)", columns)
         db.commit()
     with pytest.raises(NotASession):

@@ -72,7 +72,10 @@ def test_flow_and_events_are_bounded(path, monkeypatch):
 
 
 def test_what_a_trainer_says_comes_back_whole(path):
-    first, numbers = (9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096), (1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9)
+    first, numbers = (
+        (9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096),
+        (1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9),
+    )
     later = (1e9, 2e9, True, False, ((1e9, "429"),), 90.0)
     said, nothing = TrainerActivity(*first, True, "network", *numbers, *later), TrainerActivity()
     names = [field.name for field in dataclasses.fields(said)]
@@ -118,10 +121,22 @@ def test_the_keys_that_older_screens_read_stay(path):
     said = json.loads(activity)
     assert said["errors"] == [[1e9, "429"]]
     assert said.keys() >= {
-        "article_limit", "waiting_for", "waiting_until", "bound_by", "crawl_rate", "train_rate", "requests",
-        "requests_last_minute", "allowed_per_minute", "latency_seconds", "batch_pages", "retries",
-        "throttled", "errors", "process",
-    }  # fmt: skip
+        "article_limit",
+        "waiting_for",
+        "waiting_until",
+        "bound_by",
+        "crawl_rate",
+        "train_rate",
+        "requests",
+        "requests_last_minute",
+        "allowed_per_minute",
+        "latency_seconds",
+        "batch_pages",
+        "retries",
+        "throttled",
+        "errors",
+        "process",
+    }
 
 
 def test_a_trainer_that_cannot_write_for_a_full_disk_is_waiting(path, monkeypatch):

@@ -1,4 +1,5 @@
-"""The store: sessions are made whole or not at all, and so is every commit; how large they become."""
+"""The store: sessions are made whole or not at all, and so is every commit; how large they
+become."""
 
 import os
 import sqlite3
@@ -74,7 +75,9 @@ def test_a_file_that_came_while_the_session_was_made_is_not_overwritten(tmp_path
 def test_what_sqlite_left_of_a_deleted_session_is_no_part_of_the_next(path, tmp_path):
     with closing(SessionWriter(path)) as store:
         store.commit(Progress(articles=1, held_out=1, crawled=2), changes(1, 2), 1)
-        logs = {ending: path.with_name(path.name + ending).read_bytes() for ending in ("-wal", "-shm")}
+        logs = {
+            ending: path.with_name(path.name + ending).read_bytes() for ending in ("-wal", "-shm")
+        }
         path.unlink()  # as by a user, of a session whose trainer was killed
     for ending, data in logs.items():
         path.with_name(path.name + ending).write_bytes(data)
@@ -88,7 +91,9 @@ def test_what_sqlite_left_of_a_deleted_session_is_no_part_of_the_next(path, tmp_
 
 def test_a_session_or_folder_that_cannot_be_made_is_one_line_and_leaves_nothing(tmp_path):
     with pytest.raises(SessionError):
-        stores.create(tmp_path / "s.db", settings(), stores.Beginning(WORDS, [row() | {"arrays": object()}]))
+        stores.create(
+            tmp_path / "s.db", settings(), stores.Beginning(WORDS, [row() | {"arrays": object()}])
+        )
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_text("")
     with pytest.raises(SessionError, match=r"cannot create .*: (Not a directory|File exists)"):
@@ -97,10 +102,20 @@ def test_a_session_or_folder_that_cannot_be_made_is_one_line_and_leaves_nothing(
 
 def test_what_is_committed_is_there_for_the_next_trainer(path):
     progress = Progress(
-        articles=3, tokens=4, held_out=2, crawled=9, pending=1, skipped=3, minibatches=1, pending_offset=1,
-        skips={"disambiguation": 2, "no known word": 1}, position={"cursor": {"a": "b"}},
-        lap=0.5, elapsed_seconds=2.5, bytes_read=2**40,
-    )  # fmt: skip
+        articles=3,
+        tokens=4,
+        held_out=2,
+        crawled=9,
+        pending=1,
+        skipped=3,
+        minibatches=1,
+        pending_offset=1,
+        skips={"disambiguation": 2, "no known word": 1},
+        position={"cursor": {"a": "b"}},
+        lap=0.5,
+        elapsed_seconds=2.5,
+        bytes_read=2**40,
+    )
     with closing(SessionWriter(path)) as store:
         store.commit(progress, changes(5, 6), 1)
     with closing(SessionWriter(path)) as store:
@@ -112,7 +127,10 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
         assert pending.page_ids.tolist() == [5, 6]
         assert (store.held_out().page_ids.tolist(), store.points("metrics")) == ([5, 6], [64])
     with SessionReader(path) as reader:
-        found, lda = [(a.seq, a.page_id, a.topics) for a in reader.recent_articles()], (("lda", 0, 0.75),)
+        found, lda = (
+            [(a.seq, a.page_id, a.topics) for a in reader.recent_articles()],
+            (("lda", 0, 0.75),),
+        )
         assert found == [(4, 6, lda), (3, 5, lda), (2, 6, ()), (1, 5, ())]
 
 
@@ -134,7 +152,10 @@ def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path,
         before = dump(path)
         progress.articles = 2
         event = "UPDATE" if table in ("models", "progress") else "INSERT"
-        sql(path, f"CREATE TRIGGER no BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END")
+        sql(
+            path,
+            f"CREATE TRIGGER no BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END",
+        )
         with pytest.raises(SessionError, match="no"):
             store.commit(progress, changes(2, number=2), 2)
         assert dump(path) == before
@@ -202,7 +223,9 @@ def test_nothing_lies_beside_a_closed_session_and_a_later_chmod_is_kept(path):
 
 def test_a_value_may_take_a_mebibyte_where_no_more_is_expected_and_any_number_when_written():
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL)  # by another thread's reading, just now
+        connection.setlimit(
+            sqlite3.SQLITE_LIMIT_LENGTH, SMALL
+        )  # by another thread's reading, just now
         assert read_rows(connection, "SELECT length(zeroblob(1048576))") == [(2**20,)]
         with pytest.raises(sqlite3.DataError):
             read_rows(connection, "SELECT length(zeroblob(1048577))")
@@ -218,7 +241,9 @@ def kept(keep, **more):
 
 
 def growth(settings):
-    return (file_bytes(settings, 8_000, 65_000_000) - file_bytes(settings, 8_000, 7_000_000)) / 58_000_000
+    return (
+        file_bytes(settings, 8_000, 65_000_000) - file_bytes(settings, 8_000, 7_000_000)
+    ) / 58_000_000
 
 
 def test_only_where_all_are_kept_the_file_grows_most_by_word_counts():
@@ -241,7 +266,10 @@ def test_articles_take_about_what_is_expected(cli, corpus_of, home, monkeypatch)
 def test_a_model_may_be_as_large_as_four_arrays_of_its_topics():
     def state(arrays, more):
         topics = dict.fromkeys(map(str, range(arrays)), np.broadcast_to(0.0, (2_000, 100_000)))
-        return {**topics, "more": np.broadcast_to(0.0, more * 2**17)}  # MiB; none of it takes memory
+        return {
+            **topics,
+            "more": np.broadcast_to(0.0, more * 2**17),
+        }  # MiB; none of it takes memory
 
     check_size(state(4, 127), 2_000, 100_000)
     with pytest.raises(SessionError, match=r"at most 6,230 MB of such a model, not 6,231 MB"):

@@ -26,7 +26,12 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from wikitopics.session.training.stream import Stream
     from wikitopics.vocab import Vocabulary
 
-    path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
+    path = new_session(
+        tmp_path / "s.db",
+        corpus,
+        model=("lda:topics=3,batch_size=64",),
+        held_out=30,
+    )
     vocabulary = Vocabulary.from_words(corpus.words)
     # Tests wait for a heartbeat, or for the run to check its limits: make both come soon.
     monkeypatch.setattr("wikitopics.session.training.monitor.BEAT_SECONDS", 0.05)
@@ -53,7 +58,9 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
                     await meanwhile(one)
                 return await task
             finally:
-                if not task.done():  # the test has failed: no other is to stumble over what is left of it
+                if (
+                    not task.done()
+                ):  # the test has failed: no other is to stumble over what is left of it
                     task.cancel()
                     await asyncio.wait({task}, timeout=30)
                 await feed.close()
@@ -76,7 +83,8 @@ def sessions(tmp_path, corpus, new_session):
 
 @pytest.fixture
 def undisturbed(sessions, corpus, states):
-    """Trains a session at once, and others that die again and again: all must end alike. The first's path."""
+    """Trains a session at once, and others that die again and again: all must end alike. The
+    first's path."""
     import random
 
     from tests.session.training.driving import Driver, account

@@ -15,7 +15,12 @@ MODELS |= {"hdp": "hdp:topics=8,batch_size=16"}
 
 def block(file, start, stop, skips=None):
     position = {"document": min(stop, len(file))}
-    return replace(file.documents(start, stop), skips=skips or {}, position=position, lap=stop / len(file))
+    return replace(
+        file.documents(start, stop),
+        skips=skips or {},
+        position=position,
+        lap=stop / len(file),
+    )
 
 
 class Driver:
@@ -48,7 +53,11 @@ class Driver:
         elif self.next >= len(self.file):
             trainer.end_of_source()
         else:
-            more = max(1, trainer.missing) if self.chance is None else self.chance.choice([1, 7, 50, 130])
+            more = (
+                max(1, trainer.missing)
+                if self.chance is None
+                else self.chance.choice([1, 7, 50, 130])
+            )
             trainer.feed(block(self.file, self.next, self.next + more))
             self.next = min(self.next + more, len(self.file))
         assert account_holds(trainer.progress)
@@ -87,10 +96,14 @@ def account(path):
         status = reader.status()
         kept, counts = reader.recorded_articles(), reader.word_counts()
         trained = [a[0] for a in articles if a[2] == "trained"]
-        assert kept.page_ids.tolist() == (trained if reader.settings()[KEEP_ARTICLES] == "all" else [])
+        assert kept.page_ids.tolist() == (
+            trained if reader.settings()[KEEP_ARTICLES] == "all" else []
+        )
         assert counts.counts.sum() == status.tokens or status.passes > 1
         return {
-            "proportions": [reader.proportions(name, held_out=True).to_bytes() for name in reader.models()],
+            "proportions": [
+                reader.proportions(name, held_out=True).to_bytes() for name in reader.models()
+            ],
             "word counts": counts.to_bytes(),
             "trained": [a for a in articles if a[2] == "trained"],
             "held_out": [a for a in articles if a[2] == "held_out"],
@@ -101,7 +114,13 @@ def account(path):
             "history": {name: reader.snapshots(name) for name in reader.models()},
             "events": reader.topic_events(),
             "log": [event.message for event in reader.events(10**6)],
-            "counts": (status.articles, status.held_out, status.crawled, status.pending, status.skipped),
+            "counts": (
+                status.articles,
+                status.held_out,
+                status.crawled,
+                status.pending,
+                status.skipped,
+            ),
             "tokens": status.tokens,
             "state": status.state,
         }

@@ -30,7 +30,13 @@ def store(tmp_path):
 
 def block(*page_ids, skips=None):
     position = {"page": page_ids[-1]}
-    return replace(documents(*page_ids), lexicon=("bb",), skips=skips or {}, position=position, lap=0.5)
+    return replace(
+        documents(*page_ids),
+        lexicon=("bb",),
+        skips=skips or {},
+        position=position,
+        lap=0.5,
+    )
 
 
 def test_what_is_collected_and_what_is_skipped_is_counted(store):
@@ -107,7 +113,10 @@ def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(monkeypatch):
         told = save_user_copy("mine", words)
     assert told.startswith("it could not be saved for other sessions: cannot write ")
     assert told.endswith(": No space left on device")
-    assert save_user_copy("mine", words) == "it is saved for other sessions: `wikitopics vocab show mine`"
+    assert (
+        save_user_copy("mine", words)
+        == "it is saved for other sessions: `wikitopics vocab show mine`"
+    )
     assert load_vocabulary("mine").words == WORDS
     with pytest.raises(UnknownVocabulary, match=r"'yours'\. Available: .*english.*, mine "):
         load_vocabulary("yours")

@@ -1,4 +1,5 @@
-"""Pages become counts in workers, in their order and each once; one that breaks its reader is skipped."""
+"""Pages become counts in workers, in their order and each once; one that breaks its reader is
+skipped."""
 
 import asyncio
 import gc
@@ -54,7 +55,8 @@ async def test_a_killed_worker_loses_no_page(corpus, memory):
 
 
 class Large:
-    """A hundred pages of 8 MiB in batches of their own, which take a while to end; notes what has ended."""
+    """A hundred pages of 8 MiB in batches of their own, which take a while to end; notes what has
+    ended."""
 
     def __init__(self):
         self.activity = Activity()
@@ -65,7 +67,9 @@ class Large:
         try:
             for number in range(1, 101):
                 self.fetched = number
-                yield PageBatch((Page(number, "Large", 1, "x" * (8 << 20), "text"),), {"page": number})
+                yield PageBatch(
+                    (Page(number, "Large", 1, "x" * (8 << 20), "text"),), {"page": number}
+                )
         finally:
             await asyncio.sleep(0.01)
             self.ended.append("batches")
@@ -177,7 +181,8 @@ def poisoned(words, poison):
 
 @pytest.fixture
 def feed_of(corpus):
-    """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
+    """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and
+    `hangs`."""
     workers = Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO}))
     return lambda poison: Intake(poisoned(corpus.words, poison), workers)
 
@@ -190,7 +195,12 @@ def feed_of(corpus):
         ("it hangs", "was killed, or took over"),
     ],
 )
-async def test_a_poison_page_is_left_empty_and_all_others_are_counted(feed_of, corpus, poison, reason):
+async def test_a_poison_page_is_left_empty_and_all_others_are_counted(
+    feed_of,
+    corpus,
+    poison,
+    reason,
+):
     feed = feed_of({25: poison})
     blocks = await blocks_of(feed)
     assert [block.position for block in blocks] == [{"page": n} for n in range(10, 61, 10)]
@@ -212,7 +222,8 @@ async def test_poison_in_several_blocks(feed_of):
 
 
 @pytest.mark.parametrize(
-    ("good", "together", "ends"), [(range(4, 61, 4), 60, False), (range(4, 40, 4), 60, True), ((), 2, True)]
+    ("good", "together", "ends"),
+    [(range(4, 61, 4), 60, False), (range(4, 40, 4), 60, True), ((), 2, True)],
 )
 async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, together, ends):
     def survive(fn, job):
@@ -226,7 +237,9 @@ async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, to
 
     async def batches(position):  # of several good ones, the order would depend on the machine
         for start in range(0, 60, together):
-            yield PageBatch(tuple(source.pages[start : start + together]), {"page": start + together})
+            yield PageBatch(
+                tuple(source.pages[start : start + together]), {"page": start + together}
+            )
 
     source = poisoned(corpus.words, {})
     source.batches = batches

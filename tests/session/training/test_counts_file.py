@@ -17,14 +17,20 @@ from wikitopics.session.storage.articles import insert_articles, renew_topics
 from wikitopics.session.storage.database import VERSION, script
 from wikitopics.session.training.counts_file import CountsFile
 
-GOOD = {"indptr": np.array([0, 2, 2, 3]), "word_ids": np.array([1, 4, 0]), "counts": np.array([1, 2, 3])}
+GOOD = {
+    "indptr": np.array([0, 2, 2, 3]),
+    "word_ids": np.array([1, 4, 0]),
+    "counts": np.array([1, 2, 3]),
+}
 GOOD |= {"n_words": np.array(5)}
 
 
 @pytest.fixture
 def counts_file():
     with contextlib.ExitStack() as stack:
-        yield lambda *args, **options: stack.enter_context(contextlib.closing(CountsFile(*args, **options)))
+        yield lambda *args, **options: stack.enter_context(
+            contextlib.closing(CountsFile(*args, **options))
+        )
 
 
 def write(path, **changes):
@@ -76,13 +82,19 @@ def test_a_file_known_before_is_not_read_through_again(counts_file, tmp_path):
 
 def test_another_file_in_its_place_is_read_through(counts_file, tmp_path):
     first = counts_file(write(tmp_path / "a.npz"), 5)
-    other = counts_file(write(tmp_path / "a.npz", counts=np.array([1, 2, 4])), 5, known=first.identity)
+    other = counts_file(
+        write(tmp_path / "a.npz", counts=np.array([1, 2, 4])), 5, known=first.identity
+    )
     assert other.identity != first.identity
     with pytest.raises(BadUsage, match="from 0 to 4"):
-        counts_file(write(tmp_path / "a.npz", word_ids=np.array([1, 5, 0])), 5, known=first.identity)
+        counts_file(
+            write(tmp_path / "a.npz", word_ids=np.array([1, 5, 0])), 5, known=first.identity
+        )
 
 
-def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line(counts_file, tmp_path):
+def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line(
+    counts_file, tmp_path
+):
     file = counts_file(write(tmp_path / "a.npz"), 5)
     (tmp_path / "a.npz").unlink()
     assert file.documents(0, 3).counts.tolist() == [1, 2, 3]
@@ -116,7 +128,10 @@ def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line
         ),
         *(({"word_ids": np.array(ids)}, "from 0 to 4") for ids in ([1, 5, 0], [-1, 4, 0])),
         ({"word_ids": np.array([1, 4.5, 0])}, "word_ids must be whole"),
-        *(({"indptr": np.array(n)}, "indptr must rise") for n in ([0, 3, 2, 3], [1, 2, 2, 3], [0, 2, 2, 4])),
+        *(
+            ({"indptr": np.array(n)}, "indptr must rise")
+            for n in ([0, 3, 2, 3], [1, 2, 2, 3], [0, 2, 2, 4])
+        ),
         ({"indptr": np.array([], np.int64)}, "indptr must rise"),
         ({"indptr": np.array(None, dtype=object)}, "not an .npz file"),
     ],
@@ -138,7 +153,17 @@ def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli):
     found = []
     for name, arrays in documents.items():
         counts, session = write(tmp_path / f"{name}.npz", **arrays), tmp_path / f"{name}.db"
-        cli.ok("train", "--counts", counts, "--vocab", vocabulary, "--topics", 2, "--session", session)
+        cli.ok(
+            "train",
+            "--counts",
+            counts,
+            "--vocab",
+            vocabulary,
+            "--topics",
+            2,
+            "--session",
+            session,
+        )
         found.append(cli("export", "topics", "--session", session).out)
     assert found[0] == found[1]
 
@@ -152,13 +177,30 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     ids = np.random.default_rng(0).integers(0, 8, (80, 6))
     sizes = np.arange(81) * 6
     np.savez(counts, indptr=sizes, word_ids=ids.ravel(), counts=np.ones(480, np.int64), n_words=8)
-    train = "train", "--counts", counts, "--topics", 2, "--passes", 1, "--keep-counts", "--vocab", words
+    train = (
+        "train",
+        "--counts",
+        counts,
+        "--topics",
+        2,
+        "--passes",
+        1,
+        "--keep-counts",
+        "--vocab",
+        words,
+    )
     assert cli(*train, "--articles", 40).code == 0
     assert cli(*train).code == 0
     assert cli("vocab", "show", "--session", "default").out == words.read_text()
     exported = list(csv.DictReader(io.StringIO(cli("export", "topics").out)))
     assert {row["word"].removeprefix("'") for row in exported} == {*ODD, "river", "hill"}
-    for command in (["topics", "--all"], ["topics", "--json"], ["export", "words"], ["history"], ["status"]):
+    for command in (
+        ["topics", "--all"],
+        ["topics", "--json"],
+        ["export", "words"],
+        ["history"],
+        ["status"],
+    ):
         assert cli(*command).code == 0
     assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
     text = tmp_path / "essay.txt"
@@ -201,7 +243,9 @@ def bomb(compression, header):
                 with archive.open(f"{name}.npy", "w") as member:
                     np.save(member, array)
         archive.writestr("counts.npy", header + bytes(2**24), compression, 1)
-        archive.getinfo("counts.npy").file_size = 2**30  # so says the directory, and nobody is to try
+        archive.getinfo("counts.npy").file_size = (
+            2**30
+        )  # so says the directory, and nobody is to try
     return buffer.getvalue()
 
 
@@ -215,7 +259,9 @@ def odd_header(text):
     """An array whose header is ``text``."""
     buffer = io.BytesIO(as_bytes(np.savez, **GOOD))
     with zipfile.ZipFile(buffer, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("counts.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+        archive.writestr(
+            "counts.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+        )
     return buffer.getvalue()
 
 
@@ -251,7 +297,9 @@ def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        pytest.param(bomb(zipfile.ZIP_DEFLATED, b""), "over 512 MB of compressed arrays", id="unpacked"),
+        pytest.param(
+            bomb(zipfile.ZIP_DEFLATED, b""), "over 512 MB of compressed arrays", id="unpacked"
+        ),
         pytest.param(bomb(zipfile.ZIP_LZMA, b""), "not an .npz file", id="another-compression"),
         pytest.param(
             bomb(zipfile.ZIP_STORED, b"\x93NUMPY\x02\x00" + (2**23).to_bytes(4, "little")),
@@ -259,11 +307,19 @@ def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):
             id="header",
         ),
         pytest.param(
-            as_bytes(**GOOD, **{str(i): GOOD["counts"] for i in range(1500)}), "too many arrays", id="many"
+            as_bytes(**GOOD, **{str(i): GOOD["counts"] for i in range(1500)}),
+            "too many arrays",
+            id="many",
         ),
     ],
 )
-def test_what_would_take_all_memory_is_never_unpacked(counts_file, tmp_path, monkeypatch, content, says):
+def test_what_would_take_all_memory_is_never_unpacked(
+    counts_file,
+    tmp_path,
+    monkeypatch,
+    content,
+    says,
+):
     path = tmp_path / "c.npz"
     path.write_bytes(content)
     read = zipfile.ZipExtFile.read
@@ -301,7 +357,9 @@ def write_lengths(path, lengths):
 def test_a_document_has_no_more_entries_than_there_are_words(counts_file, tmp_path):
     first = counts_file(write_lengths(tmp_path / "c.npz", [1, 5]), 5)
     assert first.documents(0, 2).words.tolist() == [1, 5]
-    with pytest.raises(BadUsage, match="document 1 has 6 entries"):  # though the file was known before
+    with pytest.raises(
+        BadUsage, match="document 1 has 6 entries"
+    ):  # though the file was known before
         counts_file(write_lengths(tmp_path / "c.npz", [1, 6]), 5, first.identity)
     long = write_lengths(tmp_path / "long.npz", [1, 5, 60_000_000])
     with pytest.raises(BadUsage, match=r"document 2 has 60,000,000 entries.*only 5 words"):
@@ -312,7 +370,17 @@ def test_a_minibatch_is_bounded(tmp_path, monkeypatch, cli):
     monkeypatch.setattr("wikitopics.session.training.counts_file.MOST_ENTRIES", 500)
     (tmp_path / "words.txt").write_text("aa\nbb\ncc\ndd\nee\n")
     counts = write_lengths(tmp_path / "c.npz", [5] * 2000)
-    train = ["train", "--counts", counts, "--vocab", tmp_path / "words.txt", "--topics", 2, "--held-out", 10]
+    train = [
+        "train",
+        "--counts",
+        counts,
+        "--vocab",
+        tmp_path / "words.txt",
+        "--topics",
+        2,
+        "--held-out",
+        10,
+    ]
     outcome = cli(*train, "--batch-size", 1024)
     assert outcome.code == 2
     assert "entries, more than the 500" in outcome.err.splitlines()[-1]
@@ -332,5 +400,7 @@ def test_the_topics_of_a_very_large_minibatch_are_inferred_again():
     zeros = np.zeros(len(seqs), np.intp)
     insert_articles(db, documents(*seqs), "trained", largest((zeros, zeros + 0.5)), seqs)
     renew_topics(db, seqs, largest((zeros + 1, zeros + 0.75)))
-    assert db.execute("SELECT DISTINCT topics FROM articles").fetchall() == [(pack(">HH", 1, 7500),)]
+    assert db.execute("SELECT DISTINCT topics FROM articles").fetchall() == [
+        (pack(">HH", 1, 7500),)
+    ]
     db.close()

@@ -12,14 +12,25 @@ from wikitopics.crawler.file_source import page_hash
 from wikitopics.crawler.source import Asked
 from wikitopics.session.training.vocabulary import file_documents
 
-WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
+WORDS = [
+    "river",
+    "mountain",
+    "church",
+    "football",
+    "election",
+    "theorem",
+    "village",
+    "painter",
+    "engine",
+]
 
 
 def dump(articles, streams=1):
     """A small dump, cut into so many streams wherever it falls."""
     pages = "".join(
         f"<page><title>T{i}</title><ns>0</ns><id>{i}</id><revision><id>{i}</id>"
-        f"<text>{WORDS[i % 9]} [[{WORDS[i * 7 % 9]}|{WORDS[i * 5 % 9]}]] it</text></revision></page>"
+        f"<text>{WORDS[i % 9]} [[{WORDS[i * 7 % 9]}|{WORDS[i * 5 % 9]}]] "
+        "it</text></revision></page>"
         for i in range(1, articles + 1)
     )
     whole = f"<mediawiki>{pages}</mediawiki>".encode()
@@ -30,7 +41,16 @@ def dump(articles, streams=1):
 @pytest.mark.parametrize("streams", [1, 90])
 def test_every_article_once_also_when_the_run_is_resumed(cli, tmp_path, streams):
     (tmp_path / "wiki.xml.bz2").write_bytes(dump(400, streams))
-    options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
+    options = (
+        "--source",
+        "dump",
+        "--dump",
+        tmp_path / "wiki.xml.bz2",
+        "--topics",
+        3,
+        "--batch-size",
+        16,
+    )
     assert cli("train", *options, "--articles", 100).code == 0
     assert cli("train", "--articles", 1000).code == 0
     status = cli.json("status")
@@ -45,9 +65,23 @@ def test_every_article_once_also_when_the_run_is_resumed(cli, tmp_path, streams)
 
 
 @pytest.mark.parametrize("together", [5, 400])
-def test_another_languages_vocabulary_comes_from_the_first_articles(cli, counted_here, tmp_path, together):
+def test_another_languages_vocabulary_comes_from_the_first_articles(
+    cli,
+    counted_here,
+    tmp_path,
+    together,
+):
     (tmp_path / "wiki.xml.bz2").write_bytes(multistream(range(1, 401), every=together, text=german))
-    options = ("--dump", tmp_path / "wiki.xml.bz2", "--lang", "de", "--topics", 3, "--batch-size", 64)
+    options = (
+        "--dump",
+        tmp_path / "wiki.xml.bz2",
+        "--lang",
+        "de",
+        "--topics",
+        3,
+        "--batch-size",
+        64,
+    )
     outcome = cli.ok("train", *options, "--vocab-articles", 200)
     assert "is built first, from the first 200 articles" in outcome.err
     words = {word.lower() for subject in SUBJECTS["de"] for word in subject.split()}
@@ -59,13 +93,27 @@ def test_another_languages_vocabulary_comes_from_the_first_articles(cli, counted
     assert status["articles"] > 300
 
 
-def test_a_dump_in_another_language_is_told_and_no_wrong_words_are_kept(cli, counted_here, tmp_path, home):
+def test_a_dump_in_another_language_is_told_and_no_wrong_words_are_kept(
+    cli,
+    counted_here,
+    tmp_path,
+    home,
+):
     (tmp_path / "wiki.xml.bz2").write_bytes(multistream(range(1, 401), text=german))
     options = ("--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--articles", 64)
     told = "is in 'de', but the session counts the words of the vocabulary"
     outcome = cli("train", *options, "--source", "dump")
     assert f"{told} 'english': start a new --session with --lang de" in outcome.err
-    outcome = cli.ok("train", *options, "--lang", "fr", "--vocab-articles", 200, "--session", "french")
+    outcome = cli.ok(
+        "train",
+        *options,
+        "--lang",
+        "fr",
+        "--vocab-articles",
+        200,
+        "--session",
+        "french",
+    )
     assert f"{told} 'dump'" in outcome.err
     assert "it is not saved for other sessions" in outcome.err
     assert not list((home / "vocabularies").glob("*"))
@@ -78,16 +126,29 @@ MAIN_PAGES = {
     "": "not an address",
 }
 """The main page of a wiki, by the name under which its vocabulary is kept."""
-ANOTHERS = {"de": "# rule 2", "dump": "# rule 2", "de-links": "# rule links", "dump-links": "# rule links"}
+ANOTHERS = {
+    "de": "# rule 2",
+    "dump": "# rule 2",
+    "de-links": "# rule links",
+    "dump-links": "# rule links",
+}
 
 
 @pytest.mark.parametrize("tokens", ["words", "links"])
 @pytest.mark.parametrize("wiki", MAIN_PAGES)
 @pytest.mark.parametrize("by_address", [False, True])
 def test_a_vocabulary_is_kept_under_the_name_of_its_wiki(
-    cli, counted_here, samples_are_shared, tmp_path, home, wiki, tokens, by_address
+    cli,
+    counted_here,
+    samples_are_shared,
+    tmp_path,
+    home,
+    wiki,
+    tokens,
+    by_address,
 ):
-    """A session over a dump of another wiki does not find it, even if the file has the same name."""
+    """A session over a dump of another wiki does not find it, even if the file has the same
+    name."""
     kept = f"{wiki}-links" if wiki and tokens == "links" else wiki
     folder = home / "vocabularies"
     folder.mkdir(parents=True)
@@ -100,7 +161,18 @@ def test_a_vocabulary_is_kept_under_the_name_of_its_wiki(
     (tmp_path / "dump.xml.bz2").write_bytes(data)
     with served({"/dump.xml.bz2": data}) as server:
         dump = f"{server.url}/dump.xml.bz2" if by_address else tmp_path / "dump.xml.bz2"
-        options = ("--dump", dump, "--lang", "de", "--tokens", tokens, "--topics", 3, "--vocab-articles", 200)
+        options = (
+            "--dump",
+            dump,
+            "--lang",
+            "de",
+            "--tokens",
+            tokens,
+            "--topics",
+            3,
+            "--vocab-articles",
+            200,
+        )
         outcome = cli.ok("train", *options, "--yes")
         assert "is built first, from the first 200 articles" in outcome.err
         assert {path.stem for path in set(folder.glob("*")) - before} == ({kept} if kept else set())
@@ -112,9 +184,21 @@ def test_a_vocabulary_is_kept_under_the_name_of_its_wiki(
 def test_a_vocabulary_of_a_sample_is_kept_by_its_session_alone(cli, counted_here, tmp_path, home):
     head = head_of(MAIN_PAGES["de"])
     (tmp_path / "wiki.xml.bz2").write_bytes(multistream(range(1, 401), text=german, head=head))
-    options = ("--dump", tmp_path / "wiki.xml.bz2", "--lang", "de", "--topics", 3, "--batch-size", 64)
+    options = (
+        "--dump",
+        tmp_path / "wiki.xml.bz2",
+        "--lang",
+        "de",
+        "--topics",
+        3,
+        "--batch-size",
+        64,
+    )
     outcome = cli.ok("train", *options, "--vocab-articles", 200)
-    told = "it is not saved for other sessions, for which it would have to come from at least 2,000 articles"
+    told = (
+        "it is not saved for other sessions, for which it would have to come from at least 2,000 "
+        "articles"
+    )
     assert told in outcome.err
     assert not list((home / "vocabularies").glob("*"))
     assert len(cli("vocab", "show", "--session", "default").out.splitlines()) > 20
@@ -148,7 +232,12 @@ def test_the_newest_dump_is_of_the_wikipedia_asked_for():
 
 
 def test_what_comes_once_builds_no_vocabulary(cli, one_line):
-    one_line(cli("train", "--dump", "-", "--lang", "de"), 2, "needs a vocabulary of de", "--vocab FILE")
+    one_line(
+        cli("train", "--dump", "-", "--lang", "de"),
+        2,
+        "needs a vocabulary of de",
+        "--vocab FILE",
+    )
 
 
 def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, tmp_path):
@@ -156,7 +245,16 @@ def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, tmp_path):
     middle = len(data) // 2
     data[middle : middle + 20] = bytes(20)
     (tmp_path / "wiki.xml.bz2").write_bytes(data)
-    options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
+    options = (
+        "--source",
+        "dump",
+        "--dump",
+        tmp_path / "wiki.xml.bz2",
+        "--topics",
+        3,
+        "--batch-size",
+        16,
+    )
     told = cli.ok("train", *options).err
     assert "damaged; " in told
     assert "lost" in told

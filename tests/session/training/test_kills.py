@@ -1,4 +1,5 @@
-"""A few stops of real trainers at random instants; benchmarks/experiments/kills.py makes hundreds."""
+"""A few stops of real trainers at random instants; benchmarks/experiments/kills.py makes
+hundreds."""
 
 from pathlib import Path
 
@@ -8,7 +9,8 @@ from benchmarks.experiments import kills
 from benchmarks.harness import ROOT
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/stat").exists(), reason="looks for orphans in /proc, and disks are made on Linux"
+    not Path("/proc/self/stat").exists(),
+    reason="looks for orphans in /proc, and disks are made on Linux",
 )
 
 

@@ -41,7 +41,14 @@ def test_minibatches_grow_from_64_to_the_batch_size_and_stay_there():
 
 
 def test_the_first_minibatches_and_a_million_articles_are_measured_like_those_of_any_session():
-    assert [n for n in range(1, 40) if measuring.Evaluations(1000).due(n, 0, 0)] == [1, 2, 4, 8, 16, 32]
+    assert [n for n in range(1, 40) if measuring.Evaluations(1000).due(n, 0, 0)] == [
+        1,
+        2,
+        4,
+        8,
+        16,
+        32,
+    ]
     rule = measuring.Evaluations(1000, at_least_every=10_000)
     assert rule.due(900, 909_500, 910_500)
     assert not rule.due(1_100, 1_109_500, 1_110_500)
@@ -49,9 +56,12 @@ def test_the_first_minibatches_and_a_million_articles_are_measured_like_those_of
 
 
 @pytest.mark.parametrize(
-    ("half_life", "often", "every"), [(None, None, 50_000), (5000, None, 5000), (None, 10_000, 10_000)]
+    ("half_life", "often", "every"),
+    [(None, None, 50_000), (5000, None, 5000), (None, 10_000, 10_000)],
 )
-def test_later_measurements_come_after_50_times_the_held_out_articles_or_sooner(half_life, often, every):
+def test_later_measurements_come_after_50_times_the_held_out_articles_or_sooner(
+    half_life, often, every
+):
     counts = [0, *stream(1024, 200_000)]
     due = measurements(measuring.Evaluations(1000, half_life, often), counts)
     assert {after // every for after in due} == {after // every for after in counts}
@@ -116,7 +126,11 @@ def test_a_night_of_snapshots_stays_small(batch_size, articles):
 @pytest.mark.parametrize(("batch_size", "articles"), [(64, 60_000), (16_384, 7_000_000)])
 def test_it_is_asked_at_each_half_doubling_what_became_of_topics(batch_size, articles):
     taken, kept = thinned_stream(batch_size, articles)
-    asked = [after for before, after in itertools.pairwise([0, *taken]) if measuring.look_due(before, after)]
+    asked = [
+        after
+        for before, after in itertools.pairwise([0, *taken])
+        if measuring.look_due(before, after)
+    ]
     assert asked == measuring.looks(taken) == measuring.looks(kept)
     assert [one for one in asked if one < 200] == [64, 128, 192]
     assert len(asked) <= 2 * math.log2(articles / 64) + 1
@@ -130,7 +144,13 @@ def snapshot(articles, firsts, shares=(1 / 13,) * 5):
     """Five topics, beside eight that lead with the first words there are."""
     firsts, shares = [*firsts, *[0] * 8], [*shares, *[1 / 13] * 8]
     ids = np.array([np.arange(first, first + 10) for first in firsts], np.int32)
-    return TopWords(0, articles, ids, np.tile(ORDER, (len(firsts), 1)), np.array(shares, np.float32))
+    return TopWords(
+        0,
+        articles,
+        ids,
+        np.tile(ORDER, (len(firsts), 1)),
+        np.array(shares, np.float32),
+    )
 
 
 FADED = [0.2, 0.1, 0.0838, 0.0002, 0.0]
@@ -189,14 +209,19 @@ def test_topics_that_are_forgotten_die_within_three_half_lives():
     faded = [snapshot(20_000 + 100 * n, [20, 40, 90, 63, 0], FADED) for n in range(1, 5)]
     born = [snapshot(10_000 + 100 * n, [20, 40, 90, 63, 0]) for n in range(1, 5)]
     forgetting = measuring.Chronicle("lda", WORDS, None, (), half_life=100)
-    assert [place for place, event in told(forgetting, [*born, *faded]) if "died" in event] == [20_300]
+    assert [place for place, event in told(forgetting, [*born, *faded]) if "died" in event] == [
+        20_300
+    ]
     assert not any("died" in event for _, event in told(chronicle(), [*born, *faded]))
 
 
 def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
     late = chronicle(None, STORY[5:10])
     assert (late.known.names[0], late.known.alive) == (name(20), {0, 2, 3})
-    assert told(late, STORY[10:]) == [(1024, f"#1 {name(80)} is born"), (2048, f"#3 {name(63)} died")]
+    assert told(late, STORY[10:]) == [
+        (1024, f"#1 {name(80)} is born"),
+        (2048, f"#3 {name(63)} died"),
+    ]
 
 
 def test_a_name_that_no_longer_suits_its_topic_is_not_shown():
@@ -230,7 +255,10 @@ def born(topic):
             [TopicEvent("lda", 4096, "split", 13, 46, "slavic"), born(1)],
             "#13 splits: #46 slavic · #1 w1 is born",
         ),
-        ([born(k) for k in range(12)], " · ".join(f"#{k} w{k} is born" for k in range(5)) + " · and 7 more"),
+        (
+            [born(k) for k in range(12)],
+            " · ".join(f"#{k} w{k} is born" for k in range(5)) + " · and 7 more",
+        ),
     ],
 )
 def test_a_line_a_snapshot(events, told):
@@ -243,18 +271,26 @@ METRIC = "prequential_log_likelihood"
 def measured(path):
     with SessionReader(path) as reader:
         rows = reader.all_metrics()
-    return {(model, articles): value for model, articles, _, _, metric, value in rows if metric == METRIC}
+    return {
+        (model, articles): value
+        for model, articles, _, _, metric, value in rows
+        if metric == METRIC
+    }
 
 
 def test_scores_before_training_survive_every_interruption(undisturbed):
     calm = undisturbed(seeds=1, model=tuple(f"{spec},half_life=300" for spec in MODELS.values()))
     with SessionReader(calm) as reader:
-        points = {articles for _, articles, _, _, metric, _ in reader.all_metrics() if metric == "npmi"}
+        points = {
+            articles for _, articles, _, _, metric, _ in reader.all_metrics() if metric == "npmi"
+        }
     assert measured(calm).keys() == {(name, count) for name in MODELS for count in points}
 
 
 def test_all_models_are_scored_where_one_forgets_and_none_where_none_does(sessions, corpus):
-    path = sessions("one", model=("lda:topics=3,batch_size=64", "scvb0:topics=3,batch_size=64,half_life=300"))
+    path = sessions(
+        "one", model=("lda:topics=3,batch_size=64", "scvb0:topics=3,batch_size=64,half_life=300")
+    )
     Driver(path, corpus).run()
     assert {model for model, _ in measured(path)} == {"lda", "scvb0"}
     path = sessions("plain")
@@ -268,7 +304,9 @@ def test_the_window_is_the_fewest_minibatches_of_a_thousand_articles_and_nothing
         window = measuring.latest_of_each(window, Scored(64, 10, (-70.0, -80.0)))
     assert sum(one.articles for one in window) == 1024
     assert Progress(prequential=window).predicted(1) == pytest.approx(-8.0)
-    assert measuring.latest_of_each(window, Scored(1024, 5, (-1.0, -1.0))) == (Scored(1024, 5, (-1.0, -1.0)),)
+    assert measuring.latest_of_each(window, Scored(1024, 5, (-1.0, -1.0))) == (
+        Scored(1024, 5, (-1.0, -1.0)),
+    )
     nothing = Minibatch([0, 0], [], [])
     model = kinds.load("lda").create(4, 40, 1000)
     assert Progress().predicted(0) is None

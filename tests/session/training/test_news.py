@@ -15,7 +15,12 @@ UNMEASURED = Measured(0, {})
 
 
 def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
-    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured, waits_for=None, passes=1)
+    stream = SimpleNamespace(
+        progress=Progress(crawled=crawled),
+        measured=measured,
+        waits_for=None,
+        passes=1,
+    )
     stream.settings = replace(settings(), source=source)
     feed = SimpleNamespace(activity=Activity())
     run = SimpleNamespace(stream=stream, feed=feed, busy=False, warnings=[])
@@ -23,7 +28,16 @@ def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
     return Monitor(None, run, None, None, {})
 
 
-def since(one, crawled=0, measured=UNMEASURED, errors=(), warnings=(), blocked=None, skips=None, last=False):
+def since(
+    one,
+    crawled=0,
+    measured=UNMEASURED,
+    errors=(),
+    warnings=(),
+    blocked=None,
+    skips=None,
+    last=False,
+):
     run = one._run
     run.stream.progress, run.stream.measured = Progress(crawled=crawled), measured
     for reason, number in (skips or {}).items():
@@ -37,7 +51,8 @@ def since(one, crawled=0, measured=UNMEASURED, errors=(), warnings=(), blocked=N
 
 
 def test_a_perplexity_each_time_the_measured_articles_have_doubled():
-    """It is told with the articles that it was measured after, however many have been trained since."""
+    """It is told with the articles that it was measured after, however many have been trained
+    since."""
     news = monitor(measured=Measured(100, {"lda": 900.0}))
     assert since(news, measured=Measured(100, {"lda": 900.0})) == []
     assert since(news, measured=Measured(120, {"lda": 850.0})) == []
@@ -48,13 +63,17 @@ def test_a_perplexity_each_time_the_measured_articles_have_doubled():
     told = "after 250 documents: perplexity lda 700.0, hdp 1,000.0"
     assert since(news, measured=newest, last=True) == [("info", told)]
     assert since(news, measured=newest, last=True) == []
-    assert since(news, measured=Measured(130, {"lda": 800.0}), last=True) == [], "a step that was given up"
+    assert since(news, measured=Measured(130, {"lda": 800.0}), last=True) == [], (
+        "a step that was given up"
+    )
 
 
 def test_why_articles_are_skipped_each_time_there_are_twice_as_many():
     news = monitor(Api.name)
     assert since(news) == []
-    assert since(news, skips={"no known word": 1}) == [("info", "skipped so far: 1 (no known word 1)")]
+    assert since(news, skips={"no known word": 1}) == [
+        ("info", "skipped so far: 1 (no known word 1)")
+    ]
     assert since(news, skips={"no known word": 1}) == []
     many = {"no known word": 1, "disambiguation": 1_200}
     told = ("info", "skipped so far: 1,201 (disambiguation 1,200, no known word 1)")
@@ -66,7 +85,10 @@ def test_why_articles_are_skipped_each_time_there_are_twice_as_many():
 def test_the_sources_errors_are_told_once_every_warning_and_what_keeps_it_from_saving():
     news = monitor()
     assert since(news, errors=["a", "b"]) == [("warning", "a"), ("warning", "b")]
-    assert since(news, errors=["b", "c"], warnings=["skipped"]) == [("warning", "c"), ("warning", "skipped")]
+    assert since(news, errors=["b", "c"], warnings=["skipped"]) == [
+        ("warning", "c"),
+        ("warning", "skipped"),
+    ]
     assert since(news, warnings=["skipped"]) == [("warning", "skipped")]
     news = monitor()
     assert since(news, blocked="full") == [("error", "full")]

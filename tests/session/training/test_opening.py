@@ -1,4 +1,5 @@
-"""A source opened: kernels compiled before the first article, and the cluster that may be sent articles."""
+"""A source opened: kernels compiled before the first article, and the cluster that may be sent
+articles."""
 
 import importlib
 
@@ -25,8 +26,10 @@ from wikitopics.session.training.opening import warm_up
 from wikitopics.session.training.measuring import HeldOut
 
 def compiled():
-    modules = [module for name, module in sys.modules.items() if name.startswith("wikitopics.model.")]
-    kernels = {one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)}
+    loaded = sys.modules.items()
+    modules = [module for name, module in loaded if name.startswith("wikitopics.model.")]
+    members = [member for module in modules for member in vars(module).values()]
+    kernels = {member for member in members if isinstance(member, Dispatcher)}
     return {(kernel.__name__, signature) for kernel in kernels for signature in kernel.signatures}
 
 batch = planted_documents(30)
@@ -44,7 +47,8 @@ for spec in sys.argv[1:]:
 
 
 def test_a_trainer_compiles_nothing_after_the_warm_up():
-    """In a process of its own, where no other test has used a kernel: one that is cached counts too."""
+    """In a process of its own, where no other test has used a kernel: one that is cached counts
+    too."""
     specs = ("lda", "lda:alpha=learn,eta=learn", "scvb0", "hdp")
     assert python(NEW_KERNELS, *specs).splitlines() == [f"{spec} True []" for spec in specs]
 
@@ -88,14 +92,17 @@ def test_addresses_of_a_scheduler(text, address):
 
 
 @pytest.mark.parametrize(
-    "text", ["http://host:1", "tcp://", "inproc://x/1", "host:port", "a b", "tls://u@h", "tls://h/x"]
+    "text",
+    ["http://host:1", "tcp://", "inproc://x/1", "host:port", "a b", "tls://u@h", "tls://h/x"],
 )
 def test_what_is_no_address(text):
     with pytest.raises(BadUsage, match="not an address of a Dask scheduler"):
         TrainRequest(cluster=text).cluster_address()
 
 
-@pytest.mark.parametrize("text", ["10.0.0.5:8786", "tcp://head.example.org", "ws://localhost.example.org:80"])
+@pytest.mark.parametrize(
+    "text", ["10.0.0.5:8786", "tcp://head.example.org", "ws://localhost.example.org:80"]
+)
 def test_unencrypted_only_on_loopback_or_where_that_is_accepted(text):
     with pytest.raises(BadUsage, match="--cluster-unencrypted"):
         TrainRequest(cluster=text).cluster_address()

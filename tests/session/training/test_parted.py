@@ -1,4 +1,5 @@
-"""A dump in parts, counted by workers: every article once, whatever happens to a worker or a run."""
+"""A dump in parts, counted by workers: every article once, whatever happens to a worker or a
+run."""
 
 import asyncio
 import bz2
@@ -111,7 +112,9 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
     monkeypatch.setattr("wikitopics.session.training.blocks.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
-    empty = {int(n) for block in found for n in block.page_ids[block.indptr[1:] == block.indptr[:-1]]}
+    empty = {
+        int(n) for block in found for n in block.page_ids[block.indptr[1:] == block.indptr[:-1]]
+    }
     assert empty == {30, 700}
     assert sum(block.n_unread for block in found) == 2
     told = [line for block in found for line in block.warnings]
@@ -148,7 +151,9 @@ async def test_a_second_file_that_is_no_dump_is_told_at_once(tmp_path, second):
         await made.open()
 
 
-@pytest.mark.parametrize("position", [{}, {"round": -1, "done": 0}, {"round": 0}, {"round": 0, "done": "1"}])
+@pytest.mark.parametrize(
+    "position", [{}, {"round": -1, "done": 0}, {"round": 0}, {"round": 0, "done": "1"}]
+)
 async def test_a_position_of_another_source_is_damaged(source, position):
     with pytest.raises(BadPosition):
         await read(source, position)

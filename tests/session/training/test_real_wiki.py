@@ -1,4 +1,5 @@
-"""Every article of a real MediaWiki exactly once, also through a kill; needs WIKITOPICS_TEST_API."""
+"""Every article of a real MediaWiki exactly once, also through a kill; needs
+WIKITOPICS_TEST_API."""
 
 import json
 import os
@@ -8,12 +9,27 @@ import time
 import pytest
 
 URL = os.environ.get("WIKITOPICS_TEST_API")
-pytestmark = [pytest.mark.skipif(not URL, reason="WIKITOPICS_TEST_API: none"), pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.skipif(not URL, reason="WIKITOPICS_TEST_API: none"),
+    pytest.mark.timeout(300),
+]
 
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_every_article_once(cli, spawn, killed):
-    arguments = ["train", "--api-url", URL, "--rpm", 0, "--topics", 5, "--batch-size", 32, "--held-out", 10]
+    arguments = [
+        "train",
+        "--api-url",
+        URL,
+        "--rpm",
+        0,
+        "--topics",
+        5,
+        "--batch-size",
+        32,
+        "--held-out",
+        10,
+    ]
     if killed:
         for _ in range(3):
             process = spawn(*arguments)
@@ -34,7 +50,8 @@ def test_every_article_once(cli, spawn, killed):
     assert len([row for row in rows if row["role"] == "trained"]) == status["articles"]
     assert (status["held_out"], status["pending"]) == (10, 0)
     assert status["crawled"] == status["articles"] + status["held_out"] + status["skipped"]
-    # Pages that give no article (redirects, disambiguation) are listed by the wiki but not kept with a title.
+    # Pages that give no article (redirects, disambiguation) are listed by the wiki but not kept
+    # with a title.
     assert status["crawled"] >= len(ids)
     again = cli.json("status")
     assert cli(*arguments).code == 0

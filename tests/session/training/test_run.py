@@ -1,4 +1,5 @@
-"""A run: to its end, to its limits, stopped from outside, on a full disk, with a heartbeat that dies."""
+"""A run: to its end, to its limits, stopped from outside, on a full disk, with a heartbeat that
+dies."""
 
 import asyncio
 import contextlib
@@ -63,17 +64,26 @@ async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatc
     await asyncio.gather(run, return_exceptions=True)
 
 
-async def test_what_was_learnt_is_saved_before_a_step_that_takes_long(trainer_of, memory, monkeypatch):
+async def test_what_was_learnt_is_saved_before_a_step_that_takes_long(
+    trainer_of, memory, monkeypatch
+):
     real, seen = Stream.step, []
 
     def step(self, elapsed):
-        seen.append((self.measures_next, status(trainer_of.path).articles == self.progress.articles))
+        seen.append(
+            (self.measures_next, status(trainer_of.path).articles == self.progress.articles)
+        )
         return real(self, elapsed)
 
     monkeypatch.setattr(Run, "commits_before", lambda _, work: work is not None and work.measures)
     monkeypatch.setattr(Stream, "step", step)
     assert await trainer_of(memory) == "finished"
-    assert [number for number, (measures, _) in enumerate(seen, start=1) if measures] == [1, 2, 4, 8]
+    assert [number for number, (measures, _) in enumerate(seen, start=1) if measures] == [
+        1,
+        2,
+        4,
+        8,
+    ]
     assert all(saved for measures, saved in seen if measures)
     assert not all(saved for _, saved in seen)
 
@@ -185,7 +195,9 @@ async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
 
 
 @pytest.mark.parametrize("reason", ["enough", "stopped by SIGTERM"])
-async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(trainer_of, memory, reason):
+async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(
+    trainer_of, memory, reason
+):
     memory.hang_at = 140
 
     async def stop(run):
@@ -198,7 +210,12 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(t
 
     assert await trainer_of(memory, meanwhile=stop) == reason
     now = status(trainer_of.path)
-    assert (now.state, now.articles, now.pending, now.crawled) == ("stopped", 64, 120 - 30 - 64, 140 + 14)
+    assert (now.state, now.articles, now.pending, now.crawled) == (
+        "stopped",
+        64,
+        120 - 30 - 64,
+        140 + 14,
+    )
     assert account_holds(now)
     memory.hang_at = None
     await comes_to_its_end(trainer_of, memory)
@@ -266,7 +283,12 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
 
 
 @pytest.mark.parametrize("work", ["step", "finish", "replace_topics"])
-async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of, memory, monkeypatch, work):
+async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
+    trainer_of,
+    memory,
+    monkeypatch,
+    work,
+):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
     rule = "wikitopics.session.training.measuring.renewal_due"
     monkeypatch.setattr(rule, lambda before, after: after == 256)
@@ -304,7 +326,9 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
         return [text for level, text in log_of(trainer_of.path) if level == "error"]
 
     async def wait(run):
-        await until_true(lambda: "processes that parse" in (status(trainer_of.path).waiting_for or ""))
+        await until_true(
+            lambda: "processes that parse" in (status(trainer_of.path).waiting_for or "")
+        )
         await until_true(told)  # the heart notes it after its beat
         monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 60)
         held.set()
@@ -356,7 +380,9 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
 
     async def look(run):
         await until_true(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
-        await until_true(lambda: "saving the models has taken over a minute" in str(log_of(trainer_of.path)))
+        await until_true(
+            lambda: "saving the models has taken over a minute" in str(log_of(trainer_of.path))
+        )
         memory.activity.waiting_for, memory.activity.waiting_until = "the next request", 2e9
         told.clear()
         await until_true(lambda: told)
@@ -371,7 +397,13 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
 
 
 @pytest.mark.parametrize("hours", [math.inf, 1])
-async def test_a_full_disk_keeps_no_trainer_from_stopping(trainer_of, memory, full, monkeypatch, hours):
+async def test_a_full_disk_keeps_no_trainer_from_stopping(
+    trainer_of,
+    memory,
+    full,
+    monkeypatch,
+    hours,
+):
     passed = 0
     ran = Run.ran
     monkeypatch.setattr(Run, "ran", lambda run: ran(run) + passed)
@@ -398,7 +430,9 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
 
     async def write(run):
         await until_true(lambda: run.stream.progress.crawled > 0)
-        with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=60)) as other:
+        with contextlib.closing(
+            sqlite3.connect(trainer_of.path, isolation_level=None, timeout=60)
+        ) as other:
             other.execute("BEGIN IMMEDIATE")
             await until_true(lambda: run.blocked is not None)
             assert "another program" in run.blocked.what
@@ -440,7 +474,13 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_dead_heart_ends_the_run_and_loses_nothing(trainer_of, memory, monkeypatch, error, paused):
+async def test_a_dead_heart_ends_the_run_and_loses_nothing(
+    trainer_of,
+    memory,
+    monkeypatch,
+    error,
+    paused,
+):
     """Though the run waits for a source that never answers, or for the end of a pause."""
     memory.hang_at = 140
 

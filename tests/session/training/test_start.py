@@ -1,4 +1,5 @@
-"""A session and its source, opened: what is said meanwhile, and what a stop or an error leaves behind."""
+"""A session and its source, opened: what is said meanwhile, and what a stop or an error leaves
+behind."""
 
 import asyncio
 import gc
@@ -57,20 +58,28 @@ def planned(tmp_path, corpus):
 
     def make(**options):
         source = {"source": "counts", "counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
-        return start.resolve(tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options))
+        return start.resolve(
+            tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options)
+        )
 
     return make
 
 
 @pytest.fixture
 def trained(tmp_path, monkeypatch, corpus):
-    """Trains for a second at most, unless hours are given: why it ended, and whether there is a session."""
+    """Trains for a second at most, unless hours are given: why it ended, and whether there is a
+    session."""
     monkeypatch.setattr(start, "PROMPT_SECONDS", 0.5)
 
     def train(**options):
         settings = {"model": ("lda:topics=3",), "held_out": 5, "hours": 1 / 3600, **options}
         path = tmp_path / "s.db"
-        return start.train(path, TrainRequest(**settings), lambda _: None, lambda _: None), path.exists()
+        return start.train(
+            path,
+            TrainRequest(**settings),
+            lambda _: None,
+            lambda _: None,
+        ), path.exists()
 
     return train
 
@@ -90,7 +99,12 @@ def test_hours_are_obeyed_while_a_dump_is_opened(trained, corpus, monkeypatch, a
     with dump_server.served({"/d.xml.bz2": multistream(range(1, 2000))}) as server:
         server.acts, server.always = [None], act
         vocabulary = str(corpus.vocabulary)
-        reason, exists = trained(source="dump", dump=(f"{server.url}/d.xml.bz2",), yes=True, vocab=vocabulary)
+        reason, exists = trained(
+            source="dump",
+            dump=(f"{server.url}/d.xml.bz2",),
+            yes=True,
+            vocab=vocabulary,
+        )
     assert reason == "the time given with --hours is up before training began"
     assert not exists
 
@@ -112,7 +126,9 @@ def test_hours_are_obeyed_while_a_wiki_says_to_wait(trained, corpus, after, lang
     with served_app(app) as url:
         seconds = 6 if after else 1  # in which a busy machine, too, has made a session
         reason, exists = trained(api_url=url, hours=seconds / 3600, **words)
-    assert reason == "the time given with --hours is up" + ("" if after else " before training began")
+    assert reason == "the time given with --hours is up" + (
+        "" if after else " before training began"
+    )
     assert exists == bool(after)
 
 
@@ -171,7 +187,9 @@ async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch)
     assert read == [0]
 
 
-def test_a_second_interrupt_does_not_wait_for_what_is_being_written(planned, slow_creation, monkeypatch):
+def test_a_second_interrupt_does_not_wait_for_what_is_being_written(
+    planned, slow_creation, monkeypatch
+):
     plan, (began, held), codes = planned(), slow_creation, []
     insist, heard = start._insist, []
 
@@ -218,7 +236,11 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
 
     @asynccontextmanager
     async def opened(*_):
-        yield Mock(), Mock(spec=start.VocabularyBuild, built=None, progress=Mock()), Mock(feed=AsyncMock())
+        yield (
+            Mock(),
+            Mock(spec=start.VocabularyBuild, built=None, progress=Mock()),
+            Mock(feed=AsyncMock()),
+        )
 
     ended = Mock(return_value=Mock(follow=follow))
     for name, made in {"Monitor": ended, "_build": build, "open_session": opened}.items():
@@ -249,7 +271,9 @@ async def test_a_session_that_cannot_go_on_is_closed(planned, monkeypatch):
 )
 def test_how_long_a_vocabulary_takes_is_told_where_that_is_known(rpm, done, says):
     settings = SimpleNamespace(source="api", source_name="memory", vocabulary="own")
-    beginning = SimpleNamespace(settings=settings, wanted=1_000, progress=SimpleNamespace(pending=done))
+    beginning = SimpleNamespace(
+        settings=settings, wanted=1_000, progress=SimpleNamespace(pending=done)
+    )
     feed = SimpleNamespace(activity=Activity(allowed_per_minute=rpm, batch_pages=50))
     source = SimpleNamespace(feed=feed, info=SimpleNamespace(articles=None))
     line = start._builds(beginning, source)

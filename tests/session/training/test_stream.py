@@ -1,4 +1,5 @@
-"""The stream's account, its passes and the articles that stay; interrupted, it ends as an undisturbed one."""
+"""The stream's account, its passes and the articles that stay; interrupted, it ends as an
+undisturbed one."""
 
 import contextlib
 from collections import Counter
@@ -81,9 +82,17 @@ def test_every_article_has_one_place_and_held_out_ones_are_never_trained(session
 
 @pytest.mark.parametrize(
     ("passes", "limit"),
-    [*((1, n) for n in (1, 63, 64, 65, 129, 500, 656, 657)), *((3, n) for n in (100, 657, 658, 1000, 1971))],
+    [
+        *((1, n) for n in (1, 63, 64, 65, 129, 500, 656, 657)),
+        *((3, n) for n in (100, 657, 658, 1000, 1971)),
+    ],
 )
-def test_the_number_of_readings_is_exact_and_more_can_be_asked_for_later(sessions, corpus, passes, limit):
+def test_the_number_of_readings_is_exact_and_more_can_be_asked_for_later(
+    sessions,
+    corpus,
+    passes,
+    limit,
+):
     path = sessions("s", passes=passes)
     Driver(path, corpus, limit=limit).run()
     with SessionReader(path) as reader:
@@ -137,7 +146,9 @@ def test_held_out_articles_that_come_again_are_never_trained_on(sessions, corpus
     driver.run()
     assert driver.trainer.progress.skips["already held out"] == 29 + 10 + 40
     found = account(path)
-    assert {page for page, *_ in found["held_out"]}.isdisjoint(page for page, *_ in found["trained"])
+    assert {page for page, *_ in found["held_out"]}.isdisjoint(
+        page for page, *_ in found["trained"]
+    )
     held_out = [page for page, *_ in found["held_out"]]
     assert len(held_out) == len(set(held_out)) == 40
 
@@ -151,7 +162,11 @@ def test_pending_counts_wait_in_the_file(sessions, corpus):
     driver.trainer.commit(0.0, 0)
     assert not driver.trainer.dirty
     driver.die()
-    assert (driver.trainer.progress.pending, driver.trainer.missing, driver.next) == (49, 64 - 49, 90)
+    assert (driver.trainer.progress.pending, driver.trainer.missing, driver.next) == (
+        49,
+        64 - 49,
+        90,
+    )
     driver.close()
 
 
@@ -204,7 +219,13 @@ def readings(monkeypatch):
 
 
 @pytest.mark.parametrize("together", [2**24, 3000], ids=["all shuffled", "in rounds"])
-def test_every_pass_has_each_document_in_another_order(sessions, corpus, readings, monkeypatch, together):
+def test_every_pass_has_each_document_in_another_order(
+    sessions,
+    corpus,
+    readings,
+    monkeypatch,
+    together,
+):
     monkeypatch.setattr("wikitopics.session.training.stream.WORDS", together)
     Driver(sessions("s", passes=4, model=(MODELS["lda"],)), corpus).run()
     sizes = [len(batch) for batch in readings]
@@ -238,7 +259,13 @@ def test_the_account_counts_readings_and_the_lists_documents(sessions, corpus):
     assert len(found["trained"]) == 657
     with SessionReader(path) as reader:
         now = reader.status()
-        assert (now.documents, now.passes, now.pass_, now.lap, now.state) == (657, 3, 3, 1.0, "finished")
+        assert (now.documents, now.passes, now.pass_, now.lap, now.state) == (
+            657,
+            3,
+            3,
+            1.0,
+            "finished",
+        )
         assert now.tokens == 3 * reader.word_counts().counts.sum()
         assert sum(articles for _, articles in reader.kept_rows()) == 40 + 657
         ends = [657, 2 * 657]
@@ -308,7 +335,13 @@ def committed(monkeypatch):
 
 @pytest.mark.parametrize("keep", ["top", "none"])
 def test_articles_kept_depend_on_no_commit_and_change_no_model(
-    sessions, undisturbed, corpus, keep, states, monkeypatch, renewed_at_256
+    sessions,
+    undisturbed,
+    corpus,
+    keep,
+    states,
+    monkeypatch,
+    renewed_at_256,
 ):
     monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 300)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
@@ -321,7 +354,9 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
     assert (account(calm)["trained"] == []) == (keep == "none")
 
 
-def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(sessions, corpus_of, monkeypatch):
+def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
+    sessions, corpus_of, monkeypatch
+):
     monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 400)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     many = corpus_of(740)
@@ -373,7 +408,12 @@ def test_what_is_left_to_look_at_again_is_done_at_the_end(sessions, corpus_of):
     assert driver.run().trainer.progress.renew_from is None
 
 
-def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, committed, renewed_at_256):
+def test_a_step_asks_the_session_for_nothing_once_it_learns(
+    sessions,
+    corpus,
+    committed,
+    renewed_at_256,
+):
     """It may have been given up by then, and the session be saved and closed beside it."""
     driver = Driver(sessions("s", model=(MODELS["lda"],)), corpus)
     while not (driver.trainer.renewing and driver.trainer.ready()):
@@ -396,7 +436,13 @@ def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, co
 
 
 def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_session, monkeypatch):
-    path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3",), held_out=40, keep_counts=True)
+    path = new_session(
+        tmp_path / "s.db",
+        corpus,
+        model=("lda:topics=3",),
+        held_out=40,
+        keep_counts=True,
+    )
     beating, packed, pack_arrays = connect(path, timeout=0.01), [], decoding.pack_arrays
 
     def pack(arrays):

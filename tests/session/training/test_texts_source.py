@@ -14,7 +14,17 @@ import pytest
 
 from wikitopics.crawler.texts.source import Texts
 
-WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
+WORDS = [
+    "river",
+    "mountain",
+    "church",
+    "football",
+    "election",
+    "theorem",
+    "village",
+    "painter",
+    "engine",
+]
 
 
 def text(number):
@@ -86,7 +96,9 @@ def many_records(folder):
 
 def many_parts(folder):
     path = folder / "many.txt.gz"
-    path.write_bytes(gzip.compress("".join(f"{text(i)}\n\n\n{text(-i)}\n\n" for i in range(3000)).encode()))
+    path.write_bytes(
+        gzip.compress("".join(f"{text(i)}\n\n\n{text(-i)}\n\n" for i in range(3000)).encode())
+    )
     return (path,)
 
 
@@ -130,7 +142,9 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
     with path.open("ab") as file:
         file.write(b'nope\n{"text": "\xe9"}\n{"title": "x"}\n{"id": "doc/3", "text": "river"}\n')
     outcome = cli.ok("train", "--source", "texts", "--texts", path, "--passes", 1, *MODEL)
-    for line, why in enumerate(("not JSON", "not UTF-8", "no text", "the id 'doc/3' is a duplicate"), 100):
+    for line, why in enumerate(
+        ("not JSON", "not UTF-8", "no text", "the id 'doc/3' is a duplicate"), 100
+    ):
         assert f"{path}, line {line}: {why}" in outcome.err
     shown = cli("status").out
     for reason in ("not JSON 1", "not UTF-8 1", "no text 1", "repeated 1"):
@@ -145,12 +159,18 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
         ((), "--texts PATH"),
         (("--texts", "absent"), "no such file or folder"),
         (("--texts", "a.jsonl", "--dump", "b.xml"), "--dump and --texts name different sources"),
-        (("--texts", "a", "--text-column", "b", "--counts", "c"), "--texts and --counts name different"),
+        (
+            ("--texts", "a", "--text-column", "b", "--counts", "c"),
+            "--texts and --counts name different",
+        ),
         (("--counts", "c"), "--counts needs --source counts, not texts"),
         (("--texts", "a.jsonl", "--id-column", "ref"), "--id-column: 'id', 'title', 'text'"),
         (("--texts", "a.jsonl", "--lang", "German"), "give the code of a language"),
         (("--texts", "a.jsonl", "--rpm", "9"), "leave it out"),
-        (("--texts", "a.jsonl", "--markup", "xml"), "'--markup': must be one of wikitext, html, not 'xml'"),
+        (
+            ("--texts", "a.jsonl", "--markup", "xml"),
+            "'--markup': must be one of wikitext, html, not 'xml'",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line(cli, one_line, tmp_path, monkeypatch, home, arguments, says):
@@ -165,10 +185,16 @@ def test_another_path_and_a_changed_file_are_refused(cli, one_line, tmp_path):
     options = ("--source", "texts", "--texts", path)
     assert cli("train", *options, *MODEL, "--articles", "60").code == 0
     other = write(tmp_path / "b.jsonl", 1, 200)
-    one_line(cli("train", "--texts", other), 2, f"--texts {other}: this session was made with {path};")
+    one_line(
+        cli("train", "--texts", other), 2, f"--texts {other}: this session was made with {path};"
+    )
     changed = cli("train", *options, "--text-column", "body")
     one_line(changed, 2, "--text-column body: this session was made with")
-    one_line(cli("train", "--id-column", "title"), 2, "--id-column title: this session was made without it")
+    one_line(
+        cli("train", "--id-column", "title"),
+        2,
+        "--id-column title: this session was made without it",
+    )
     write(path, 1, 201)
     os.utime(path, (2e9, 2e9))
     outcome = cli("train")
@@ -200,23 +226,38 @@ def test_a_plain_text_is_parted_and_goes_on_as_it_began(cli, one_line, notes, mo
         one_line(cli("train", "--lines"), 2, "--lines: this session was made without it")
     assert cli("train", *options, "--session", "whole").code == 0
     whole = cli.rows("articles", "--all", "--session", "whole")
-    read = [[(row["page_id"], row["title"], row["words"]) for row in some] for some in (whole, rows)]
+    read = [
+        [(row["page_id"], row["title"], row["words"]) for row in some] for some in (whole, rows)
+    ]
     assert read[0] == read[1]
 
 
-def test_a_session_of_1_1_0_reads_texts_and_keys_as_it_began(cli, one_line, notes, tmp_path, monkeypatch):
+def test_a_session_of_1_1_0_reads_texts_and_keys_as_it_began(
+    cli,
+    one_line,
+    notes,
+    tmp_path,
+    monkeypatch,
+):
     path = write(tmp_path / "a.jsonl", 1, 100)
     options = ("--texts", path, "--texts", notes, "--text-column", "body", "--passes", 1, *MODEL)
     with monkeypatch.context() as older:
         identity = Texts.identity
-        older.setattr(Texts, "identity", lambda *of: {k: v for k, v in identity(*of).items() if k != "lines"})
+        older.setattr(
+            Texts, "identity", lambda *of: {k: v for k, v in identity(*of).items() if k != "lines"}
+        )
         assert cli("train", *options, "--articles", 32).code == 0
     assert cli("train", *options).code == 0
     rows = cli.rows("articles", "--all")
     assert len(rows) == 100
     assert [row["words"] for row in rows if row["title"] == "notes.txt"] == [2406]
     one_line(cli("train", "--lines"), 2, "--lines: this session was made without it")
-    one_line(cli("train", *options, "--session", "new"), 2, "there is no key 'body'", "'id', 'title', 'text'")
+    one_line(
+        cli("train", *options, "--session", "new"),
+        2,
+        "there is no key 'body'",
+        "'id', 'title', 'text'",
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,7 +270,11 @@ def test_a_session_of_1_1_0_reads_texts_and_keys_as_it_began(cli, one_line, note
             "Blank lines separate the documents of a plain text; with --lines each line is one",
         ),
         (["one", ""], ("--lines",), "only one document"),
-        (["one", "", "two", "", "\x00"], ("--held-out", 1), "(of 2; held out: 1), and at least two"),
+        (
+            ["one", "", "two", "", "\x00"],
+            ("--held-out", 1),
+            "(of 2; held out: 1), and at least two",
+        ),
         (["one", "", "two"], ("--held-out", 9), "no document to train on (of 2; held out: 2)"),
         (["one", "", "two"], ("--held-out", 1), "Give more, or hold out fewer"),
     ],
@@ -247,7 +292,10 @@ def test_two_documents_with_known_words_are_the_fewest(cli, tmp_path, home):
     path.write_text("a river\n\nnothing\n\nnothing at all\n")
     outcome = cli("train", "--texts", path, "--vocab", tmp_path / "words.txt", "--passes", 4)
     assert outcome.code == 2
-    told = "only one document to train on (of 3; skipped: no known word 2), and at least two are needed"
+    told = (
+        "only one document to train on (of 3; skipped: no known word 2), and at least two are "
+        "needed"
+    )
     assert f"wikitopics: a.txt: {told}" in outcome.err
     assert "saved" not in outcome.err
     assert "separate" not in outcome.err, "how texts are divided is not what is wrong"
@@ -264,11 +312,17 @@ def test_a_vocabulary_and_a_session_part_texts_in_the_same_way(cli, one_line, tm
     found = {"d.txt": 60, "d.txt --lines": 120, "d.md": 60, "d.md --lines": 120, "c --lines": 120}
     for words, documents in found.items():
         path, *more = words.split()
-        assert f"from {documents} documents" in cli("vocab", "build", tmp_path / path, *more, "-o", out).err
+        assert (
+            f"from {documents} documents"
+            in cli("vocab", "build", tmp_path / path, *more, "-o", out).err
+        )
     (tmp_path / "one.txt").write_text(text(1))
     for path, says in (
         ("one.txt", "needed. A usable word occurs in at least 2 documents"),
-        ("one.txt", "Blank lines separate the documents of a plain text; with --lines each line is one"),
+        (
+            "one.txt",
+            "Blank lines separate the documents of a plain text; with --lines each line is one",
+        ),
         ("c", "With --lines each line is one; each .txt of a folder is a document"),
         ("one.txt --lines", "Each line of a plain text is a document"),
     ):
@@ -323,7 +377,10 @@ def test_a_table_without_a_header_and_with_odd_rows(cli, one_line, tmp_path, hom
     lines[3] = f"4,{text(4)}, {text(5)}\n"
     table.write_text("".join(lines))
     how = ("--no-header", "--text-column", "2")
-    told = "1 row has more cells than the table has columns (line 4); what is too much is read as part of the"
+    told = (
+        "1 row has more cells than the table has columns (line 4); what is too much is read as "
+        "part of the"
+    )
     built = cli.ok("vocab", "build", table, *how, "--max-df", "1.0", "-o", tmp_path / "words.txt")
     assert "from 60 documents" in built.err
     assert told in built.err
@@ -371,7 +428,11 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
 
 
 def test_a_wiki_names_its_markup_itself(cli, one_line, tmp_path):
-    one_line(cli("train", "--source", "api", "--markup", "html"), 2, "--markup needs --source texts, not api")
+    one_line(
+        cli("train", "--source", "api", "--markup", "html"),
+        2,
+        "--markup needs --source texts, not api",
+    )
     out = tmp_path / "words.txt"
     wrong = "--markup is only for files"
     one_line(cli("vocab", "build", "--lang", "de", "--markup", "html", "-o", out), 2, wrong)
@@ -379,7 +440,17 @@ def test_a_wiki_names_its_markup_itself(cli, one_line, tmp_path):
 
 def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
     path = write(tmp_path / "a.jsonl", 1, 100)
-    cli.ok("train", "--source", "texts", "--texts", path, *MODEL, "--keep-counts", "--session", "first")
+    cli.ok(
+        "train",
+        "--source",
+        "texts",
+        "--texts",
+        path,
+        *MODEL,
+        "--keep-counts",
+        "--session",
+        "first",
+    )
     counts = ("--source", "counts", "--counts", home / "first.db")
     assert cli("train", *counts, *MODEL, "--session", "second").code == 0
     kept = {row[3]: row[1] for row in stream_of(home / "second.db")[0]}
@@ -392,7 +463,10 @@ def test_added_documents_are_learnt_once_and_known_ids_skipped(cli, one_line, tm
     first = cli.json("status")
     curve = cli("export", "metrics").out
     more = write(tmp_path / "b.jsonl", 191, 241)
-    assert "adding the documents of b.jsonl" in cli.ok("train", "--session", "default", "--texts", more).err
+    assert (
+        "adding the documents of b.jsonl"
+        in cli.ok("train", "--session", "default", "--texts", more).err
+    )
     now = cli.json("status")
     assert now["articles"] == first["articles"] + 40
     assert (now["held_out"], now["skips"]) == (first["held_out"], {"already in the session": 10})
@@ -411,7 +485,18 @@ def test_added_documents_are_learnt_once_and_known_ids_skipped(cli, one_line, tm
 def test_kills_while_documents_are_added_leave_the_same_stream(cli, spawn_resting, home, tmp_path):
     path, more = write(tmp_path / "a.jsonl", 1, 400), write(tmp_path / "b.jsonl", 300, 6000)
     for name in ("whole", "killed"):
-        cli.ok("train", "--session", name, "--source", "texts", "--texts", path, "--passes", 2, *MODEL)
+        cli.ok(
+            "train",
+            "--session",
+            name,
+            "--source",
+            "texts",
+            "--texts",
+            path,
+            "--passes",
+            2,
+            *MODEL,
+        )
     cli.ok("train", "--session", "whole", "--texts", more)
     for rests, words in ((1500, ("--texts", more)), (4500, ())):
         with spawn_resting(rests, "train", "--session", "killed", *words) as trainer:

@@ -79,7 +79,10 @@ def test_much_that_a_job_prints_does_not_hold_a_worker_up(monkeypatch, stream):
 @linux
 @pytest.mark.parametrize("stopped", [False, True])
 def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
-    job = f"import os, time; open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').close(); time.sleep(600)"
+    job = (
+        f"import os, time; open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').close(); "
+        "time.sleep(600)"
+    )
     script = (
         "import time; from wikitopics.session.training.workers import Workers\n"
         f"pool = Workers(2, int, ()); jobs = [pool.submit(exec, {job!r}) for _ in range(2)]\n"
@@ -121,7 +124,8 @@ def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
 
 @pytest.mark.long
 def test_a_full_dev_shm_is_nothing_to_the_trainer():
-    """Where semaphores cannot be made, a pool of multiprocessing fails with "No space left on device"."""
+    """Where semaphores cannot be made, a pool of multiprocessing fails with "No space left on
+    device"."""
     script = (
         "import _multiprocessing, errno, sys\n"
         "def full(*_, **__): raise OSError(errno.ENOSPC, 'No space left on device')\n"
@@ -136,7 +140,9 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
 
 async def test_workers_that_cannot_start_are_one_clear_error(memory, capfd):
     feed = Intake(memory, Workers(1, exec, ("raise MemoryError('for a worker')",)))
-    with pytest.raises(SessionError, match=r"often of too little memory.*code 1: MemoryError") as caught:
+    with pytest.raises(
+        SessionError, match=r"often of too little memory.*code 1: MemoryError"
+    ) as caught:
         await blocks_of(feed)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr().err == ""

@@ -103,7 +103,12 @@ def test_what_cannot_be_said_of_a_part_is_refused(wrong):
 def test_a_page_that_is_too_large_is_refused():
     pages = (Page(1, "One", 11, "é" * (1 << 20), "text"),)
     assert read(packed(CountedJob(COUNTED[:0], pages=pages)), pages_of_job).pages == pages
-    odd = {"text": "é" * 2**20 + "e"}, {"id": "i" * 65_537}, {"page_id": 2**63}, {"revision_id": 2**64 - 1}
+    odd = (
+        {"text": "é" * 2**20 + "e"},
+        {"id": "i" * 65_537},
+        {"page_id": 2**63},
+        {"revision_id": 2**64 - 1},
+    )
     for wrong in odd:
         answer = packed(CountedJob(COUNTED[:0], pages=(replace(*pages, **wrong),)))
         with pytest.raises(Damaged, match=r"too large|out of range"):

@@ -1,4 +1,5 @@
-"""Counting on a Dask cluster: the same as here, whatever becomes of its processes and whatever they send."""
+"""Counting on a Dask cluster: the same as here, whatever becomes of its processes and whatever they
+send."""
 
 import asyncio
 import bz2
@@ -51,7 +52,8 @@ def small(monkeypatch):
 
 
 async def read(dump, cluster=None, meanwhile=lambda source: None):
-    """All blocks, counted here or on a cluster; ``meanwhile`` is called with the source after the third."""
+    """All blocks, counted here or on a cluster; ``meanwhile`` is called with the source after the
+    third."""
     source = LocalDump({"dump": [dump]}, Asked({}, seed=5, held_out=30))
     info = await source.open()
     if cluster is None:
@@ -75,7 +77,9 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
 
 def plain(blocks):
     """All that a trainer makes use of, to be compared."""
-    return [(one.to_bytes(), dict(one.skips), one.position, one.lap, one.warnings) for one in blocks]
+    return [
+        (one.to_bytes(), dict(one.skips), one.position, one.lap, one.warnings) for one in blocks
+    ]
 
 
 def notes(source):
