@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from wikitopics.crawler.source import ZST, Asked, Extra, Identity, SourceKind
+from wikitopics.crawler.source import Asked, Identity, SourceKind
+from wikitopics.extra import ZST, Extra
 from wikitopics.option import Option, Registry, check_subclass, fault_in
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import OWN, RUN

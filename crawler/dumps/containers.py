@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from wikitopics.crawler.errors import BadSource, CutOff, Damaged, Lacking
-from wikitopics.crawler.source import ZST
+from wikitopics.extra import ZST
 
 # Compressed files to bytes, in blocks of bounded size, with the places where reading can begin.
 

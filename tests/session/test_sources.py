@@ -100,7 +100,7 @@ def test_doctor_says_which_extras_are_missing_and_what_each_is_for(cli, monkeypa
         return version(package)
 
     before = cli("doctor", "--offline").code
-    monkeypatch.setattr("wikitopics.crawler.source.metadata.version", without)
+    monkeypatch.setattr("wikitopics.extra.metadata.version", without)
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
     told = (

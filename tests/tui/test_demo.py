@@ -7,7 +7,7 @@ from textual.containers import VerticalScroll
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
-from wikitopics.crawler.source import Extra
+from wikitopics.extra import Extra
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.sources import REPORT
 from wikitopics.tui.bars import CAPTIONS, STATES

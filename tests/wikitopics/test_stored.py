@@ -20,7 +20,7 @@ import pytest
 import wikitopics as wt
 from tests.wikitopics.test_training import TEXTS, learn
 from wikitopics.cli import run
-from wikitopics.crawler.source import Extra
+from wikitopics.extra import Extra
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 
