@@ -17,10 +17,10 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import TypeVar
 
+from wikitopics.crawler.background import Background
 from wikitopics.crawler.errors import BadPosition
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Activity, PageBatch, Position, default_held_out, with_spare
-from wikitopics.crawler.system import Background
 
 T = TypeVar("T")
 Say = Callable[[str], None]

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wikitopics.crawler.dumps.source import YES
-from wikitopics.crawler.system import open_own, start_python
 from wikitopics.crawler.texts.files import GIVEN
+from wikitopics.own_files import open_own
+from wikitopics.processes import start_python
 from wikitopics.session import errors, system
 from wikitopics.session.errors import (
     BadUsage,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from wikitopics.crawler.system import open_own
+from wikitopics.own_files import open_own
 from wikitopics.session.errors import SessionError, SessionInUse, os_error_as
 from wikitopics.session.paths import LOCK, beside, command, is_at
 

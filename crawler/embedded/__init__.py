@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 from wikitopics.crawler.errors import WikiUnreachable
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import SAMPLE, Activity, Asked, Identity, Licence, PageKind, Position
-from wikitopics.crawler.system import start_python
 from wikitopics.option import Option
+from wikitopics.processes import start_python
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from wikitopics.crawler.embedded.api import EmbeddedApi, make_app
 from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample
-from wikitopics.crawler.system import end_with_parent
+from wikitopics.processes import end_with_parent
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, W
 from wikitopics.crawler.http.contact import Quoting
 from wikitopics.crawler.http.rules import RateLimits, is_loopback
 from wikitopics.crawler.source import Activity
-from wikitopics.crawler.system import open_own
+from wikitopics.own_files import open_own
 
 _CHUNK = 1 << 16
 _ADVICE = {

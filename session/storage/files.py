@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from wikitopics.crawler.system import open_own
+from wikitopics.own_files import open_own
 from wikitopics.session.errors import os_error_as
 from wikitopics.session.paths import is_at
 from wikitopics.session.storage.database import (

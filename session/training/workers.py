@@ -17,7 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar, cast
 
-from wikitopics.crawler.system import end_with_parent, start_python
+from wikitopics.processes import end_with_parent, start_python
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -32,13 +32,13 @@ from tests.crawler.dumps import (
 )
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler import file_source
+from wikitopics.crawler.background import Background
 from wikitopics.crawler.dumps import xml
 from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.file_source import BATCH_PAGES, page_hash, scan
 from wikitopics.crawler.page import Page
-from wikitopics.crawler.system import Background
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)

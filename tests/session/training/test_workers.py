@@ -12,7 +12,7 @@ import pytest
 
 from tests.session.memory import blocks_of
 from tests.waiting import gone, until
-from wikitopics.crawler.system import start_python
+from wikitopics.processes import start_python
 from wikitopics.session.errors import SessionError
 from wikitopics.session.training.blocks import Intake
 from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers

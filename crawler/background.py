@@ -1,0 +1,60 @@
+"""A blocking iterator in a separate thread, whose items are awaited one by one."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Background(Generic[T]):
+    """Iterates ``items()`` in a daemon thread, at most ``ahead`` items before they are asked for.
+
+    A daemon thread, because a read from standard input can block for ever and must not keep the
+    program alive.
+    """
+
+    def __init__(self, items: Callable[[], Iterator[T]], ahead: int = 2) -> None:
+        self._items = items
+        self._room = threading.Semaphore(ahead)
+        self._stopped = threading.Event()
+        self._queue: asyncio.Queue[tuple[T] | Exception | None] = asyncio.Queue()
+        """Items in tuples; then None, or the iterator's exception."""
+
+    def stop(self) -> None:
+        """Ask the thread to end after the current item."""
+        self._stopped.set()
+        self._room.release()
+
+    async def run(self) -> AsyncGenerator[T]:
+        """The items in order; an exception of the iterator is raised here."""
+        thread = threading.Thread(
+            target=self._work, args=(asyncio.get_running_loop(),), daemon=True
+        )
+        thread.start()
+        try:
+            while isinstance(item := await self._queue.get(), tuple):
+                self._room.release()
+                yield item[0]
+            if item is not None:
+                raise item
+        finally:
+            self.stop()
+
+    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
+        end = None
+        try:
+            for item in self._items():
+                self._room.acquire()
+                if self._stopped.is_set():
+                    break
+                self._put(loop, (item,))
+        except Exception as error:  # noqa: BLE001 (raised in the awaiting task)
+            end = error
+        self._put(loop, end)
+
+    def _put(self, loop: asyncio.AbstractEventLoop, item: tuple[T] | Exception | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing is waiting any more
+            loop.call_soon_threadsafe(self._queue.put_nowait, item)
