@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from benchmarks.data import Corpus, split
 from benchmarks.harness import Figures, Points
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
+from wikitopics.model.coherence import npmi_of_words
 from wikitopics.model.online import IN_USE, top_words
-from wikitopics.model.topics import most_relevant, npmi_of_words
+from wikitopics.model.relevance import most_relevant
 from wikitopics.session.records import SNAPSHOT_WORDS
 
 if TYPE_CHECKING:

@@ -14,13 +14,16 @@ from wikitopics.option import Option, Registry, check_subclass, fault_in
 _NAMES = {
     "batch": ("BatchHDP", "BatchLDA"),
     "checking": ("check_model",),
+    "coherence": ("npmi",),
+    "completion": ("CompletionSet", "document_completion"),
+    "distances": ("drift",),
     "hdp": ("OnlineHDP",),
     "lda": ("OnlineLDA",),
     "minibatch": ("Minibatch",),
-    "online": ("CompletionSet", "Entry", "OnlineModel", "StateError", "document_completion"),
+    "online": ("OnlineModel",),
     "options": ("Metric",),
     "scvb0": ("SCVB0",),
-    "topics": ("drift", "npmi"),
+    "states": ("Entry", "StateError"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -28,18 +31,18 @@ if TYPE_CHECKING:
     from wikitopics.model.batch import BatchHDP as BatchHDP
     from wikitopics.model.batch import BatchLDA as BatchLDA
     from wikitopics.model.checking import check_model as check_model
+    from wikitopics.model.coherence import npmi as npmi
+    from wikitopics.model.completion import CompletionSet as CompletionSet
+    from wikitopics.model.completion import document_completion as document_completion
+    from wikitopics.model.distances import drift as drift
     from wikitopics.model.hdp import OnlineHDP as OnlineHDP
     from wikitopics.model.lda import OnlineLDA as OnlineLDA
     from wikitopics.model.minibatch import Minibatch as Minibatch
-    from wikitopics.model.online import CompletionSet as CompletionSet
-    from wikitopics.model.online import Entry as Entry
     from wikitopics.model.online import OnlineModel as OnlineModel
-    from wikitopics.model.online import StateError as StateError
-    from wikitopics.model.online import document_completion as document_completion
     from wikitopics.model.options import Metric as Metric
     from wikitopics.model.scvb0 import SCVB0 as SCVB0
-    from wikitopics.model.topics import drift as drift
-    from wikitopics.model.topics import npmi as npmi
+    from wikitopics.model.states import Entry as Entry
+    from wikitopics.model.states import StateError as StateError
 
 __all__ = [*_HOME, "KindError", "Option", "kinds"]
 

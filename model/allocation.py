@@ -29,9 +29,10 @@ from numpy.typing import DTypeLike, NDArray
 from wikitopics.model import mixture
 from wikitopics.model.lambda_ import Lambda, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
-from wikitopics.model.online import MOST, Entry, OnlineModel, State, bounded
+from wikitopics.model.online import OnlineModel
 from wikitopics.model.options import LARGEST
 from wikitopics.model.schedules import THETA_STEPS, HDPRecipe, Stage, StepSizes, WarmStart
+from wikitopics.model.states import MOST, Entry, State, bounded
 from wikitopics.option import Option
 
 DECORRELATED_AFTER = 1500  # documents after which topics are decorrelated half as far as in the end

@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.online import IN_USE, OnlineModel
-from wikitopics.model.topics import Leading, classical_scaling, holds, most_relevant_to
+from wikitopics.model.distances import classical_scaling
+from wikitopics.model.naming import holds
+from wikitopics.model.online import IN_USE, Leading, OnlineModel
+from wikitopics.model.relevance import most_relevant_to
 
 Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]

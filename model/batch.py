@@ -20,9 +20,9 @@ from wikitopics.model.lda_e_step import (
     sum_statistics,
 )
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
-from wikitopics.model.online import MOST, Entry
 from wikitopics.model.options import prior
 from wikitopics.model.schedules import HDP_PAPER
+from wikitopics.model.states import MOST, Entry
 from wikitopics.option import Option
 
 # Batch variational Bayes for latent Dirichlet allocation: [H10] algorithm 1.

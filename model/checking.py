@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.model.completion import document_completion
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import OnlineModel, Plain, State, StateError, document_completion
+from wikitopics.model.online import OnlineModel
 from wikitopics.model.options import HALF_LIFE, TAKEN
+from wikitopics.model.states import Plain, State, StateError
 from wikitopics.option import NAME, fault_in
 
 TOPICS = 6

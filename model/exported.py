@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import kinds
-from wikitopics.model.online import TINY, Entry, OnlineModel, checked
+from wikitopics.model.online import OnlineModel
+from wikitopics.model.states import TINY, Entry, checked
 
 PLENTY = 2**27  # bytes to which any file may unpack: 4,000 topics of 8,000 words
 MOST_PACKED = 16  # times the file's size, the most for larger files

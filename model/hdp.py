@@ -39,9 +39,10 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel, precision
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Minibatch, Vector, Words, sound
-from wikitopics.model.online import MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
+from wikitopics.model.online import WORDS_A_DOCUMENT
 from wikitopics.model.options import HALF_LIFE, KAPPA, LARGEST, TAU0, decorrelation, prior
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
+from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.option import Option
 
 if TYPE_CHECKING:

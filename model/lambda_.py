@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Threads, Vector
-from wikitopics.model.online import FLOATS, TINY, WORDS_A_DOCUMENT, Entry
+from wikitopics.model.online import WORDS_A_DOCUMENT
 from wikitopics.model.options import LARGEST
+from wikitopics.model.states import FLOATS, TINY, Entry
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512

@@ -41,7 +41,6 @@ from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.mixture import blended
-from wikitopics.model.online import MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.model.options import (
     HALF_LIFE,
     KAPPA,
@@ -55,6 +54,7 @@ from wikitopics.model.options import (
     prior,
 )
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
+from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.option import Option
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model.lambda_ import Lambda, Statistics
 from wikitopics.model.minibatch import Entries, Floats, Minibatch, Vector, Words
-from wikitopics.model.online import TINY
+from wikitopics.model.states import TINY
 
 LONG_TEXTS = 20.0
 """The mean number of words from which texts are no longer treated as short."""

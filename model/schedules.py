@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from wikitopics.model.minibatch import Indices, Minibatch, Vector
-from wikitopics.model.online import MOST_ITERATIONS, TINY, bounded
 from wikitopics.model.options import LARGEST
+from wikitopics.model.states import MOST_ITERATIONS, TINY, bounded
 
 if TYPE_CHECKING:
     from wikitopics.model.lambda_ import Lambda

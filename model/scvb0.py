@@ -38,7 +38,7 @@ from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
 from wikitopics.model.lambda_ import random_topics
 from wikitopics.model.minibatch import Minibatch, Vector, sound
 from wikitopics.model.mixture import blended
-from wikitopics.model.online import MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
+from wikitopics.model.online import WORDS_A_DOCUMENT
 from wikitopics.model.options import (
     HALF_LIFE,
     KAPPA,
@@ -58,6 +58,7 @@ from wikitopics.model.schedules import (
     StepSizes,
     raised,
 )
+from wikitopics.model.states import MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.option import Option
 
 ALPHA = prior("alpha", "Dirichlet parameter of the topic proportions", learn=True)

@@ -43,7 +43,7 @@ class SessionMetric(Metric):
 
 
 def _npmi(of: Evaluation) -> float:
-    from wikitopics.model.topics import npmi_of_words
+    from wikitopics.model.coherence import npmi_of_words
     from wikitopics.session.records import COHERENT_WORDS
 
     return float(npmi_of_words(of.model.top_words(COHERENT_WORDS)[0], of.held_out).mean())

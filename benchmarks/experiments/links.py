@@ -23,8 +23,8 @@ from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.markup.texts import is_disambiguation, page_links
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.model import Minibatch, kinds
+from wikitopics.model.coherence import npmi, npmi_of_words
 from wikitopics.model.online import top_words
-from wikitopics.model.topics import npmi, npmi_of_words
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import LINKS, Rule
 from wikitopics.vocab.vocabulary import VocabularyRecipe, build_vocabulary

@@ -16,7 +16,8 @@ from benchmarks.data import CORPORA, split
 from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
-from wikitopics.model.topics import WORDS, most_relevant
+from wikitopics.model.naming import WORDS
+from wikitopics.model.relevance import most_relevant
 
 EXPERIMENT = Experiment(
     "naming", "which words of a topic make the name that leads a reader to its articles"

@@ -29,7 +29,7 @@ from benchmarks.measuring import (
     words,
 )
 from wikitopics.model import SCVB0, BatchLDA, Minibatch, OnlineLDA
-from wikitopics.model.topics import npmi
+from wikitopics.model.coherence import npmi
 
 EXPERIMENT = Experiment(
     "paper_f13", "[F13]: SCVB0 against stochastic VB, and five seconds of either"

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import Areas, Node, cut, names, tree
+from wikitopics.model.distances import distances
 from wikitopics.model.online import IN_USE
-from wikitopics.model.topics import distances, most_relevant_to
+from wikitopics.model.relevance import most_relevant_to
 from wikitopics.session.records import TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import joined

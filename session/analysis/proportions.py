@@ -15,7 +15,7 @@ from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.source import Licence
 from wikitopics.crawler.texts.source import BEFORE, MARKUP
 from wikitopics.model import Minibatch, OnlineModel
-from wikitopics.model.topics import by_relevance
+from wikitopics.model.relevance import by_relevance
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Damaged, SessionError, errors_of
 from wikitopics.session.options import LINKS

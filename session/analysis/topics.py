@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import Minibatch
-from wikitopics.model.topics import classical_scaling, npmi_of_words, ownership, repeats
+from wikitopics.model.coherence import npmi_of_words
+from wikitopics.model.distances import classical_scaling, repeats
+from wikitopics.model.relevance import ownership
 from wikitopics.session.analysis.areas import atlas, topic_tree
 from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
 from wikitopics.session.records import COHERENT_WORDS, SNAPSHOT_WORDS, in_line

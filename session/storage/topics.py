@@ -19,8 +19,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import MOST_AREAS, NONE, Areas, Meetings
-from wikitopics.model.topics import by_relevance, distinctness, most_relevant
-from wikitopics.model.topics import name as name_of
+from wikitopics.model.naming import name as name_of
+from wikitopics.model.relevance import by_relevance, distinctness, most_relevant
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import (
     APART,

@@ -12,8 +12,9 @@ import numpy as np
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.model.areas import NONE, ROUNDS, Areas
 from wikitopics.model.areas import names as area_names
+from wikitopics.model.changes import LOOKS, Change, TopicState, changes, living
 from wikitopics.model.checking import check_rows
-from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, holds, living, suits
+from wikitopics.model.naming import fits, holds, suits
 from wikitopics.session import sources
 from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation

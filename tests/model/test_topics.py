@@ -8,27 +8,12 @@ import pytest
 
 from tests.model.conftest import batch_of
 from wikitopics.model import Minibatch, drift, npmi
+from wikitopics.model.changes import LARGEST, LOOKS, Change, TopicState, changes, living
+from wikitopics.model.distances import affinity, classical_scaling, distances, repeats
 from wikitopics.model.lambda_ import Lambda
+from wikitopics.model.naming import fits, holds, name
 from wikitopics.model.online import top_words
-from wikitopics.model.topics import (
-    LARGEST,
-    LOOKS,
-    Change,
-    TopicState,
-    affinity,
-    changes,
-    classical_scaling,
-    distances,
-    distinctness,
-    fits,
-    holds,
-    living,
-    most_relevant,
-    name,
-    ownership,
-    relevance,
-    repeats,
-)
+from wikitopics.model.relevance import distinctness, most_relevant, ownership, relevance
 
 # Three topics over the words 0 to 5; word 0 leads all of them.
 IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)

@@ -16,7 +16,7 @@ import numpy as np
 from tests.session import rows as small
 from wikitopics.model.areas import NONE, Areas
 from wikitopics.model.online import IN_USE
-from wikitopics.model.topics import most_relevant
+from wikitopics.model.relevance import most_relevant
 from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics

@@ -226,9 +226,9 @@ def test_the_tree_has_every_topic_once_and_repeats_are_counted(cli, trained, mon
     printed = cli("topics", "--tree").out.splitlines()
     topics = [line.split()[1] for line in printed if line[6:10] == " " * 4]
     assert sorted(topics) == list("01234")
-    monkeypatch.setattr("wikitopics.model.topics.NEAR", 1.0)
+    monkeypatch.setattr("wikitopics.model.distances.NEAR", 1.0)
     assert "4 topics nearly repeat another: " in cli("topics").err
-    monkeypatch.setattr("wikitopics.model.topics.NEAR", 0.0)
+    monkeypatch.setattr("wikitopics.model.distances.NEAR", 0.0)
     assert "repeat" not in cli("topics").err
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.areas import Areas
-from wikitopics.model.topics import ownership
+from wikitopics.model.relevance import ownership
 from wikitopics.session import __version__
 from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.proportions import licence_of, listed_articles

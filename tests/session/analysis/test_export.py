@@ -49,7 +49,9 @@ def test_topics_and_metrics_make_sense(cli, trained):
 
 
 def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
-    import wikitopics.model.topics  # noqa: F401 - if first imported below, it would keep that value to the end
+    # If first imported below, these would keep that value to the end.
+    import wikitopics.model.changes
+    import wikitopics.model.distances  # noqa: F401
 
     monkeypatch.setattr("wikitopics.model.online.IN_USE", 0.2)
     in_use = {row["topic"]: row["in_use"] for row in cli.rows("topics")}

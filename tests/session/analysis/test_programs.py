@@ -151,7 +151,7 @@ def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
 
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
-    from wikitopics.model.topics import classical_scaling
+    from wikitopics.model.distances import classical_scaling
 
     for beta in (
         np.full((7, 9), 1 / 9),

@@ -9,7 +9,7 @@ import pytest
 
 from tests.session.training.driving import MODELS, Driver
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.topics import LOOKS
+from wikitopics.model.changes import LOOKS
 from wikitopics.session.records import Progress, Scored, TopicEvent, TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training import measuring

@@ -1,0 +1,77 @@
+"""Topic coherence: how often a topic's leading words occur together in real documents (normalised
+PMI)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import top_words
+
+
+def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.float64]:
+    """(K,) coherence of each topic: the mean NPMI of all pairs of its n most probable words, within
+    [-1, 1].
+
+    NPMI of two words is log(p12 / (p1 p2)) / -log p12, where the p are the shares of `reference`'s
+    documents
+    that contain the first word, the second and both: 1 if they always occur together, 0 if they are
+    independent, -1 if they never do. A word missing from `reference` never occurs with another.
+    Documents without words are ignored. NaN if there are no documents or no pairs.
+
+    topics: (K, W). Raises ValueError for a word id of `reference` out of range.
+    """
+    reference.check_words(topics.shape[1])
+    return npmi_of_words(top_words(topics, n), reference)
+
+
+def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.float64]:
+    """(K,) as `npmi`, for topics given by their leading words, (K, n) word ids."""
+    K, n = leading.shape
+    D = int(np.count_nonzero(np.diff(reference.indptr)))
+    if D == 0 or n < 2:
+        return np.full(K, np.nan)
+    occurs = _occurrences(leading, reference)
+    first, second = np.triu_indices(n, 1)
+    single = _numbers_of_documents(occurs) / D
+    coherence = np.empty(K)
+    for k in range(K):
+        together = occurs[k, first] & occurs[k, second]
+        both = _numbers_of_documents(together) / D
+        coherence[k] = _npmi(single[k, first], single[k, second], both).mean()
+    return coherence
+
+
+def _numbers_of_documents(occurs: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How many documents' bits are set in the last dimension."""
+    numbers: NDArray[np.int64] = np.bitwise_count(occurs).sum(axis=-1, dtype=np.int64)
+    return numbers
+
+
+def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.uint8]:
+    """(K, n, ceil(D/8)) one bit per document for each word of (K, n): whether the document contains
+    it."""
+    distinct, row_of_word = np.unique(words, return_inverse=True)
+    largest = max(distinct.max(), reference.word_ids.max(initial=0))
+    row_of_id = np.full(largest + 1, -1)
+    row_of_id[distinct] = np.arange(len(distinct))
+    row_of_entry = row_of_id[reference.word_ids]
+    known = row_of_entry >= 0
+    occurs = np.zeros((len(distinct), reference.D), dtype=np.bool_)
+    occurs[row_of_entry[known], reference.documents()[known]] = True
+    bits = np.packbits(occurs, axis=1)
+    of_words: NDArray[np.uint8] = bits[row_of_word.reshape(words.shape)]
+    return of_words
+
+
+def _npmi(
+    p1: NDArray[np.float64], p2: NDArray[np.float64], p12: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    values = np.full(len(p12), -1.0)
+    some = (p12 > 0) & (p12 < 1)
+    values[some] = np.log(p12[some] / (p1[some] * p2[some])) / -np.log(p12[some])
+    values[p12 == 1] = 1.0
+    return values

@@ -1,0 +1,61 @@
+"""Names of topics: the words in them, and whether a name still tells what its topic is about."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+WORDS = 3
+"""Words in a name."""
+SUITING = 2
+"""This many of a shown name's words are among the topic's most probable ones."""
+LOYALTY = 10
+"""A name is kept while its words are among this many of the topic's most relevant ones."""
+
+
+def name(relevant: Sequence[str]) -> tuple[str, ...]:
+    """The words of a topic's name.
+
+    ``relevant``: the topic's words, the most relevant first. Of two forms of a word ("film",
+    "films") only the first counts.
+    """
+    chosen: list[str] = []
+    for word in relevant:
+        if not any(_same_word(word, other) for other in chosen):
+            chosen.append(word)
+        if len(chosen) == WORDS:
+            break
+    return tuple(chosen)
+
+
+def fits(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
+    """Whether all but one of a name's words are among the first of ``relevant``, given as words or
+    ids."""
+    kept = set(name) & set(relevant[:LOYALTY])
+    return len(kept) >= max(1, len(name) - 1)
+
+
+def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
+    """Whether all words of a name are among the first of ``relevant``, given as words or ids."""
+    return set(name) <= set(relevant[:LOYALTY])
+
+
+def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
+    """Whether at least two of a name's words are among ``leading``, the topic's most probable ones;
+    a name of one word always suits."""
+    shared = set(name) & set(leading)
+    return len(name) < SUITING or len(shared) >= SUITING
+
+
+def _same_word(one: str, other: str) -> bool:
+    """Whether two words differ only in their last letters: "film" and "films", "party" and
+    "parties".
+
+    Titles, which have capitals, differ even then: "Iran" and "Iraq".
+    """
+    if one != one.lower():
+        return False
+    short, long = sorted((one, other), key=len)
+    if len(short) < 3 or len(long) - len(short) > 2:
+        return False
+    stem = short[: max(3, len(short) - 1)]
+    return long.startswith(stem)
