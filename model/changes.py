@@ -1,4 +1,4 @@
-"""What happens to the topics of a model between looks: births, deaths, splits, mergers and
+"""What happens to the topics of a model between observations: births, deaths, splits, mergers and
 renamings."""
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.distances import affinity
-from wikitopics.model.naming import WORDS, fits
+from wikitopics.model.naming import WORDS_IN_NAME, most_words_relevant
 from wikitopics.model.online import IN_USE, Leading
 from wikitopics.model.relevance import most_relevant, ownership
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
-LOOKS = 3
-"""Looks in a row at which a change must hold before it is reported."""
-LARGEST = 30
+OBSERVATIONS = 3
+"""Observations in a row at which a change must hold before it is reported."""
+LARGEST_TOPICS = 30
 """A topic must be among this many of the largest to be born."""
-OWN = 0.25
+OWNERSHIP = 0.25
 """A topic's first words become its own when their mean ownership reaches this, and remain so until
 it falls below a third of it."""
-FIRST = 10
+FIRST_WORDS = 10
 """The number of first words in that mean."""
 KINSHIP = 0.5
 """The affinity from which one topic's words count as gone to another."""
@@ -52,32 +52,35 @@ class TopicState:
         """``shares``: (K,) of the corpus."""
         self.leading = leading
         self.relevant = most_relevant(leading, shares)
-        of_first_words = ownership(leading, shares)[:, :FIRST]
+        of_first_words = ownership(leading, shares)[:, :FIRST_WORDS]
         owned = of_first_words.mean(axis=1)
-        largest = np.sort(shares)[-LARGEST:]
+        largest = np.sort(shares)[-LARGEST_TOPICS:]
         large = shares >= largest.min()
-        self.up: NDArray[np.bool_] = large & (shares > IN_USE) & (owned >= OWN)
+        self.up: NDArray[np.bool_] = large & (shares > IN_USE) & (owned >= OWNERSHIP)
         """(K,) whether a topic qualifies for birth."""
-        self.down: NDArray[np.bool_] = (shares < IN_USE / 2) | (owned < OWN / 3)
+        self.down: NDArray[np.bool_] = (shares < IN_USE / 2) | (owned < OWNERSHIP / 3)
         """(K,) whether a topic qualifies for death."""
 
 
-def changes(looks: Sequence[TopicState], alive: Collection[int]) -> list[Change]:
-    """The changes that hold at each of these looks; births first, then by topic number.
+def changes(observations: Sequence[TopicState], alive: Collection[int]) -> list[Change]:
+    """The changes that hold at each of these observations; births first, then by topic number.
 
     alive: the topics born and not yet dead.
     """
-    if len(looks) < LOOKS:
+    if len(observations) < OBSERVATIONS:
         return []
-    first, *_, last = looks
+    first, *_, last = observations
     living = np.isin(np.arange(len(last.up)), list(alive))
-    up = np.all([look.up for look in looks], axis=0)
-    down = np.all([look.down for look in looks], axis=0)
+    up = np.all([observation.up for observation in observations], axis=0)
+    down = np.all([observation.down for observation in observations], axis=0)
     stay = living & ~down
     events = []
     for topic in np.flatnonzero(up & ~living).tolist():
-        name = last.relevant[topic, :WORDS].tolist()
-        if not all(fits(name, look.relevant[topic].tolist()) for look in looks):
+        name = last.relevant[topic, :WORDS_IN_NAME].tolist()
+        if not all(
+            most_words_relevant(name, observation.relevant[topic].tolist())
+            for observation in observations
+        ):
             continue
         parent = _kin(first, last, topic, stay)
         if parent is None:

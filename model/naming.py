@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-WORDS = 3
+WORDS_IN_NAME = 3
 """Words in a name."""
-SUITING = 2
+LEADING_WORDS = 2
 """This many of a shown name's words are among the topic's most probable ones."""
-LOYALTY = 10
+MOST_RELEVANT = 10
 """A name is kept while its words are among this many of the topic's most relevant ones."""
 
 
-def name(relevant: Sequence[str]) -> tuple[str, ...]:
+def name_words(relevant: Sequence[str]) -> tuple[str, ...]:
     """The words of a topic's name.
 
     ``relevant``: the topic's words, the most relevant first. Of two forms of a word ("film",
@@ -22,28 +22,28 @@ def name(relevant: Sequence[str]) -> tuple[str, ...]:
     for word in relevant:
         if not any(_same_word(word, other) for other in chosen):
             chosen.append(word)
-        if len(chosen) == WORDS:
+        if len(chosen) == WORDS_IN_NAME:
             break
     return tuple(chosen)
 
 
-def fits(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
+def most_words_relevant(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
     """Whether all but one of a name's words are among the first of ``relevant``, given as words or
     ids."""
-    kept = set(name) & set(relevant[:LOYALTY])
+    kept = set(name) & set(relevant[:MOST_RELEVANT])
     return len(kept) >= max(1, len(name) - 1)
 
 
-def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
+def all_words_relevant(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
     """Whether all words of a name are among the first of ``relevant``, given as words or ids."""
-    return set(name) <= set(relevant[:LOYALTY])
+    return set(name) <= set(relevant[:MOST_RELEVANT])
 
 
-def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
+def has_leading_words(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
     """Whether at least two of a name's words are among ``leading``, the topic's most probable ones;
     a name of one word always suits."""
     shared = set(name) & set(leading)
-    return len(name) < SUITING or len(shared) >= SUITING
+    return len(name) < LEADING_WORDS or len(shared) >= LEADING_WORDS
 
 
 def _same_word(one: str, other: str) -> bool:

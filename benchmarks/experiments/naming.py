@@ -16,7 +16,7 @@ from benchmarks.data import CORPORA, split
 from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
-from wikitopics.model.naming import WORDS
+from wikitopics.model.naming import WORDS_IN_NAME
 from wikitopics.model.relevance import most_relevant
 
 EXPERIMENT = Experiment(
@@ -71,7 +71,9 @@ def weights() -> Figures:
                 documents: Minibatch = getattr(parts, part)[:1000]
                 about = model.infer(documents).argmax(axis=1)
                 scores = [
-                    led_to(most_relevant(leading, shares, weight)[:, :WORDS], documents, about)
+                    led_to(
+                        most_relevant(leading, shares, weight)[:, :WORDS_IN_NAME], documents, about
+                    )
                     for weight in WEIGHTS
                 ]
                 by_part[part].append(scores)

@@ -19,7 +19,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import MOST_AREAS, NONE, Areas, Meetings
-from wikitopics.model.naming import name as name_of
+from wikitopics.model.naming import name_words
 from wikitopics.model.relevance import by_relevance, distinctness, most_relevant
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import (
@@ -127,7 +127,7 @@ def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
     ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by
     id.
     """
-    return [joined(name_of([words[i] for i in ids.tolist()])) for ids in relevant]
+    return [joined(name_words([words[i] for i in ids.tolist()])) for ids in relevant]
 
 
 def joined(name: Sequence[str]) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.model.areas import NONE, ROUNDS, Areas
 from wikitopics.model.areas import names as area_names
-from wikitopics.model.changes import LOOKS, Change, TopicState, changes, living
+from wikitopics.model.changes import OBSERVATIONS, Change, TopicState, changes, living
 from wikitopics.model.checking import check_rows
-from wikitopics.model.naming import fits, holds, suits
+from wikitopics.model.naming import all_words_relevant, has_leading_words, most_words_relevant
 from wikitopics.session import sources
 from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation
@@ -235,7 +235,7 @@ def thinned_snapshots(articles: list[int], half_life: float | None = None) -> se
     … and the changes of topics can be determined after a resume. A snapshot that is kept once is
     always kept, except for the looks of a ``half_life``, of which only the last are needed.
     """
-    stay = {*looks(articles), *looks(articles, half_life)[-LOOKS:]}
+    stay = {*looks(articles), *looks(articles, half_life)[-OBSERVATIONS:]}
     gone: set[int] = set()
     last = 0
     for a in articles[:-NEWEST_POINTS]:
@@ -310,7 +310,7 @@ class Chronicle:
         self._at = snapshot.articles
         latest: list[Change] = []
         if at_look:
-            self._looks = [*self._looks, look][-LOOKS:]
+            self._looks = [*self._looks, look][-OBSERVATIONS:]
             latest = changes(self._looks, self._alive)
         settled = self._alive
         self._alive = living(settled, latest)
@@ -321,18 +321,23 @@ class Chronicle:
                 if not (at_look and self._has_another_name(topic, name)):
                     self._names[topic] = name
                 elif not any(
-                    fits(parts(name), words) for words in self._relevant(topic, self._looks)
+                    most_words_relevant(parts(name), words)
+                    for words in self._relevant(topic, self._looks)
                 ):
                     latest.append(Change("renamed", topic))
             elif topic not in self._alive and all(
-                holds(parts(name), words) for words in self._relevant(topic, [look])
+                all_words_relevant(parts(name), words) for words in self._relevant(topic, [look])
             ):
                 self._names[topic] = name
         before = self._shown or newest
         self._shown = [
             # A single title may look like several words, and then no name suits.
             next(
-                (name for name in candidates if suits(parts(name), [self._words[i] for i in ids])),
+                (
+                    name
+                    for name in candidates
+                    if has_leading_words(parts(name), [self._words[i] for i in ids])
+                ),
                 candidates[-1],
             )
             for *candidates, ids in zip(
@@ -368,7 +373,10 @@ class Chronicle:
         has not."""
         relevant = self._relevant(topic, self._looks)
         new = parts(self._names[topic])
-        return all(fits(new, words) and not holds(parts(old), words) for words in relevant)
+        return all(
+            most_words_relevant(new, words) and not all_words_relevant(parts(old), words)
+            for words in relevant
+        )
 
     def _relevant(self, topic: int, looks: Sequence[TopicState]) -> list[list[str]]:
         """A topic's words at each of these looks, the most relevant first."""
@@ -421,7 +429,7 @@ class Curves:
         """Articles at the last measurement, 0 before the first."""
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots_at(self.kept_at)
-        last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
+        last = sorted({*looks(self._kept_at, half_life)[-OBSERVATIONS:], *self._kept_at[-1:]})
         looked_at, words = [store.snapshots_at(point) for point in last], store.vocabulary()
         self._chronicles = []
         for number, name in enumerate(self._names):

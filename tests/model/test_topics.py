@@ -8,10 +8,17 @@ import pytest
 
 from tests.model.conftest import batch_of
 from wikitopics.model import Minibatch, drift, npmi
-from wikitopics.model.changes import LARGEST, LOOKS, Change, TopicState, changes, living
+from wikitopics.model.changes import (
+    LARGEST_TOPICS,
+    OBSERVATIONS,
+    Change,
+    TopicState,
+    changes,
+    living,
+)
 from wikitopics.model.distances import affinity, classical_scaling, distances, repeats
 from wikitopics.model.lambda_ import Lambda
-from wikitopics.model.naming import fits, holds, name
+from wikitopics.model.naming import all_words_relevant, most_words_relevant, name_words
 from wikitopics.model.online import top_words
 from wikitopics.model.relevance import distinctness, most_relevant, ownership, relevance
 
@@ -54,16 +61,16 @@ def test_a_topic_without_words_has_no_number_that_is_none():
     ],
 )
 def test_a_name_has_three_words_and_no_two_forms_of_one(relevant, expected):
-    assert name(relevant) == expected
+    assert name_words(relevant) == expected
 
 
 def test_a_name_holds_while_its_words_lead():
     words = [f"word{letter * 3}" for letter in "abcdefghijkl"]
-    assert holds(name(words), words[::-1][:3] + words[:7])
+    assert all_words_relevant(name_words(words), words[::-1][:3] + words[:7])
     one_gone = [*words[1:11], words[0]]
-    assert fits(name(words), one_gone)
-    assert not holds(name(words), one_gone)
-    assert not fits(name(words), words[3:])
+    assert most_words_relevant(name_words(words), one_gone)
+    assert not all_words_relevant(name_words(words), one_gone)
+    assert not most_words_relevant(name_words(words), words[3:])
 
 
 def test_a_topic_owns_its_words_when_no_other_has_them() -> None:
@@ -122,9 +129,9 @@ SAME = look(0, 50, 200, 300)
 
 
 def test_nothing_is_told_before_there_were_enough_looks_or_while_all_topics_say_the_same():
-    assert changes([SAME] * (LOOKS - 1), ()) == []
-    assert changes([SAME] * LOOKS, ()) == [Change("born", topic) for topic in range(4)]
-    assert changes([look(*[0] * 20)] * LOOKS, ()) == []
+    assert changes([SAME] * (OBSERVATIONS - 1), ()) == []
+    assert changes([SAME] * OBSERVATIONS, ()) == [Change("born", topic) for topic in range(4)]
+    assert changes([look(*[0] * 20)] * OBSERVATIONS, ()) == []
 
 
 def test_a_topic_is_born_once_it_has_kept_words_of_its_own():
@@ -138,14 +145,16 @@ def test_a_topic_is_born_once_it_has_kept_words_of_its_own():
 
 def test_one_that_is_hardly_used_is_not_born():
     small = look(0, 100, 200, 300, shares=[0.5, 0.4993, 0.0002, 0.0005])
-    assert changes([small] * LOOKS, ()) == [Change("born", 0), Change("born", 1)]
+    assert changes([small] * OBSERVATIONS, ()) == [Change("born", 0), Change("born", 1)]
 
 
 def test_only_the_largest_topics_are_born_however_many_there_are():
-    K = 10 * LARGEST
+    K = 10 * LARGEST_TOPICS
     shares = np.arange(K, 0, -1) / K
     many = TopicState(topics(*range(0, 10 * K, 10)), shares / shares.sum())
-    assert changes([many] * LOOKS, ()) == [Change("born", topic) for topic in range(LARGEST)]
+    assert changes([many] * OBSERVATIONS, ()) == [
+        Change("born", topic) for topic in range(LARGEST_TOPICS)
+    ]
 
 
 def test_a_topic_splits():
@@ -169,7 +178,7 @@ def test_a_topic_dies_or_merges_when_it_stays_away():
 @pytest.mark.parametrize("alive", [{0, 1}, {0, 1, 2}])
 def test_between_birth_and_death_there_is_room(alive):
     between = look(0, 50, 200, 300, shares=[0.4, 0.5993, 0.0007, 0.0])
-    assert changes([between] * LOOKS, alive) == []
+    assert changes([between] * OBSERVATIONS, alive) == []
 
 
 def test_who_is_alive():

@@ -9,7 +9,7 @@ import pytest
 
 from tests.session.training.driving import MODELS, Driver
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.changes import LOOKS
+from wikitopics.model.changes import OBSERVATIONS
 from wikitopics.session.records import Progress, Scored, TopicEvent, TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training import measuring
@@ -199,7 +199,7 @@ def test_the_story_is_the_same_wherever_a_trainer_stopped():
         before = chronicle()
         first = told(before, STORY[:stop])
         points = [one.articles for one in STORY[:stop]]
-        last = {*measuring.looks(points)[-LOOKS:], points[-1]}
+        last = {*measuring.looks(points)[-OBSERVATIONS:], points[-1]}
         after = chronicle(before.known, [one for one in STORY if one.articles in last])
         assert first + told(after, STORY[stop:]) == events
         assert after.known == whole.known
