@@ -17,14 +17,14 @@ from wikitopics.model.relevance import most_relevant, ownership
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
 OBSERVATIONS = 3
-"""Observations in a row at which a change must hold before it is reported."""
+"""The number of observations in a row at which a change must hold before it is reported."""
 LARGEST_TOPICS = 30
 """A topic must be among this many of the largest to be born."""
 OWNERSHIP = 0.25
-"""A topic's first words become its own when their mean ownership reaches this, and remain so until
-it falls below a third of it."""
+"""A topic's first words become its own when their mean ownership reaches this, and remain its own
+until their mean ownership falls below a third of this."""
 FIRST_WORDS = 10
-"""The number of first words in that mean."""
+"""The number of first words whose ownership is averaged."""
 KINSHIP = 0.5
 """The affinity from which one topic's words count as gone to another."""
 
@@ -33,11 +33,12 @@ KINSHIP = 0.5
 class Change:
     """What happened to a topic.
 
-    born: it has become large, with words of its own. died: its share has fallen to half the
-    threshold of topics in use, or its words have gone to other topics.
-    split: ``other`` is born with words that this topic had. merged: it died, and ``other`` has its
-    words.
-    renamed: its words have changed so much that it has a new name.
+    born: the topic has become large, with words of its own
+    died: its share has fallen to half the threshold of topics in use, or its words have gone to
+    other topics
+    split: ``other`` is born with words that this topic had
+    merged: the topic died, and ``other`` has its words
+    renamed: its words have changed so much that it has a new name
     """
 
     kind: Kind
@@ -56,38 +57,45 @@ class TopicState:
         owned = of_first_words.mean(axis=1)
         largest = np.sort(shares)[-LARGEST_TOPICS:]
         large = shares >= largest.min()
-        self.up: NDArray[np.bool_] = large & (shares > IN_USE) & (owned >= OWNERSHIP)
+        self.may_be_born: NDArray[np.bool_] = large & (shares > IN_USE) & (owned >= OWNERSHIP)
         """(K,) whether a topic qualifies for birth."""
-        self.down: NDArray[np.bool_] = (shares < IN_USE / 2) | (owned < OWNERSHIP / 3)
+        self.may_die: NDArray[np.bool_] = (shares < IN_USE / 2) | (owned < OWNERSHIP / 3)
         """(K,) whether a topic qualifies for death."""
 
 
 def changes(observations: Sequence[TopicState], alive: Collection[int]) -> list[Change]:
-    """The changes that hold at each of these observations; births first, then by topic number.
+    """The changes that hold at each of these observations, births before deaths, each by topic
+    number.
 
-    alive: the topics born and not yet dead.
+    alive: the topics that were born and have not died
     """
     if len(observations) < OBSERVATIONS:
         return []
     first, *_, last = observations
-    living = np.isin(np.arange(len(last.up)), list(alive))
-    up = np.all([observation.up for observation in observations], axis=0)
-    down = np.all([observation.down for observation in observations], axis=0)
-    stay = living & ~down
+    K = len(last.relevant)
+    is_alive = np.isin(np.arange(K), list(alive))
+    qualify = np.all([observation.may_be_born for observation in observations], axis=0)
+    fail = np.all([observation.may_die for observation in observations], axis=0)
+    born = qualify & ~is_alive
+    dead = fail & is_alive
+    stay = is_alive & ~dead
     events = []
-    for topic in np.flatnonzero(up & ~living).tolist():
+    for topic in np.flatnonzero(born).tolist():
         name = last.relevant[topic, :WORDS_IN_NAME].tolist()
-        if not all(
+        lasting = [
             most_words_relevant(name, observation.relevant[topic].tolist())
             for observation in observations
-        ):
+        ]
+        if not all(lasting):
             continue
+        # The topic that had these words at first.
         parent = _kin(first, last, topic, stay)
         if parent is None:
             events.append(Change("born", topic))
         else:
             events.append(Change("split", parent, topic))
-    for topic in np.flatnonzero(living & down).tolist():
+    for topic in np.flatnonzero(dead).tolist():
+        # The topic that has these words in the end.
         heir = _kin(last, first, topic, stay)
         if heir is None:
             events.append(Change("died", topic))
@@ -98,23 +106,26 @@ def changes(observations: Sequence[TopicState], alive: Collection[int]) -> list[
 
 def living(alive: Collection[int], events: Collection[Change]) -> set[int]:
     """The topics alive after these changes."""
-    born = {change.topic for change in events if change.kind == "born"}
-    split = {
-        change.other for change in events if change.kind == "split" and change.other is not None
-    }
-    ended = {change.topic for change in events if change.kind in ("died", "merged")}
-    return (set(alive) | born | split) - ended
+    now_alive = set(alive)
+    for change in events:
+        if change.kind == "born":
+            now_alive.add(change.topic)
+        elif change.kind == "split" and change.other is not None:
+            now_alive.add(change.other)
+        elif change.kind in ("died", "merged"):
+            now_alive.discard(change.topic)
+    return now_alive
 
 
 def _kin(
-    theirs: TopicState,
-    own: TopicState,
+    of_candidates: TopicState,
+    of_topic: TopicState,
     topic: int,
     candidates: NDArray[np.bool_],
 ) -> int | None:
-    """The candidate whose leading words in ``theirs`` have most in common with ``topic``'s in
-    ``own``, if they have enough."""
-    near = affinity(theirs.leading, own.leading, topic)
+    """The candidate with most in common with ``topic``, by the leading words of the candidates in
+    one state and those of the topic in another; None if no candidate has enough in common."""
+    near = affinity(of_candidates.leading, of_topic.leading, topic)
     near[~candidates] = 0
     near[topic] = 0
     nearest = int(near.argmax())

@@ -16,11 +16,11 @@ def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.
     """(K,) coherence of each topic: the mean NPMI of all pairs of its n most probable words, within
     [-1, 1].
 
-    NPMI of two words is log(p12 / (p1 p2)) / -log p12, where the p are the shares of `reference`'s
-    documents
-    that contain the first word, the second and both: 1 if they always occur together, 0 if they are
-    independent, -1 if they never do. A word missing from `reference` never occurs with another.
-    Documents without words are ignored. NaN if there are no documents or no pairs.
+    The NPMI of two words is log(p12 / (p1 p2)) / -log p12, where p1, p2 and p12 are the shares of
+    `reference`'s documents that contain the first word, the second, and both. It is 1 if the words
+    always occur together, 0 if they are independent, and -1 if they never occur together. A word
+    missing from `reference` never occurs with another. Documents without words are ignored. NaN if
+    there are no documents or no pairs.
 
     topics: (K, W). Raises ValueError for a word id of `reference` out of range.
     """
@@ -56,12 +56,14 @@ def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArr
     it."""
     distinct, row_of_word = np.unique(words, return_inverse=True)
     largest = max(distinct.max(), reference.word_ids.max(initial=0))
-    row_of_id = np.full(largest + 1, -1)
+    row_of_id = np.full(largest + 1, -1)  # -1: not one of these words
     row_of_id[distinct] = np.arange(len(distinct))
     row_of_entry = row_of_id[reference.word_ids]
-    known = row_of_entry >= 0
+    is_one = row_of_entry >= 0
+    rows = row_of_entry[is_one]
+    documents = reference.documents()[is_one]
     occurs = np.zeros((len(distinct), reference.D), dtype=np.bool_)
-    occurs[row_of_entry[known], reference.documents()[known]] = True
+    occurs[rows, documents] = True
     bits = np.packbits(occurs, axis=1)
     of_words: NDArray[np.uint8] = bits[row_of_word.reshape(words.shape)]
     return of_words
@@ -70,8 +72,14 @@ def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArr
 def _npmi(
     p1: NDArray[np.float64], p2: NDArray[np.float64], p12: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    values = np.full(len(p12), -1.0)
-    some = (p12 > 0) & (p12 < 1)
-    values[some] = np.log(p12[some] / (p1[some] * p2[some])) / -np.log(p12[some])
-    values[p12 == 1] = 1.0
+    """(n,) NPMI of pairs of words: see `npmi`; its limits where `p12` is 0 or 1."""
+    never = p12 == 0
+    always = p12 == 1
+    sometimes = ~never & ~always
+    both = p12[sometimes]
+    if_independent = p1[sometimes] * p2[sometimes]
+    values = np.empty(len(p12))
+    values[never] = -1.0
+    values[always] = 1.0
+    values[sometimes] = np.log(both / if_independent) / -np.log(both)
     return values

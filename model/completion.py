@@ -11,7 +11,7 @@ from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import OnlineModel
 
 
-class Model(Protocol):
+class Predictor(Protocol):
     """What a model must have to be measured."""
 
     @property
@@ -25,30 +25,35 @@ class CompletionSet:
     repeatedly.
 
     Each document's distinct words are split at random, by `seed`, into two halves that share no
-    word; if their number is odd, the seen half has one more. Documents with fewer than two distinct
-    words are left out.
+    word; if their number is odd, the half that is seen has one more. Documents with fewer than two
+    distinct words are left out.
     """
 
     def __init__(self, batch: Minibatch, seed: int = 0) -> None:
-        sizes = np.diff(batch.indptr)
-        documents = batch.documents()
-        key = np.random.default_rng(seed).random(len(documents))
-        order = np.lexsort((key, documents))
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order)) - np.repeat(batch.indptr[:-1], sizes)
-        hide = rank >= (sizes[documents] + 1) // 2
-        used = sizes >= 2
+        n_distinct = np.diff(batch.indptr)  # words of each document
+        documents = batch.documents()  # the document of each entry
+        # A document's entries are ranked at random: sorted by document, and within a document by
+        # random numbers, each entry's rank is its place behind the document's first place.
+        N = len(documents)
+        shuffled = np.lexsort((np.random.default_rng(seed).random(N), documents))
+        first_places = np.repeat(batch.indptr[:-1], n_distinct)
+        rank = np.empty(N, dtype=np.int64)
+        rank[shuffled] = np.arange(N) - first_places
+        n_seen = (n_distinct + 1) // 2
+        is_hidden = rank >= n_seen[documents]
+        has_two_words = n_distinct >= 2
+        is_used = has_two_words[documents]
 
         def half(entries: NDArray[np.bool_]) -> Minibatch:
-            """The documents used, with these entries."""
-            words = np.bincount(documents[entries], minlength=batch.D)
-            indptr = np.append(0, np.cumsum(words[used]))
+            """These entries of the documents that have two words."""
+            n_entries = np.bincount(documents[entries], minlength=batch.D)
+            indptr = np.append(0, np.cumsum(n_entries[has_two_words]))
             return Minibatch(indptr, batch.word_ids[entries], batch.counts[entries])
 
-        self.seen = half(used[documents] & ~hide)
-        self.hidden = half(used[documents] & hide)
+        self.seen = half(is_used & ~is_hidden)
+        self.hidden = half(is_used & is_hidden)
 
-    def score(self, model: Model) -> float:
+    def score(self, model: Predictor) -> float:
         """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none.
 
         Raises ValueError for a word id outside the model's range.
@@ -74,10 +79,10 @@ class CompletionSet:
         return float(nats / hidden.n_tokens)
 
 
-def document_completion(model: Model, batch: Minibatch, seed: int = 0) -> float:
-    """Score of a model in nats per held-out word, higher is better; exp(-score) is the perplexity.
-    See `CompletionSet`.
+def document_completion(model: Predictor, batch: Minibatch, seed: int = 0) -> float:
+    """The score of a model on documents, as `CompletionSet` measures it, in nats per hidden word.
 
-    Raises ValueError for a word id outside the model's range.
+    Higher is better; exp(-score) is the perplexity. Raises ValueError for a word id outside the
+    model's range.
     """
     return CompletionSet(batch, seed).score(model)

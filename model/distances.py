@@ -19,9 +19,9 @@ docs/topics.md."""
 def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
     """(K,) total variation distance of each topic from its earlier self, over its leading words.
 
-    The probabilities of the leading words are scaled to sum to 1, so the distance lies within [0,
-    1]: the share that has moved to other words. ``before`` and ``after`` may have different numbers
-    of leading words. Raises ValueError for different numbers of topics.
+    The probabilities of the leading words are scaled to sum to 1. So the distance lies within
+    [0, 1], and is the share that has moved to other words. ``before`` and ``after`` may have
+    different numbers of leading words. Raises ValueError for different numbers of topics.
     """
     ids_before, probabilities_before = before
     ids_after, probabilities_after = after
@@ -29,28 +29,31 @@ def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
         raise ValueError(
             f"{len(ids_before)} topics before and {len(ids_after)} after are not of one model"
         )
-    same = ids_before[:, :, None] == ids_after[:, None, :]
+    # Each leading word before with each one after: (K, n before, n after).
+    same_word = ids_before[:, :, None] == ids_after[:, None, :]
     scaled_before = scaled(probabilities_before)
     scaled_after = scaled(probabilities_after)
     smaller = np.minimum(scaled_before[:, :, None], scaled_after[:, None, :])
-    stayed: NDArray[np.float64] = np.where(same, smaller, 0.0).sum(axis=(1, 2))
+    stayed: NDArray[np.float64] = np.where(same_word, smaller, 0.0).sum(axis=(1, 2))
     return 1.0 - stayed
 
 
 def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
-    """(K,) how much the leading words of ``ones`` have in common with those of ``topic`` in
-    ``others``.
+    """(K,) how much the leading words of each topic of ``ones`` have in common with those of
+    ``topic`` in ``others``.
 
     These are Bhattacharyya coefficients: 1 for the same words and probabilities, 0 if no word is
     shared.
     """
     ids, probabilities = ones
     ids_of_others, probabilities_of_others = others
-    topic_ids = ids_of_others[topic]
-    largest = max(int(topic_ids.max()), int(ids.max()))
-    roots = np.zeros(largest + 1)  # of the probabilities of all words in `topic`
-    roots[topic_ids] = np.sqrt(scaled(probabilities_of_others[topic]))
-    overlap: NDArray[np.float64] = (np.sqrt(scaled(probabilities)) * roots[ids]).sum(axis=-1)
+    ids_of_topic = ids_of_others[topic]
+    largest_id = max(int(ids_of_topic.max()), int(ids.max()))
+    # By word id, the root of the word's probability in `topic`; 0 where it is not a leading word.
+    roots_of_topic = np.zeros(largest_id + 1)
+    roots_of_topic[ids_of_topic] = np.sqrt(scaled(probabilities_of_others[topic]))
+    roots = np.sqrt(scaled(probabilities))
+    overlap: NDArray[np.float64] = (roots * roots_of_topic[ids]).sum(axis=-1)
     return overlap
 
 
@@ -76,14 +79,16 @@ def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.floa
     K = len(far)
     places = np.zeros((K, dimensions))
     n = min(dimensions, K)
-    if not n:
+    if n == 0:
         return places
     squares = np.square(far, dtype=np.float64)
-    rows = squares.mean(axis=0)
-    centred = -0.5 * (squares - rows - rows[:, None] + rows.mean())
-    values, vectors = eigh((centred + centred.T) / 2, subset_by_index=(K - n, K - 1))
-    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(n)]
-    signs = np.where(largest < 0, -1, 1)
+    means = squares.mean(axis=0)
+    centred = -0.5 * (squares - means - means[:, None] + means.mean())
+    symmetric = (centred + centred.T) / 2
+    values, vectors = eigh(symmetric, subset_by_index=(K - n, K - 1))
+    longest = np.abs(vectors).argmax(axis=0)
+    largest_components = vectors[longest, np.arange(n)]
+    signs = np.where(largest_components < 0, -1, 1)
     lengths = np.sqrt(np.clip(values, 0, None))
     axes = vectors * signs * lengths  # in the order of their eigenvalues, the smallest first
     places[:, :n] = axes[:, ::-1]
@@ -105,17 +110,18 @@ def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
     """
     ids, probabilities = leading
     n_in_use = int(np.count_nonzero(shares > IN_USE))
-    largest_first = np.argsort(-shares, kind="stable")[:n_in_use]
     if n_in_use < 2:
         return []
+    # From here on, topics are numbered by size.
+    largest_first = np.argsort(-shares, kind="stable")[:n_in_use]
     far = distances((ids[largest_first], probabilities[largest_first]))
-    far[np.triu_indices(n_in_use)] = np.inf  # only larger topics are repeated
+    far[np.triu_indices(n_in_use)] = np.inf  # leaves the distances to larger topics
     distance = far.min(axis=1)
     nearest = far.argmin(axis=1)
     found = []
-    for place in np.argsort(distance, kind="stable"):
-        if distance[place] <= NEAR:
-            topic = largest_first[place]
-            of = largest_first[nearest[place]]
-            found.append(Repeat(int(topic), int(of)))
+    for smaller in np.argsort(distance, kind="stable"):
+        if distance[smaller] <= NEAR:
+            topic = int(largest_first[smaller])
+            repeated = int(largest_first[nearest[smaller]])
+            found.append(Repeat(topic, repeated))
     return found

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 WORDS_IN_NAME = 3
-"""Words in a name."""
 LEADING_WORDS = 2
-"""This many of a shown name's words are among the topic's most probable ones."""
+"""This many of the words of a name that is shown are among the topic's most probable words."""
 MOST_RELEVANT = 10
-"""A name is kept while its words are among this many of the topic's most relevant ones."""
+"""A name is kept while its words are among this many of the topic's most relevant words."""
 
 
 def name_words(relevant: Sequence[str]) -> tuple[str, ...]:
@@ -28,22 +27,28 @@ def name_words(relevant: Sequence[str]) -> tuple[str, ...]:
 
 
 def most_words_relevant(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
-    """Whether all but one of a name's words are among the first of ``relevant``, given as words or
-    ids."""
+    """Whether all of a name's words but one are among a topic's most relevant words.
+
+    ``name``, ``relevant``: both as words or both as ids, the most relevant first. A name of a
+    single word needs that word.
+    """
     kept = set(name) & set(relevant[:MOST_RELEVANT])
     return len(kept) >= max(1, len(name) - 1)
 
 
 def all_words_relevant(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
-    """Whether all words of a name are among the first of ``relevant``, given as words or ids."""
+    """Whether all of a name's words are among a topic's most relevant words; arguments as for
+    `most_words_relevant`."""
     return set(name) <= set(relevant[:MOST_RELEVANT])
 
 
 def has_leading_words(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
-    """Whether at least two of a name's words are among ``leading``, the topic's most probable ones;
-    a name of one word always suits."""
+    """Whether at least two of a name's words are among ``leading``, the topic's most probable
+    words; always true of a name of one word."""
+    if len(name) < LEADING_WORDS:
+        return True
     shared = set(name) & set(leading)
-    return len(name) < LEADING_WORDS or len(shared) >= LEADING_WORDS
+    return len(shared) >= LEADING_WORDS
 
 
 def _same_word(one: str, other: str) -> bool:
@@ -52,7 +57,8 @@ def _same_word(one: str, other: str) -> bool:
 
     Titles, which have capitals, differ even then: "Iran" and "Iraq".
     """
-    if one != one.lower():
+    is_title = one != one.lower()
+    if is_title:
         return False
     short, long = sorted((one, other), key=len)
     if len(short) < 3 or len(long) - len(short) > 2:

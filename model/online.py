@@ -25,8 +25,10 @@ from wikitopics.model.states import (
 )
 from wikitopics.option import Option
 
-IN_USE = 1e-3  # a topic in use has more than this share of the corpus
-WORDS_A_DOCUMENT = 100  # assumed if nothing is known, as in [SVI13] footnote 6
+IN_USE = 1e-3
+"""A topic in use has more than this share of the corpus."""
+WORDS_A_DOCUMENT = 100
+"""Assumed if nothing is known, as in [SVI13] footnote 6."""
 
 Leading = tuple[NDArray[np.int32], NDArray[np.float32]]
 """(K, n) word ids and probabilities of each topic's n most probable words."""
@@ -38,14 +40,13 @@ def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
     topics: (K, W); n beyond W gives W.
     """
     n = min(n, topics.shape[1])
-
-    def leading(topic: NDArray[Any]) -> NDArray[np.int64]:
-        least = np.partition(topic, -n)[-n]
-        candidates = np.flatnonzero(topic >= least)  # sorting all words would take longer
+    leading = []
+    for topic in topics:
+        nth_largest = np.partition(topic, -n)[-n]
+        candidates = np.flatnonzero(topic >= nth_largest)  # sorting all words would take longer
         order = np.argsort(-topic[candidates], kind="stable")
-        return candidates[order[:n]]
-
-    return np.stack([leading(topic) for topic in topics])
+        leading.append(candidates[order[:n]])
+    return np.stack(leading)
 
 
 class OnlineModel(ABC):
@@ -55,7 +56,10 @@ class OnlineModel(ABC):
     A subclass is one kind of model. It describes itself by its class attributes, implements the
     abstract methods, and lists in `entries` what its state holds besides the entries here. It draws
     random numbers only from `_random`, whose state is saved, and counts each step of `learn` with
-    `_note_step`. `model.check_model` checks all of this. K topics, W words of the vocabulary.
+    `_note_step`. `model.check_model` checks all of this.
+
+    In the shapes of arrays, K is the number of topics, W the number of words of the vocabulary, and
+    D the number of documents.
     """
 
     kind: ClassVar[str]
@@ -78,7 +82,8 @@ class OnlineModel(ABC):
     """The oldest version that `upgraded` reads."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     parts: ClassVar[Mapping[str, Callable[..., object]]] = {}
-    """For each attribute that is a part: what makes it from its entries, those of "attribute.…"."""
+    """For each attribute that is a part, as in `Entry.attribute`: what makes the part from the
+    values of its entries, which become keyword arguments."""
 
     warm_start: bool = False
     """Whether the model departs from its paper where that gives better results."""
@@ -94,8 +99,8 @@ class OnlineModel(ABC):
     """The size of the corpus, an estimate.
 
     For a model with a half-life, this is not the length of the stream, which continues, but the
-    size of the
-    corpus that the topics describe: this many documents like those that still have weight.
+    size of the corpus that the topics describe: this many documents like those that still have
+    weight.
     """
     updates: int
     """The number of minibatches learnt."""
@@ -112,7 +117,7 @@ class OnlineModel(ABC):
         half_life: float | None = None,
     ) -> None:
         check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
-        check.HALF_LIFE.convert(half_life)
+        check.HALF_LIFE.convert(half_life)  # raises ValueError for one out of range
         self.half_life = None if half_life is None else float(half_life)
         self.n_topics = int(n_topics)
         self.n_words = int(n_words)
@@ -133,10 +138,10 @@ class OnlineModel(ABC):
         seed: int = 0,
         threads: int = 1,
     ) -> Self:
-        """A new model, made in the same way for every kind; options: keyword arguments, such as
-        those in `options`.
+        """A new model, made in the same way for every kind.
 
-        Raises ValueError for values out of range.
+        options: keyword arguments of the kind, such as those that it lists as its `options`. Raises
+        ValueError for values out of range.
         """
         return cls._of_sizes(
             topics,
@@ -149,8 +154,9 @@ class OnlineModel(ABC):
 
     @classmethod
     def _of_sizes(cls, topics: int, n_words: int, n_documents: float, **settings: Any) -> Self:
-        make: Callable[..., Self] = cls
-        return make(topics, n_words, n_documents, **settings)
+        """Call the constructor; overridden by kinds whose constructor takes the sizes otherwise."""
+        constructor: Callable[..., Self] = cls  # which takes other keywords than the one here
+        return constructor(topics, n_words, n_documents, **settings)
 
     @classmethod
     def check_options(cls, **values: object) -> None:
@@ -205,10 +211,10 @@ class OnlineModel(ABC):
         return int(np.count_nonzero(self.topic_shares() > IN_USE))
 
     def topic_weights(self) -> NDArray[np.float64]:
-        """(K,) the words that each topic is based on: `topics` times these are the topics'
-        Dirichlet parameters.
+        """(K,) the words that each topic is based on: the sum of its Dirichlet parameters.
 
-        For a kind without Dirichlet parameters: the share of a corpus of 100 words per document.
+        A row of `topics` times this number is the topic's Dirichlet parameters. For a kind without
+        them: the topic's share of the words of a corpus of 100 words per document.
         """
         return self.topic_shares() * WORDS_A_DOCUMENT * self.n_documents
 
@@ -253,7 +259,8 @@ class OnlineModel(ABC):
         """
         if self.half_life is None:
             return 0.0
-        return -math.expm1(-math.log(2) * documents / self.half_life)
+        half_lives = documents / self.half_life
+        return -math.expm1(-math.log(2) * half_lives)  # 1 - (1/2)^half_lives, without rounding
 
     def _note_step(self, documents: int, rho: float) -> None:
         """Count a step of `learn` on a minibatch of this many documents, with step size rho."""
@@ -301,8 +308,10 @@ class OnlineModel(ABC):
                 continue
             value = getattr(owner, entry.name)
             if value is None:
-                continue  # optional
-            state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
+                continue  # optional, too
+            if isinstance(value, np.ndarray):
+                value = value.copy()
+            state[entry.key] = value
         state["random"] = random_state(self._random)
         return state
 
@@ -320,14 +329,16 @@ class OnlineModel(ABC):
                 "use wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer "
                 "with them"
             )
-        kind = str(values.get("kind"))[:40]
-        version = values.get("version")
+        kind = str(values.get("kind"))
         if kind != cls.kind:
-            raise StateError(f"this is the state of a model of kind {kind!r}, not {cls.kind!r}")
-        if not isinstance(version, int) or version > cls.version:
+            shown_kind = kind[:40]
             raise StateError(
-                f"the state is of version {str(version)[:20]}, unknown to this program"
+                f"this is the state of a model of kind {shown_kind!r}, not {cls.kind!r}"
             )
+        version = values.get("version")
+        if not isinstance(version, int) or version > cls.version:
+            shown_version = str(version)[:20]
+            raise StateError(f"the state is of version {shown_version}, unknown to this program")
         if version < cls.oldest_version:
             raise StateError(
                 "the state was made by a version before 1.0.0, which this program does not read"
@@ -344,25 +355,27 @@ class OnlineModel(ABC):
         return model
 
     def _restore(self, values: State) -> None:
-        """Set the values of a checked state. Raises `StateError` if they do not make a valid
-        part."""
-        arguments: dict[str, State] = {part: {} for part in self.parts}
+        """Set the attributes that a checked state tells, and make the parts. Raises `StateError` if
+        the values do not make a valid part."""
+        values_of_parts: dict[str, State] = {part: {} for part in self.parts}
         for entry in self._all_entries():
             if not entry.part:
-                setattr(self, entry.name, values.get(entry.key))
+                setattr(self, entry.name, values.get(entry.key))  # None: optional
             elif entry.key in values:
-                arguments[entry.part][entry.name] = values[entry.key]
-        for part, make in self.parts.items():
-            of_part = arguments[part]
-            try:
-                made = make(**of_part) if of_part else None
-            except ValueError as error:
-                raise StateError(f"the state is damaged: {error}") from None
-            setattr(self, part, made)
+                values_of_parts[entry.part][entry.name] = values[entry.key]
+        for attribute, make_part in self.parts.items():
+            arguments = values_of_parts[attribute]
+            part = None
+            if arguments:
+                try:
+                    part = make_part(**arguments)
+                except ValueError as error:
+                    raise StateError(f"the state is damaged: {error}") from None
+            setattr(self, attribute, part)
 
     def _contradiction(self) -> str:
-        """A contradiction in a state just read whose entries are valid by themselves; "" if
-        none."""
+        """What contradicts itself in a model just made from a state whose entries are valid by
+        themselves; "" if nothing does."""
         return ""
 
     @classmethod

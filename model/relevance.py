@@ -16,34 +16,36 @@ docs/topics.md says how it was chosen."""
 
 
 def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K, n) each topic's share of the uses of its leading words in all topics that lead with them.
+    """(K, n) of the uses of a word in all topics that lead with it, each such topic's share.
 
-    1 for a word that leads no other topic. shares: (K,) of the corpus
+    1 for a word that leads no other topic.
+
+    shares: (K,) each topic's share of the corpus
     """
     ids, _ = leading
     uses = _uses(leading, shares)
-    of_words = np.bincount(ids.ravel(), uses.ravel(), minlength=1)
-    return _shares(uses, of_words[ids])
+    uses_of_words = np.bincount(ids.ravel(), uses.ravel(), minlength=1)  # by word id
+    return _quotients(uses, uses_of_words[ids])
 
 
 def _uses(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K, n) how often a topic's leading words are used in it, as a share of the corpus."""
+    """(K, n) how often each topic uses its leading words, as a share of the words of the corpus."""
     _, probabilities = leading
-    of_topics = np.asarray(shares, np.float64)
-    uses: NDArray[np.float64] = probabilities.astype(np.float64) * of_topics[:, None]
+    shares_of_topics = np.asarray(shares, np.float64)
+    uses: NDArray[np.float64] = probabilities.astype(np.float64) * shares_of_topics[:, None]
     return uses
 
 
 def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K,) how distinct each topic's words are: `ownership` of its leading words, weighted by their
-    uses.
+    """(K,) how distinct each topic's words are: the mean `ownership` of its leading words, weighted
+    by their probabilities.
 
     Near 1 / K while all topics are alike, near 1 for a topic whose words lead no other.
     """
     _, probabilities = leading
-    uses = probabilities.astype(np.float64)
-    own = ownership(leading, shares) * uses
-    return _shares(own.sum(axis=1), uses.sum(axis=1))
+    weights = probabilities.astype(np.float64)
+    owned = ownership(leading, shares) * weights
+    return _quotients(owned.sum(axis=1), weights.sum(axis=1))
 
 
 def relevance(
@@ -55,16 +57,16 @@ def relevance(
     with the word. -inf for a word without probability.
     """
     _, probabilities = leading
-    of_topic = probabilities.astype(np.float64) ** weight
+    probability_factor = probabilities.astype(np.float64) ** weight
     # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share does not change the order of its words.
-    lift = ownership(leading, shares) ** (1 - weight)
+    lift_factor = ownership(leading, shares) ** (1 - weight)
     with np.errstate(divide="ignore"):
-        fit: NDArray[np.float64] = np.log(of_topic * lift)
-    return fit
+        relevances: NDArray[np.float64] = np.log(probability_factor * lift_factor)
+    return relevances
 
 
 def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> Leading:
-    """The same words, the most relevant first; ties stay in their order."""
+    """The same leading words, the most relevant first; ties stay in their order."""
     ids, probabilities = leading
     order = np.argsort(-relevance(leading, shares, weight), axis=1, kind="stable")
     return np.take_along_axis(ids, order, axis=1), np.take_along_axis(probabilities, order, axis=1)
@@ -84,30 +86,32 @@ def most_relevant_to(
     """The leading words of each group's topics, by id, those most relevant to the group first."""
     ids, _ = leading
     uses = _uses(leading, shares)
-    total = np.bincount(ids.ravel(), uses.ravel())
+    in_all = np.bincount(ids.ravel(), uses.ravel())  # the uses of each word, by its id
     words_of_groups = []
     for group in groups:
         topics = list(group)
-        used = np.bincount(ids[topics].ravel(), uses[topics].ravel(), len(total))
-        words = np.flatnonzero(used)
+        in_group = np.bincount(ids[topics].ravel(), uses[topics].ravel(), len(in_all))
+        words = np.flatnonzero(in_group)
         # As in `relevance`; the group's share does not change the order either.
-        lift = used[words] / total[words]
-        fit = RELEVANCE * np.log(used[words]) + (1 - RELEVANCE) * np.log(lift)
-        words_of_groups.append(words[np.argsort(-fit, kind="stable")])
+        lift = in_group[words] / in_all[words]
+        relevances = RELEVANCE * np.log(in_group[words]) + (1 - RELEVANCE) * np.log(lift)
+        most_relevant_first = np.argsort(-relevances, kind="stable")
+        words_of_groups.append(words[most_relevant_first])
     return words_of_groups
 
 
 def scaled(probabilities: NDArray[Any]) -> NDArray[np.float64]:
+    """The probabilities of each row, scaled to sum to 1; those of a row of zeros stay 0."""
     numbers = probabilities.astype(np.float64)
-    return _shares(numbers, numbers.sum(axis=-1, keepdims=True))
+    return _quotients(numbers, numbers.sum(axis=-1, keepdims=True))
 
 
-def _shares(numbers: NDArray[np.float64], total: NDArray[Any]) -> NDArray[np.float64]:
-    """numbers / total, and 0 where the total is 0."""
-    shares: NDArray[np.float64] = np.divide(
+def _quotients(numbers: NDArray[np.float64], totals: NDArray[Any]) -> NDArray[np.float64]:
+    """numbers / totals, and 0 where a total is 0."""
+    quotients: NDArray[np.float64] = np.divide(
         numbers,
-        total,
+        totals,
         out=np.zeros_like(numbers),
-        where=total > 0,
+        where=totals > 0,
     )
-    return shares
+    return quotients

@@ -21,11 +21,15 @@ from wikitopics.option import Option
 Plain = NDArray[Any] | bool | int | float | str
 State = dict[str, Plain]
 
-FLOATS = "float32 float64"  # an array of either
-MOST = 2**53  # the largest counter
-MOST_ITERATIONS = 10_000  # the most iterations of a loop over a document
-TINY = 1e-300  # the smallest positive number used
-_TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,)}
+FLOATS = "float32 float64"
+"""The type of an array that may have either dtype."""
+MOST = 2**53
+"""The largest counter."""
+MOST_ITERATIONS = 10_000
+"""The most iterations of a loop over a document."""
+TINY = 1e-300
+"""The smallest positive number used."""
+_PLAIN_TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool}
 
 
 class StateError(ValueError):
@@ -34,18 +38,23 @@ class StateError(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """One key of a state.
+    """One key of a state, and which values it may have.
+
+    Sizes have letters, such as K for the number of topics. An entry with `size` tells the size of a
+    letter, as does the first array with the letter in its `shape`; later entries must agree.
 
     key: its name in the state; public and permanent, since files contain it
-    attribute: the model's attribute, by default of the same name; "part.name" is in a part of the
-    model
-    type: "float", "int" or "bool", or the dtypes that an array may have, such as "float32 float64"
-    shape: the sizes of an array as letters, such as "W K" or "K-1"; a letter not known yet takes
-    the size found
-    size: the letter whose size this number is
-    least, most: bounds on every number; below: the letter whose size bounds all ids
-    optional: whether the key may be missing; its attribute, or the part that it belongs to, is then
-    None
+    attribute: where a model keeps the value: its attribute of this name, by default that of the
+    key's name. "part.name" is the attribute `name` of the model's attribute `part`, as in
+    `Entry.part`
+    type: "float", "int" or "bool"; of an array, the dtypes that it may have, such as
+    "float32 float64"
+    shape: the sizes of an array, as letters, such as "W K" or "K-1"; "": the value is no array
+    size: the letter whose size is the value, such as "K"
+    least, most: the bounds of the value, or of every number in the array
+    below: a letter whose size is above every number of the array, instead of `most`
+    optional: whether the key may be missing. Then the attribute is None; if it is in a part, the
+    part is None, and the part's other keys must be missing too
     missing: the value for states from before the entry existed; None: such states are refused
     """
 
@@ -62,27 +71,29 @@ class Entry:
 
     @property
     def part(self) -> str:
-        """The model's attribute that is the part with this value; "" if the model itself has it."""
-        part, _, _ = self._path
+        """The model's attribute that is the part with the value; "" if the model itself has it."""
+        part, _, _ = self._path.rpartition(".")
         return part
 
     @property
     def name(self) -> str:
-        """The attribute with this value, of the model or the part."""
-        _, _, name = self._path
+        """The attribute with the value, of the model or of the part."""
+        _, _, name = self._path.rpartition(".")
         return name
 
     @property
-    def _path(self) -> tuple[str, str, str]:
-        return (self.attribute or self.key).rpartition(".")
+    def _path(self) -> str:
+        return self.attribute or self.key
 
     @classmethod
     def of_option(cls, option: Option[float], *, optional: bool = False) -> Entry:
-        """The entry for an option whose value is an attribute of its name; older states get its
-        default."""
+        """The entry for an option whose value is a model's attribute of the option's name.
+
+        States from before the option existed get its default.
+        """
         # What is learnt may become smaller than any number that may be given.
-        learnt = bool(option.choices)
-        least = TINY if learnt or option.above == 0 else option.least
+        may_be_learnt = bool(option.choices)
+        least = TINY if may_be_learnt or option.above == 0 else option.least
         default = None if isinstance(option.default, str) else option.default
         return cls(
             option.name,
@@ -95,32 +106,33 @@ class Entry:
 
     @classmethod
     def of_part(cls, part: Any, attribute: str, optional: bool = False) -> tuple[Entry, ...]:
-        """Entries for a dataclass that a model has as `attribute`.
+        """The entries for the fields of a dataclass, `part`, which a model has as `attribute`.
 
-        Its fields are numbers of iterations, and positive numbers, unless they are `bounded`; a
+        Unless a field is `bounded`, an int is a number of iterations, a float is positive, and a
         `Vector` has a number of at least 0 for each topic.
         """
         prefix = attribute.removeprefix("_")
-        of_types = {
+        of_type = {
             "int": cls("", type="int", least=1, most=MOST_ITERATIONS),
             "float": cls("", least=TINY),
             "Vector": cls("", type="float64", shape="K", least=0),
         }
         entries = []
-        for number in fields(part):
+        for part_field in fields(part):
+            bounds = part_field.metadata
             entry = replace(
-                of_types[str(number.type)],
-                key=f"{prefix}_{number.name}",
-                attribute=f"{attribute}.{number.name}",
+                of_type[str(part_field.type)],
+                key=f"{prefix}_{part_field.name}",
+                attribute=f"{attribute}.{part_field.name}",
                 optional=optional,
-                **number.metadata,
+                **bounds,
             )
             entries.append(entry)
         return tuple(entries)
 
 
 def bounded(least: float, most: float, default: Any = MISSING) -> Any:
-    """A field of a part of a model, for `Entry.of_part`."""
+    """A dataclass's field with bounds of its own, for `Entry.of_part`."""
     return field(default=default, metadata={"least": least, "most": most})
 
 
@@ -130,19 +142,23 @@ def checked(
     """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are
     ignored.
 
-    Raises `StateError` for a value that is missing or contradicts its entry.
+    Raises `StateError` for a value that is missing or contradicts its entry. `whose` begins the
+    error's message.
     """
+    # An optional part is there completely or not at all.
+    parts_given = set()
+    for entry in entries:
+        if entry.optional and entry.part and state.get(entry.key) is not None:
+            parts_given.add(entry.part)
+
     sizes: dict[str, int] = {}
     values: State = {}
-    given = [entry for entry in entries if state.get(entry.key) is not None]
-    # An optional part is there completely or not at all.
-    given_parts = {entry.part for entry in given if entry.optional and entry.part}
     for entry in entries:
         value = plain(state.get(entry.key))
         if value is None:
             value = entry.missing
         if value is None:
-            if entry.optional and entry.part not in given_parts:
+            if entry.optional and entry.part not in parts_given:
                 continue
             raise StateError(f"{whose}{entry.key} is missing")
         fault = _fault(entry, value, sizes)
@@ -151,8 +167,8 @@ def checked(
         if entry.shape:
             values[entry.key] = np.array(value, order="C")
         else:
-            of_type, *_ = _TYPES[entry.type]
-            values[entry.key] = of_type(value)
+            plain_type = _PLAIN_TYPES[entry.type]
+            values[entry.key] = plain_type(value)
     return values
 
 
@@ -164,20 +180,31 @@ def plain(value: object) -> object:
 
 
 def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
-    """What is wrong with a value, or ""; records in `sizes` those that the value determines."""
-    if entry.shape:
-        fault = _fault_of_array(entry, value, sizes)
-        if fault:
-            return fault
-    elif type(value) not in _TYPES[entry.type]:
-        return f"must be of type {entry.type}, not {type(value).__name__}"
-    elif entry.size:
+    """What is wrong with a value, or "" if nothing is.
+
+    sizes: the size of each letter that is known so far; the sizes that the value tells are added
+    """
+    fault = _fault_of_array(entry, value, sizes) if entry.shape else _fault_of_type(entry, value)
+    if fault:
+        return fault
+    if entry.size:
         sizes[entry.size] = int(value)  # type: ignore[call-overload]
-    numbers = np.asarray(value)
     most = sizes[entry.below] - 1 if entry.below else entry.most
-    # Written so that NaN fails too: all its comparisons are false.
-    fits = not numbers.size or (entry.least <= numbers.min() and numbers.max() <= most)
-    return "" if fits else f"must be from {entry.least:g} to {most:g}"
+    numbers = np.asarray(value)
+    if numbers.size == 0:
+        return ""
+    # NaN is refused, too: all its comparisons are false.
+    if entry.least <= numbers.min() and numbers.max() <= most:
+        return ""
+    return f"must be from {entry.least:g} to {most:g}"
+
+
+def _fault_of_type(entry: Entry, value: object) -> str:
+    """What is wrong with the type of a value that must be a number or a flag, or ""."""
+    whole_for_float = entry.type == "float" and type(value) is int
+    if whole_for_float or type(value) is _PLAIN_TYPES[entry.type]:
+        return ""
+    return f"must be of type {entry.type}, not {type(value).__name__}"
 
 
 def _fault_of_array(entry: Entry, value: object, sizes: dict[str, int]) -> str:
@@ -191,22 +218,23 @@ def _fault_of_array(entry: Entry, value: object, sizes: dict[str, int]) -> str:
     letters = entry.shape.split()
     if len(letters) != value.ndim:
         return f"must have {len(letters)} dimensions, not the shape {value.shape}"
-    lengths = []
-    for letter, length in zip(letters, value.shape, strict=True):
-        name, _, difference = letter.partition("-")  # "K-1" is one less than K
-        less = int(difference or 0)
-        sizes.setdefault(name, length + less)
-        lengths.append(sizes[name] - less)
-    shape = tuple(lengths)
+    expected = []
+    for size, length in zip(letters, value.shape, strict=True):
+        letter, _, subtrahend = size.partition("-")  # of "K-1": K and 1
+        less = int(subtrahend) if subtrahend else 0
+        if letter not in sizes:
+            sizes[letter] = length + less
+        expected.append(sizes[letter] - less)
+    shape = tuple(expected)
     if value.shape != shape:
         return f"must have the shape {shape}, not {value.shape}"
     return ""
 
 
 def random_state(random: np.random.Generator) -> NDArray[np.uint64]:
-    """(6,) PCG64's state and increment, each as its upper and lower 64 bits, then has_uint32 and
-    uinteger."""
-    generator: Any = random.bit_generator.state
+    """(6,) a generator as an entry of a state: PCG64's state and increment, each as its upper and
+    lower 64 bits, then has_uint32 and uinteger."""
+    generator: dict[str, Any] = dict(random.bit_generator.state)
     upper_state, lower_state = divmod(generator["state"]["state"], 2**64)
     upper_increment, lower_increment = divmod(generator["state"]["inc"], 2**64)
     numbers = [
@@ -228,15 +256,15 @@ def random_from(state: object) -> np.random.Generator:
     numbers = [int(number) for number in state]
     upper_state, lower_state, upper_increment, lower_increment, has_uint32, uinteger = numbers
     # With an even increment, a generator may repeat the same number for ever.
-    odd = lower_increment & 1
-    if not odd or has_uint32 >= 2 or uinteger >= 2**32:
+    has_even_increment = lower_increment % 2 == 0
+    if has_even_increment or has_uint32 >= 2 or uinteger >= 2**32:
         raise StateError(refusal)
     random = np.random.Generator(np.random.PCG64())
     random.bit_generator.state = {
         "bit_generator": "PCG64",
         "state": {
-            "state": upper_state << 64 | lower_state,
-            "inc": upper_increment << 64 | lower_increment,
+            "state": upper_state * 2**64 + lower_state,
+            "inc": upper_increment * 2**64 + lower_increment,
         },
         "has_uint32": has_uint32,
         "uinteger": uinteger,
