@@ -1,18 +1,18 @@
-"""What models whose topics are a `Lambda` have in common: settings, states, inference.
+"""What models whose topics are a `Lambda` have in common: states, inference, topics as read.
 
-Also what the two ways to learn latent Dirichlet allocation have in common: priors, warm start,
-rebirth.
+Also what the two ways to learn latent Dirichlet allocation have in common: warm start and rebirth.
 
 **Rebirth**: topics whose subjects have left the stream are born again, so that a model with a
-half-life learns new ones. A lower bound on the step size makes old knowledge fade, but that alone
-moves no topic. Documents on new subjects are spread over old topics by words that they happen to
-share, and a local optimum keeps them there (decision 0018). So a topic that the newest documents
-use far less than its weight suggests starts again from a few of them, with little weight, so that
-it soon follows its new use. When the newest documents use all topics differently, the stream has
-turned to other subjects: every topic that is used less than its weight suggests starts again at
-once, from nearly the mean of all words, as in a new model.
-The HDP does without this: its documents choose their tables' topics afresh, and more births do not
-help.
+half-life learns new subjects. A lower bound on the step size makes old knowledge fade, but that
+alone moves no topic. Documents on new subjects are spread over old topics by words that they happen
+to share, and a local optimum keeps them there (decision 0018). So a topic that the newest documents
+use far less than its weight suggests starts again from a few of these documents, with little
+weight, so that it soon follows its new use. When the newest documents use all topics differently,
+the stream has turned to other subjects: every topic that is used less than its weight suggests
+starts again at once, from nearly the mean of all words, as in a new model.
+
+The HDP does without rebirth: each of its documents chooses its tables' topics afresh, and more
+births do not help.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ from wikitopics.model.schedules import THETA_STEPS, HDPRecipe, Stage, StepSizes,
 from wikitopics.model.states import MOST, Entry, State, bounded
 from wikitopics.option import Option
 
-DECORRELATED_AFTER = 1500  # documents after which topics are decorrelated half as far as in the end
-LEAST_WORDS = 1e-3  # the least count of a word in `with_topics`: 0 has no logarithm
+DECORRELATED_AFTER = 1500
+"""The number of documents after which topics are decorrelated half as far as in the end."""
+LEAST_WORDS = 1e-3
+"""The least count of a word in `with_topics`: 0 has no logarithm."""
 DTYPE = Option(str, "dtype", "of the topics", choices=("float32", "float64"))
 
 
@@ -47,9 +49,9 @@ def precision(dtype: DTypeLike) -> str:
 
 
 class LambdaModel(OnlineModel):
-    """A model that learns topics kept as `Lambda` from minibatches.
+    """A model that learns from minibatches and keeps its topics as a `Lambda`.
 
-    It keeps the numbers by which it departs from its paper as `recipe`.
+    The numbers by which it departs from its paper are its `recipe`.
     """
 
     WARM_RECIPE: ClassVar[WarmStart | HDPRecipe]
@@ -96,29 +98,31 @@ class LambdaModel(OnlineModel):
         super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
         self.warm_start = bool(warm_start)
         self.recipe = self.WARM_RECIPE if warm_start else self.PAPER_RECIPE
-        self._amount = 0.0  # documents seen, as the recipe counts them
-        # Their words, which tell whether texts are short; None: texts are never treated as short.
+        # The documents seen, as the recipe counts them.
+        self._amount = 0.0
+        # The words of the documents seen, which tell whether texts are short; None: texts are never
+        # treated as short.
         self._words_read: float | None = 0.0 if warm_start else None
-        self._first: Minibatch | None = (
-            None  # what the topics start from, until there are enough documents
-        )
+        # What the topics start from, until there are enough documents.
+        self._first: Minibatch | None = None
 
     @property
     def _apart(self) -> float:
-        """How far topics are decorrelated: little at first, as that only harms topics not yet
-        separated."""
+        """How far topics are decorrelated where they are read: little at first, which would only
+        harm topics that have not separated yet, and less if texts are short."""
         grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
         return grown * (1 - self._mixed)
 
     @property
     def _mixed(self) -> float:
-        """The mixture's share of the E-step, given the words of the texts so far."""
+        """The share in the E-step of the mixture for short texts, by the texts seen so far."""
         if not self._words_read:
             return 0.0
         return mixture.share(self._words_read, self._seen)
 
-    def _with_words_of(self, batch: Minibatch) -> float:
-        """The same share once the words of this minibatch are counted as read."""
+    def _read_words(self, batch: Minibatch) -> float:
+        """Count the words of this minibatch as read; returns `_mixed` as it is with this
+        minibatch."""
         if self._words_read is None:
             return 0.0
         self._words_read += mixture.words_of(batch)
@@ -144,8 +148,8 @@ class LambdaModel(OnlineModel):
         out of range."""
         if len(word_ids) and not 0 <= word_ids.min() <= word_ids.max() < self._topics.n_words:
             raise ValueError(f"word ids must be from 0 to {self._topics.n_words - 1}")
-        rows = self._topics.read_rows(word_ids, self._apart)
-        return rows[:, : self._topics.n_topics]
+        padded_rows = self._topics.read_rows(word_ids, self._apart)
+        return padded_rows[:, : self._topics.n_topics]
 
     def top_words(self, n: int) -> tuple[Ids, NDArray[np.float32]]:
         """See `OnlineModel.top_words`."""
@@ -194,8 +198,8 @@ class LambdaModel(OnlineModel):
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""
         K, W = topics.shape
-        words = np.maximum(topics * weights[:, None], LEAST_WORDS)  # of each topic, (K, W)
-        lambda_ = Lambda.of(np.ascontiguousarray(words.T, np.float32), 0.0)
+        counts = np.maximum(topics * weights[:, None], LEAST_WORDS)  # (K, W), of words in topics
+        lambda_ = Lambda.of(np.ascontiguousarray(counts.T, np.float32), 0.0)
         state = cls.create(K, W, 1).state()
         for entry in Lambda.ENTRIES:
             state[entry.key] = getattr(lambda_, entry.name)
@@ -221,16 +225,17 @@ class LambdaModel(OnlineModel):
 class Rebirth:
     """How much each topic is used, and when it is used too little.
 
-    use: (K,) share of the words, a running mean over about `recent` documents
-    documents: seen since the start or since the stream turned; nothing is born before there are
-    `calm` of them, since nothing that was just learnt has faded yet
+    use: (K,) each topic's share of the words, a running mean over about `recent` documents
+    calm: the number of documents, from the start or since the stream turned, before which nothing
+    is born: nothing that was just learnt has faded yet
+    documents: their number so far
     faded: a topic is born again when its use is below this fraction of its share of the total
     weight
     turned: the stream has turned when this share of all words has moved to other topics
-    seeds, seed_weight: documents that a topic is born from, and the share of its words that comes
-    from them
-    when the stream has turned. Otherwise all its words do: a single topic with the mean of all
-    words would take words from every other topic
+    seeds: the number of documents that a topic is born from
+    seed_weight: the share of a newborn topic's words that comes from its documents when the stream
+    has turned; the other words are the mean of all words. At other times all words come from its
+    documents: a single topic with the mean of all words would take words from every other topic
     mass: the weight of a topic at its birth, relative to a mean topic's
     """
 
@@ -254,30 +259,33 @@ class Rebirth:
     def step(
         self,
         topics: Lambda,
-        mass: Vector,
+        words: Vector,
         batch: Minibatch,
         random: np.random.Generator,
     ) -> NDArray[np.intp]:
-        """The topics that are born again after a step on a minibatch; (K,) `mass`: each topic's
-        words in it."""
-        total = mass.sum()
+        """Let topics be born again after a step on a minibatch; returns which.
+
+        words: (K,) the words of the minibatch that each topic has
+        """
+        nothing_born = np.zeros(0, np.intp)
+        total = words.sum()
         if not total:
-            return np.zeros(0, np.intp)
-        newest = -math.expm1(-batch.D / self.recent)  # the weight of this minibatch in the mean
-        self.use += (mass / total - self.use) * newest
+            return nothing_born
+        weight_of_batch = -math.expm1(-batch.D / self.recent)  # in the running mean
+        self.use += (words / total - self.use) * weight_of_batch
         self.documents += batch.D
         if self.documents < self.calm:
-            return np.zeros(0, np.intp)
+            return nothing_born
         shares = topics.shares()
         moved = np.maximum(shares - self.use, 0).sum()
         if moved > self.turned:
             self.documents = 0
-            enough = 1.0
+            least_use = shares
             seed_weight = self.seed_weight
         else:
-            enough = self.faded
+            least_use = self.faded * shares
             seed_weight = 1.0
-        born = np.flatnonzero(self.use < enough * shares)
+        born = np.flatnonzero(self.use < least_use)
         if len(born):
             drawn = random.integers(0, batch.D, (len(born), self.seeds))
             fresh = topics_from(batch, topics.n_words, drawn, seed_weight)
@@ -309,17 +317,19 @@ class DirichletAllocation(LambdaModel):
         """The warm start's stage at a minibatch, which then counts as seen by its schedules."""
         before = self._amount
         amount = self.recipe.amount(batch)
-        mixed = self._with_words_of(batch)
+        mixed = self._read_words(batch)
         self._amount += amount
         return self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount, mixed)
 
     def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
-        """Start the share `mixed` of short texts' topics as a mixture learnt from the first texts.
+        """If texts are short, start the topics from a mixture learnt from the first texts.
 
-        These are the `before` texts kept so far and those of this minibatch. The topics start over
+        The first texts are those kept so far and those of this minibatch. The topics start over
         whenever there are many more texts.
 
-        words: those of the corpus, as lambda counts them
+        before: the number of texts seen before this minibatch
+        mixed: the weight of the topics of the mixture; the rest is that of the topics so far
+        words: the number of words of the corpus, as lambda counts them
         """
         enough = mixture.enough(self.n_documents)
         if not mixed or before >= enough:
@@ -327,21 +337,26 @@ class DirichletAllocation(LambdaModel):
         topics = self._topics
         earlier = self._first or batch[:0]
         texts = Minibatch.concatenate([earlier, batch])
+        n_texts = texts.D
         if mixture.is_due(before, before + batch.D, self.n_documents):
             fresh = mixture.first_topics(texts, topics, self.n_topics, self._random)
-            seeded = len(np.bincount(topics.seed_topics))
-            fresh = fresh[:, mixture.matched(fresh, topics.hat, seeded)]
+            n_seeded = len(np.bincount(topics.seed_topics))
+            fresh = fresh[:, mixture.matched(fresh, topics.hat, n_seeded)]
             fresh *= mixed * words / topics.scale / fresh.sum()
             topics.replace(np.arange(self.n_topics), fresh + (1 - mixed) * topics.hat)
-        self._first = texts if enough > texts.D else None
+        self._first = texts if n_texts < enough else None
 
-    def _bear(self, alpha: Vector, mass: Vector, batch: Minibatch) -> None:
-        """Topics whose subjects have left the stream start again; mass: (K,) the words of each in
-        `batch`."""
-        if self._rebirth:
-            born = self._rebirth.step(self._topics, mass, batch, self._random)
-            if self._learn_alpha:
-                alpha[born] = alpha.mean()
+    def _renew_topics(self, alpha: Vector, words: Vector, batch: Minibatch) -> None:
+        """Let topics whose subjects have left the stream be born again, with a mean alpha if alpha
+        is learnt.
+
+        words: (K,) the words of the minibatch that each topic has
+        """
+        if self._rebirth is None:
+            return
+        born = self._rebirth.step(self._topics, words, batch, self._random)
+        if self._learn_alpha:
+            alpha[born] = alpha.mean()
 
     def _contradiction(self) -> str:
         if not self._topics.total_hat.any():

@@ -38,7 +38,8 @@ class BatchLDA(OnlineLDA):
 
     n_topics, n_words: K, W
     alpha, eta: Dirichlet parameters of the topic proportions and of the topics
-    sweeps end when the ELBO grows by less than `improvement` of itself, or after `max_sweeps`
+    improvement, max_sweeps: sweeps end when the ELBO grows by less than the fraction `improvement`
+    of itself, or after `max_sweeps`
     initialization: lambda at random, "gamma" or "exponential", as for OnlineLDA
     tolerance, max_iterations: of a document's E-step, as for OnlineLDA
     threads: affect the speed, not the result
@@ -89,9 +90,8 @@ class BatchLDA(OnlineLDA):
         )
         self.improvement = IMPROVEMENT.value(improvement)
         self.max_sweeps = MAX_SWEEPS.value(max_sweeps)
-        self._random = np.random.default_rng(
-            seed
-        )  # as if `fit`, which knows D, were the first to draw
+        # As if nothing had been drawn yet: `fit`, which knows D, draws the topics again.
+        self._random = np.random.default_rng(seed)
         self._initialization = initialization
         self._elbo = np.zeros(0)
 
@@ -138,9 +138,9 @@ class BatchLDA(OnlineLDA):
         """The rows of the topics, the end points of the documents' ascents, and each document's
         bound there.
 
-        Starts from gamma = 1, as in algorithm 1, or from the last sweep's gamma where that ends
-        higher. A fresh start can end in a worse local optimum of a document, and then the ELBO
-        would fall.
+        gamma: that of the last sweep, or None. A document's ascent starts from gamma = 1, as in
+        algorithm 1, or from the last sweep's gamma where that ends higher: a fresh start can end in
+        a worse local optimum of a document, and then the ELBO would fall.
         """
         topics = self._topics
         rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
@@ -155,10 +155,10 @@ class BatchLDA(OnlineLDA):
             return rows, fresh, bounds
         resumed, resumed_bounds = ascent(self.max_iterations, gamma)
         fresh_is_higher = bounds > resumed_bounds
-        best = np.where(fresh_is_higher[:, None], fresh.gamma, resumed.gamma)
-        # Without iterations: phi for the chosen gamma.
-        chosen, chosen_bounds = ascent(0, best)
-        return rows, chosen, chosen_bounds
+        higher_gamma = np.where(fresh_is_higher[:, None], fresh.gamma, resumed.gamma)
+        # No iterations: only phi and the bounds for this gamma.
+        higher, higher_bounds = ascent(0, higher_gamma)
+        return rows, higher, higher_bounds
 
 
 # Batch variational inference for the HDP, [W11] section 3.1: full steps (rho = 1) on all documents.
@@ -229,13 +229,14 @@ class BatchHDP(OnlineHDP):
         if self.warm_start:
             self._start_from(batch)
             first = self._corpus(words.ids, batch.D)
-            tables = self._e_step(words, first).tables
+            tables = self._e_step(words, first).tables  # where the first sweep starts
         while len(self._bounds) < max_sweeps:
             corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
             posterior = figure_9(words, corpus, self._limits(), self._workers, tables)
             tables = posterior.tables
-            documents = bounds(words, corpus, self.alpha, posterior, self._workers)
-            self._bounds = np.append(self._bounds, documents.sum() + self.corpus_bound())
+            of_documents = bounds(words, corpus, self.alpha, posterior, self._workers)
+            bound = of_documents.sum() + self.corpus_bound()
+            self._bounds = np.append(self._bounds, bound)
             # [W11] eq. 19 to 21: line 12 of [SVI13] fig. 9 with rho = 1 and D/S = 1.
             statistics = sum_hdp_statistics(batch, posterior, self.n_words, self._workers)
             self._topics.step(1.0, self.eta, 1.0, statistics, self._workers)

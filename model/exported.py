@@ -1,7 +1,7 @@
 """What `wikitopics export model` writes: a model's topics as arrays, for inference, not for further
 training.
 
-| array | shape | what |
+| array | shape and type | meaning |
 |---|---|---|
 | topic_word | (K, W) floats | the topics, rows sum to 1 |
 | alpha | (K,) floats | prior of a document's proportions, as `document_prior` |
@@ -27,15 +27,17 @@ from wikitopics.model import kinds
 from wikitopics.model.online import OnlineModel
 from wikitopics.model.states import TINY, Entry, checked
 
-PLENTY = 2**27  # bytes to which any file may unpack: 4,000 topics of 8,000 words
-MOST_PACKED = 16  # times the file's size, the most for larger files
-_LARGEST_DIRECTORY = (
-    2**14
-)  # bytes of a zip's directory; a larger one would list over a hundred arrays
+PLENTY = 2**27
+"""The number of bytes to which any file may unpack: 4,000 topics of 8,000 words."""
+MOST_PACKED = 16
+"""A larger file may unpack to this many times its size."""
+_LARGEST_DIRECTORY = 2**14
+"""The most bytes of a zip's directory; a larger directory would list over a hundred arrays."""
 _TYPES = "float16 float32 float64"
+_ONE = 1 + 1e-5  # over 1 by rounding
 NUMBERS = (
-    Entry("topic_word", type=_TYPES, shape="K W", least=0, most=1 + 1e-5),  # over 1 by rounding
-    Entry("topic_share", type=_TYPES, shape="K", least=0, most=1 + 1e-5),
+    Entry("topic_word", type=_TYPES, shape="K W", least=0, most=_ONE),
+    Entry("topic_share", type=_TYPES, shape="K", least=0, most=_ONE),
     Entry("topic_weight", type=_TYPES, shape="K", least=TINY),
     Entry("alpha", type=_TYPES, shape="K", least=TINY),
 )
@@ -82,7 +84,8 @@ def read(path: str | Path) -> Exported:
     """Read the file at `path` without unpickling anything. Raises `ExportError`, or OSError if
     there is none."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise ExportError(f"{path} is not a regular file")  # zipfile would read a device to its end
+        # Such as a device, which zipfile would read to its end.
+        raise ExportError(f"{path} is not a regular file")
     with open(path, "rb") as file:
         try:
             return _checked(file)
@@ -98,14 +101,16 @@ def _check_size(file: BinaryIO) -> None:
     """Raise ValueError, before unpacking, for a file that would take far more memory than its
     size."""
     size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - 42))
+    # A zip as `np.savez` writes it ends with a record of 22 bytes. The record of 20 bytes that may
+    # precede it, for sizes beyond 4 GB, is refused.
+    file.seek(max(0, size - 22 - 20))
     end = file.read()
-    # A zip as `np.savez` writes it ends with a record of 22 bytes, not preceded by the one of 20
-    # bytes for sizes beyond 4 GB.
-    signature = end[-22:-18]
-    size_of_directory = int.from_bytes(end[-10:-6], "little")
-    if signature != b"PK\5\6" or end.startswith(b"PK\6\7"):
+    last_record = end[-22:]
+    is_whole = len(last_record) == 22 and last_record.startswith(b"PK\5\6")
+    has_large_sizes = end.startswith(b"PK\6\7")
+    if not is_whole or has_large_sizes:
         raise ValueError("it does not end as an .npz does")
+    size_of_directory = int.from_bytes(last_record[12:16], "little")
     if size_of_directory > _LARGEST_DIRECTORY:
         raise ValueError("it holds too many arrays")
     with zipfile.ZipFile(file) as archive:

@@ -27,6 +27,7 @@ step; (6) D is large compared with the priors. All these numbers are a `schedule
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -48,8 +49,10 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 
-PART = 2048  # documents whose tables are in memory at a time
-MOST_TABLES = 1000  # the most of a document in a state: each takes memory
+PART = 2048
+"""The number of documents whose tables are in memory at a time."""
+MOST_TABLES = 1000
+"""The most tables of a document that a state may ask for: each takes memory."""
 
 ALPHA = prior("alpha", "concentration of a document's tables", 1.0, shared=False)
 OMEGA = prior("omega", "concentration of the corpus's topics", 1.0, shared=False)
@@ -187,10 +190,9 @@ class OnlineHDP(LambdaModel):
         self.max_topics_per_document = MAX_TOPICS_PER_DOCUMENT.value(max_topics_per_document)
         self.tolerance = TOLERANCE.value(tolerance)
         self.max_iterations = MAX_ITERATIONS.value(max_iterations)
-        self._first = Minibatch(
-            [0], [], []
-        )  # what the topics start from, until there are enough documents
-        self._started_from = 0
+        # What the topics start from, until there are enough documents.
+        self._first = Minibatch([0], [], [])
+        self._started_from = 0  # documents
         K = self.n_topics
         W = self.n_words
         dtype = precision(dtype)
@@ -214,18 +216,21 @@ class OnlineHDP(LambdaModel):
         return cls(n_words, n_documents, max_topics=topics, **settings)
 
     def _restart(self, topics: Lambda, heavy: float, starts: int) -> None:
-        """The corpus before any step. heavy: the tables that each of the first `starts` topics is
-        assumed to have already."""
+        """The corpus before any step.
+
+        heavy: the number of tables that each of the first `starts` topics is assumed to have
+        already; with 0, the sticks are those of [SVI13] fig. 9 line 1
+        """
         self._topics = topics
         K = topics.n_topics
         self._words = np.zeros(K)  # of each topic in the corpus: a running mean
         self._time = 0.0  # t, in whole steps
-        later: Vector = np.maximum(
-            starts - np.arange(1.0, K), 0
-        )  # topics that start after each one
-        started: Vector = (np.arange(1, K) <= starts).astype(np.float64)
-        self.a = 1.0 + heavy * started  # [SVI13] fig. 9 line 1 for heavy = 0
-        self.b = self.omega + heavy * later
+        # For each of the first K-1 topics, 1 if it starts, and how many topics start after it.
+        numbers = np.arange(1.0, K)
+        started: Vector = (numbers <= starts).astype(np.float64)
+        starting_later: Vector = np.maximum(starts - numbers, 0)
+        self.a = 1.0 + heavy * started
+        self.b = self.omega + heavy * starting_later
 
     # What it is
 
@@ -259,9 +264,10 @@ class OnlineHDP(LambdaModel):
 
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
-        from_here = _sums_from(prior)
-        alpha = max(float(from_here[0]), ALPHA.least)
-        return {"alpha": alpha, "a": prior[:-1], "b": from_here[1:]}
+        # Sticks with E[sigma_k(v)] in proportion to the prior, and alpha the prior's sum.
+        sums = _sums_from(prior)
+        alpha = max(float(sums[0]), ALPHA.least)
+        return {"alpha": alpha, "a": prior[:-1], "b": sums[1:]}
 
     # What it does
 
@@ -278,7 +284,8 @@ class OnlineHDP(LambdaModel):
             self._topics.sow(self.n_documents * batch.n_tokens / batch.D)
         if not self.half_life and self._seen >= self.n_documents:
             self._drop_topics()
-        mixed = self._with_words_of(batch)
+        mixed = self._read_words(batch)
+        # The topics start from more documents if texts are short.
         enough = min(self.recipe.first_documents, self.n_documents)
         more_for_mixture = max(0, mixture.enough(self.n_documents) - enough)
         enough += mixed * more_for_mixture
@@ -322,12 +329,17 @@ class OnlineHDP(LambdaModel):
         return mixture.proportions(words, corpus.rows, sigma)
 
     def _corpus(self, ids: Ids, seen: float, mixed: float = 0.0) -> HDPCorpus:
-        """The corpus as these documents see it; while few have been `seen`, leading topics are held
-        back."""
+        """The corpus as documents with these words see it.
+
+        With the warm start, its rows are exp(E[log beta]), and topics that are ahead are held back
+        while few documents have been `seen`. Otherwise its rows are E[log beta], as `figure_9`
+        takes them.
+        """
         from wikitopics.model.hdp_e_step import corpus_of
 
         if self.warm_start:
-            balance = self.recipe.balance(self._topics, seen, self._in_all()) ** (1 - mixed)
+            full_balance = self.recipe.balance(self._topics, seen, self._in_all())
+            balance = full_balance ** (1 - mixed)
             rows = self._topics.exp_Elog_rows(ids, self._workers, balance)
         else:
             rows = self._topics.Elog_rows(ids)
@@ -356,29 +368,31 @@ class OnlineHDP(LambdaModel):
 
         recipe = self.recipe
         return HDPLimits(
-            self.max_topics_per_document,
-            self.alpha,
-            self.tolerance,
-            self.max_iterations,
-            recipe.em_steps,
-            recipe.fewest_words,
-            recipe.candidates,
-            recipe.iterations,
-            recipe.rounds,
-            recipe.one_topic,
+            T=self.max_topics_per_document,
+            alpha=self.alpha,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+            em_steps=recipe.em_steps,
+            fewest_words=recipe.fewest_words,
+            candidates=recipe.candidates,
+            iterations=recipe.iterations,
+            rounds=recipe.rounds,
+            one_topic=recipe.one_topic,
         )
 
     def _learn_first(self, batch: Minibatch, enough: float, mixed: float) -> NDArray[np.float32]:
         """A minibatch of the first documents, from which the topics start.
 
-        Until there are enough of them, everything starts over from all of them whenever their
+        Until there are enough documents, the model starts over from all of them whenever their
         number has doubled, so that the stream may begin with small minibatches. In between, the
         steps are ordinary ones.
         """
         earlier = self._first or batch[:0]
         first = Minibatch.concatenate([earlier, batch])
-        too_few = enough > first.D
-        if min(2 * self._started_from, enough) <= first.D:
+        n_first = first.D
+        too_few = n_first < enough
+        has_doubled = n_first >= 2 * self._started_from
+        if has_doubled or not too_few:
             self._start_from(first, mixed)
             passes = self.recipe.first_passes if too_few else 1
             for _ in range(passes):
@@ -394,29 +408,24 @@ class OnlineHDP(LambdaModel):
         mixture; the sticks are uniform and heavy."""
         recipe = self.recipe
         K = self.n_topics
-        corpus = max(self.n_documents, recipe.smallest_corpus)
+        corpus = max(self.n_documents, recipe.smallest_corpus)  # documents
         seed_words = self._topics.seed_words
         seeds_of_topics = np.bincount(self._topics.seed_topics)  # how many each seeded topic has
         n_seeded = len(seeds_of_topics)
-        starts = max(recipe.starts(K, self.n_documents), n_seeded)
-        mass = corpus * WORDS_A_DOCUMENT / starts
+        starts = max(recipe.starts(K, self.n_documents), n_seeded)  # topics that start
+        mass = corpus * WORDS_A_DOCUMENT / starts  # words of each of them
         sources = documents
         drawn = recipe.draw(documents.D, starts, self._random)
-        if (
-            n_seeded
-        ):  # a seeded topic starts from a document of its seeds, after all other documents
+        if n_seeded:
+            # A seeded topic starts from a document of its seeds, after all other documents.
             drawn[:n_seeded] = documents.D + np.arange(n_seeded)[:, None]
             indptr = np.append(0, np.cumsum(seeds_of_topics))
             ones = np.ones(len(seed_words), np.int32)
             of_seeds = Minibatch(indptr, seed_words.astype(np.int32), ones)
             sources = Minibatch.concatenate([documents, of_seeds])
+        started = topics_from(sources, self.n_words, drawn, recipe.seed_weight)
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
-        lambda_hat[:, :starts] = mass * topics_from(
-            sources,
-            self.n_words,
-            drawn,
-            recipe.seed_weight,
-        )
+        lambda_hat[:, :starts] = mass * started
         if mixed and documents.n_tokens:
             fresh = mixture.first_topics(documents, self._topics, starts, self._random)
             fresh *= mixed * mass * starts / fresh.sum()
@@ -428,31 +437,35 @@ class OnlineHDP(LambdaModel):
         self._started_from = documents.D
 
     def _drop_topics(self) -> None:
-        """Empty the topics that have too few words, up to a third of all, smallest first; documents
-        use other topics in later steps.
+        """Empty the topics that have too few words, the smallest first, but at most a third of all;
+        documents use other topics in later steps.
 
-        Nothing else removes them: a topic that started from a document keeps it, and no topic is
-        small in the corpus as lambda and the sticks count it.
+        Nothing else removes such topics: a topic that started from a document keeps the document,
+        and no topic is small in the corpus as lambda and the sticks count it.
         """
-        started = np.count_nonzero(self._topics.total_hat)
-        small = self.topic_shares() < self.recipe.least_share(self.n_documents)
-        small[self._topics.seed_topics] = False
+        has_words = self._topics.total_hat > 0
+        too_small = self.topic_shares() < self.recipe.least_share(self.n_documents)
+        too_small[self._topics.seed_topics] = False
+        droppable = too_small & has_words
         smallest_first = np.argsort(self._words, kind="stable")
-        too_small = small[smallest_first] & (self._topics.total_hat[smallest_first] > 0)
-        third = -(-started // 3)
-        dropped = smallest_first[too_small][:third]
+        most_dropped = math.ceil(np.count_nonzero(has_words) / 3)
+        dropped = smallest_first[droppable[smallest_first]][:most_dropped]
         if len(dropped):
             self._topics.replace(dropped, np.zeros((self.n_words, len(dropped))))
             self._words[dropped] = 0
-            # The sticks count each topic's tables: a its own, b those of all later topics.
-            last = self.b[-1:] - self.omega
-            tables = np.append(self.a - 1, last)
+            # The sticks count each topic's tables: a its own, b those of all later topics. The last
+            # topic has no a of its own; its tables are all that is left in the b before it.
+            of_last_topic = self.b[-1:] - self.omega
+            tables = np.append(self.a - 1, of_last_topic)
             tables[dropped] = 0
             self.a = 1 + tables[:-1]
             self.b = self.omega + _sums_from(tables)[1:]
 
     def _step(self, batch: Minibatch, seen: float, mixed: float) -> NDArray[np.float32]:
-        """[SVI13] fig. 9 lines 5 to 12; for the share `mixed`, with one table in a document."""
+        """[SVI13] fig. 9 lines 5 to 12; for the share `mixed`, with a single table a document.
+
+        seen: the documents seen, on which balance depends, as the recipe counts them
+        """
         from wikitopics.model.hdp_e_step import sum_statistics
 
         words = batch.words(self.n_words)
@@ -462,7 +475,7 @@ class OnlineHDP(LambdaModel):
         if self.warm_start:
             part_of_step = min(1.0, self.recipe.amount(batch) / self.whole_step)
         self._time += part_of_step
-        # The steps on parts of a minibatch together forget as much as one step on all of it.
+        # Several small steps together forget as much as one whole step.
         whole_rho = StepSizes(self.tau0, self.kappa).rho(self._time)
         rho = 1 - (1 - whole_rho) ** part_of_step
         rho = max(rho, self._least_rho(batch.D))
@@ -507,8 +520,8 @@ class OnlineHDP(LambdaModel):
         if self._first is None:
             return "it lacks the documents to start from"
         most = max(self.recipe.first_documents, mixture.MOST)
-        too_many = most < self._first.D
-        if too_many:
+        n_first = self._first.D
+        if n_first > most:
             return "there are more documents to start from than it takes"
         return ""
 

@@ -22,11 +22,14 @@ from wikitopics.model.options import LARGEST
 from wikitopics.model.states import FLOATS, TINY, Entry
 
 SMALLEST_SCALE = 1e-6
+"""`Lambda.scale` below this is multiplied into `hat`."""
 WORD_BLOCK = 512
-SEED_WEIGHT = (
-    0.03  # what a topic's seeds add to its prior, of a mean topic's words: docs/derivations.md
-)
-SEED_START = 0.03  # how much of that a new lambda gets: more would make the topic too broad
+"""The number of words of a block of work."""
+SEED_WEIGHT = 0.03
+"""What a topic's seeds add to its prior, as a share of a mean topic's words
+(docs/derivations.md)."""
+SEED_START = 0.03
+"""The share of that which a new lambda gets: more would make the topic too broad."""
 ALONE = Threads(1)
 
 
@@ -48,8 +51,11 @@ class Statistics:
 
 
 class AsRead(NamedTuple):
-    """What is found by reading all topics once: the factor `pressure` on the uses of a word by
-    other topics, and the (K,) sums of the topics under it. Both follow from `apart`."""
+    """What is found by reading all topics once, decorrelated as far as `apart`.
+
+    pressure: the factor on the uses of a word by other topics
+    totals: (K,) the sum of each topic's words, reduced by that pressure
+    """
 
     apart: float
     pressure: float
@@ -58,14 +64,14 @@ class AsRead(NamedTuple):
 
 @dataclass
 class Lambda:
-    """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried
-    along.
+    """lambda = eta + scale hat, with hat (W, K) float32 or float64, and its sums over the words,
+    total_hat (K,) float64, which are carried along.
 
     Topics are decorrelated where they are read, but not where they are learnt
-    (docs/derivations.md): a word that other topics use weighs less in a topic, by the factor 1 / (1
-    + apart p / c). With n_wk the counts `hat`, n_w their sum over topics, and N their sum over
-    words too, p = (n_w - n_wk) / N is how often the others use the word, and c = sum_w (n_w / N)^2
-    is how often a word drawn at random from all uses is used.
+    (docs/derivations.md): a word that other topics use weighs less in a topic, by the factor
+    1 / (1 + apart p / c). With n_wk the counts `hat`, n_w their sum over topics, and N their sum
+    over topics and words, p = (n_w - n_wk) / N is how often the other topics use the word, and
+    c = sum_w (n_w / N)^2 is how often a word drawn at random from all uses is used.
 
     A seeded word has a larger prior in its topic: eta + seed_counts[i] for word seed_words[i] in
     topic seed_topics[i], all (P,). The counts are 0 until the seeds are sown. They are part of
@@ -80,7 +86,7 @@ class Lambda:
     seed_topics: Indices = field(default_factory=lambda: np.zeros(0, np.int64))
     seed_counts: Vector = field(default_factory=lambda: np.zeros(0))
     _read: AsRead | None = field(default=None, init=False, repr=False)
-    """The last one, while it is valid."""
+    """What the last reading of all topics found; None if lambda has changed since."""
 
     ENTRIES: ClassVar[tuple[Entry, ...]] = (
         Entry("lambda_hat", "_topics.hat", FLOATS, "W K", least=0),
@@ -139,9 +145,8 @@ class Lambda:
 
     def rows(self, word_ids: NDArray[np.integer[Any]]) -> Vector:
         """(U, K) lambda of some words, one row per word."""
-        rows: Vector = self.hat[word_ids].astype(
-            np.float64, copy=False
-        )  # indexing by ids makes a copy
+        # Indexing by ids makes a copy, which may be changed.
+        rows: Vector = self.hat[word_ids].astype(np.float64, copy=False)
         rows *= self.scale
         rows += self.eta
         return rows
@@ -171,14 +176,8 @@ class Lambda:
         K padded with zeros."""
         from wikitopics.model import kernels
 
-        number = self.dtype.type(pressure)
-        return self._rows(
-            kernels.weighted_rows,
-            word_ids,
-            workers,
-            number,
-            weight.astype(self.dtype),
-        )
+        factors = (self.dtype.type(pressure), weight.astype(self.dtype))
+        return self._rows(kernels.weighted_rows, word_ids, workers, *factors)
 
     def _rows(
         self,
@@ -190,17 +189,19 @@ class Lambda:
         """(U, K') what a kernel makes of some words, one row per word; K padded with zeros."""
         from wikitopics.model.kernels import Stored, padded
 
-        number = self.dtype.type
+        to_dtype = self.dtype.type
         U = len(word_ids)
         rows = np.empty((U, padded(self.n_topics)), self.dtype)
-        stored = Stored(self.hat, number(self.scale), number(self.eta))
+        stored = Stored(self.hat, to_dtype(self.scale), to_dtype(self.eta))
         workers.run(kernel, U, WORD_BLOCK, word_ids, stored, *factors, rows)
         return rows
 
     def _unscaled(self, apart: float) -> Iterator[tuple[int, Floats]]:
-        """The topics as they are read, up to a factor for each, some words at a time: the first
-        word's id, and rows as in `weighted_rows`. The factors are known only at the end, and then
-        kept."""
+        """The topics as they are read, up to a factor for each topic, some words at a time: the
+        first word's id, and rows as in `weighted_rows`.
+
+        The topics' factors, 1 / totals, are known only at the end, and then kept in `_read`.
+        """
         K = self.n_topics
         even = np.ones(K)
         totals = np.zeros(K)
@@ -218,12 +219,12 @@ class Lambda:
         self._read = AsRead(apart, pressure, totals)
 
     def _as_read(self, apart: float) -> AsRead:
-        """Takes time K W if the topics have changed."""
+        """What reading all topics finds; takes time K W if the topics have changed."""
         if not apart:
             return AsRead(apart, 0.0, self.totals())
         if self._read is None or self._read.apart != apart:
             for _ in self._unscaled(apart):
-                pass  # only for what it keeps at its end
+                pass  # only for what it keeps in `_read` at its end
         assert self._read is not None
         return self._read
 
@@ -239,7 +240,7 @@ class Lambda:
         return self.weighted_rows(ids, 1 / totals, workers, pressure)
 
     def top_words(self, n: int, apart: float) -> tuple[Ids, NDArray[np.float32]]:
-        """As `OnlineModel.top_words`; reads lambda once."""
+        """See `OnlineModel.top_words`; reads all topics once."""
         from wikitopics.model.kernels import leading_words
 
         check.at_least_one(n=n)
@@ -324,7 +325,8 @@ class Lambda:
         return counts
 
     def sow(self, words: float) -> None:
-        """Add the seeds to a new lambda for a corpus of this many words."""
+        """Give the seeds their counts in the prior, for a corpus of this many words, and add the
+        first part of them to a new lambda."""
         self.seed_counts = self.seeds_of(words)
         self._add_seeds(np.arange(self.n_topics), SEED_START)
 
@@ -345,7 +347,7 @@ class Lambda:
         statistics: Statistics,
         workers: Threads,
     ) -> None:
-        """lambda <- (1 - rho) lambda + rho (eta + repeats sstats); repeats = D/S."""
+        """lambda <- (1 - rho) lambda + rho (eta + repeats sstats), where repeats is D/S."""
         self.decay(rho, eta)
         self.add(rho * repeats, statistics, workers)
 
@@ -368,8 +370,10 @@ class Lambda:
         workers: Threads,
         precise: bool = False,
     ) -> None:
-        """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's
-        type."""
+        """lambda <- lambda + weight sstats.
+
+        precise: whether the product is in float64 even if lambda is in float32
+        """
         from wikitopics.model.kernels import add_rows
 
         self._read = None
@@ -380,12 +384,13 @@ class Lambda:
         ids = statistics.ids
         workers.run(add_rows, len(ids), WORD_BLOCK, ids, statistics.sums, factor, self.hat)
 
-    def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
-        """Replace some topics, but keep their seeds; (W, n) hat, in the scale of `hat`."""
+    def replace(self, topics: NDArray[np.intp], hat: Vector) -> None:
+        """Replace some topics, given by number, but keep their seeds; `hat`: (W, n) the new ones,
+        in the scale of `Lambda.hat`."""
         self._read = None
-        self.hat[:, numbers] = hat.astype(self.dtype)
-        self.total_hat[numbers] = hat.sum(axis=0)
-        self._add_seeds(numbers, 1.0)
+        self.hat[:, topics] = hat.astype(self.dtype)
+        self.total_hat[topics] = hat.sum(axis=0)
+        self._add_seeds(topics, 1.0)
 
     def rescale(self, mass: float) -> None:
         """Scale lambda so that it sums to `mass`, not counting eta."""
@@ -424,13 +429,14 @@ def topics_from(
     their length, and together make up the share `weight` of its words.
     """
     n_topics = len(drawn)
-    mean = np.bincount(documents.word_ids, documents.counts, n_words) / (documents.n_tokens or 1)
+    counts = np.bincount(documents.word_ids, documents.counts, n_words)
+    mean = counts / (documents.n_tokens or 1)
     topics = np.tile((1 - weight) * mean[:, None], (1, n_topics))
     lengths = documents.lengths()
     for k, documents_of_topic in enumerate(drawn):
-        of_each = weight / len(documents_of_topic)
+        weight_of_each = weight / len(documents_of_topic)
         for d in documents_of_topic:
             entries = slice(documents.indptr[d], documents.indptr[d + 1])
-            shares = of_each * documents.counts[entries] / (lengths[d] or 1)
+            shares = weight_of_each * documents.counts[entries] / (lengths[d] or 1)
             topics[documents.word_ids[entries], k] += shares
     return topics

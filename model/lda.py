@@ -17,11 +17,12 @@ schedules follow the number of words seen, so that minibatch sizes and document 
 matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the
 `schedules.CollapsedStart`:
 
-- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`), which
-  unlike exp(psi(.)) does not take half a word from each topic of a document. Its symmetric alpha
-  starts large and falls geometrically, so that topics separate along what many documents have in
-  common. This E-step is kept, and alpha is not learnt, if documents have too few words for each
-  topic to spare half of one, and with a half-life, since new topics never stop appearing;
+- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`). Unlike
+  [H10]'s, whose exp(psi(x)) is about x - 1/2, it does not take half a word from each topic of a
+  document. Its symmetric alpha starts large and falls geometrically, so that topics separate along
+  what many documents have in common. The collapsed E-step is kept to the end, and alpha is not
+  learnt, if a document has too few words for each topic to lose half a word, and with a half-life,
+  since new topics never stop appearing;
 - *balance*: for a while, small topics gain words and large ones lose them;
 - *step size*: rho is that of an average over a horizon that grows with the documents seen; a
   minibatch counts by its size;
@@ -73,9 +74,12 @@ MAX_ITERATIONS = Option(
     least=0,
     most=MOST_ITERATIONS,
 )
-PAPER_TAU0 = 64.0  # [H10] table 1, for minibatches of 4096
-PAPER_KAPPA = 0.5  # the same
-FIRST_ETA = 0.1  # where learning it starts
+PAPER_TAU0 = 64.0
+"""As in [H10] table 1, for minibatches of 4096."""
+PAPER_KAPPA = 0.5
+"""As in [H10] table 1, too."""
+FIRST_ETA = 0.1
+"""Where eta starts if it is learnt."""
 
 BOUND = "exp(-the variational bound a word), as in [H10]"
 
@@ -203,9 +207,11 @@ class OnlineLDA(DirichletAllocation):
 
     @property
     def _eta(self) -> float:
-        """eta as the topics use it; if it is learnt, it finds its own weight."""
-        documents = 0.0 if self._learn_eta else self.recipe.eta_documents
-        return raised(self.eta, self.n_documents, documents)
+        """eta as the topics use it: as it is if it is learnt, otherwise `raised` in a small
+        corpus."""
+        if self._learn_eta:
+            return self.eta
+        return raised(self.eta, self.n_documents, self.recipe.eta_documents)
 
     def document_prior(self) -> Vector:
         """(K,) alpha."""
@@ -228,8 +234,8 @@ class OnlineLDA(DirichletAllocation):
         if batch.n_tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
-        corpus = max(self.n_documents, self.recipe.smallest_corpus)
-        tokens = corpus * max(batch.n_tokens / batch.D, 1.0)
+        documents = max(self.n_documents, self.recipe.smallest_corpus)  # in the corpus
+        tokens = documents * max(batch.n_tokens / batch.D, 1.0)  # words in the corpus
         if self.updates == 0:
             if self.recipe.random_share:
                 # The random lambda at the start weighs a fixed share of the corpus, whatever its
@@ -238,33 +244,36 @@ class OnlineLDA(DirichletAllocation):
             self._topics.sow(tokens)
         stage = self._begin_step(batch)
         self._start_from(batch, self._seen, stage.mixed, tokens)
-        steps = StepSizes(self.tau0, self.kappa)  # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
-        rho = stage.step_size() if self._own_steps else steps.rho(self.updates)
+        paper_steps = StepSizes(self.tau0, self.kappa)  # (tau0 + t)^-kappa, [H10] algorithm 2
+        rho = stage.step_size() if self._own_steps else paper_steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
         balance = stage.balance(self._topics)
         alpha = self.alpha  # of this step's E-step
-        forgets = self.warm_start and self.half_life is not None
+        never_stops_learning = self.warm_start and self.half_life is not None
         statistics: Statistics
-        if forgets or self.recipe.collapsed(stage, self.n_topics):
-            last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
-            alpha = stage.alpha(last)
+        if never_stops_learning or self.recipe.collapsed(stage, self.n_topics):
+            final_alpha = alpha
+            if self._learn_alpha:
+                final_alpha = np.full(self.n_topics, self.recipe.last_alpha)
+            alpha = stage.alpha(final_alpha)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
             gamma, statistics = collapsed.e_step(words, rows, passes, self._workers)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
-            gamma, found = e_step(words, rows, alpha, self._limits(), self._workers)
+            gamma, of_e_step = e_step(words, rows, alpha, self._limits(), self._workers)
             if self._learn_alpha:
-                self._update_alpha(found, rho)
-            statistics = found
+                self._update_alpha(of_e_step, rho)
+            statistics = of_e_step
         gamma, statistics = blended(stage.mixed, gamma, statistics, words, rows, alpha)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
-        self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
+        self._topics.step(rho, self._eta, documents / batch.D, statistics, self._workers)
         if self._learn_eta:
             self._update_eta(len(statistics.ids), rho)
-        self._bear(self.alpha, statistics.mass, batch)
+        self._renew_topics(self.alpha, statistics.mass, batch)
         self._note_step(batch.D, rho)
-        # In this order: otherwise a small alpha would be lost in rounding beside a large one.
+        # The proportions have the model's alpha instead of the E-step's. The latter is subtracted
+        # first: otherwise a small alpha would be lost in rounding beside a large one.
         expected_words = gamma - alpha.astype(gamma.dtype)
         return collapsed.proportions(expected_words + self.alpha.astype(gamma.dtype))
 
@@ -302,8 +311,8 @@ class OnlineLDA(DirichletAllocation):
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
     def _ascent(self, batch: Minibatch) -> tuple[Words, Floats, Documents]:
-        """[H10]'s E-step: the words of documents, the rows of the topics for them, and what it
-        finds."""
+        """[H10]'s E-step without a step: the words of the documents, the topics' rows for these
+        words, and the documents' variational distribution."""
         from wikitopics.model.lda_e_step import ascend
 
         words = batch.words(self.n_words)
@@ -330,11 +339,13 @@ class OnlineLDA(DirichletAllocation):
             self.alpha = np.clip(self.alpha * ratio**rho, TINY, LARGEST_PRIOR)
 
     def _update_eta(self, words: int, rho: float) -> None:
-        """eta <- eta - rho H^-1 g, [H10] section 2.2.
+        """eta <- eta - rho H^-1 g, [H10] section 2.2; but not at every step.
 
-        The gradient takes time K W. To keep the cost in proportion, minibatches with few words wait
-        until together they have seen an eighth as many distinct words as the vocabulary has; larger
-        ones update eta every time.
+        The gradient takes time K W. To keep the cost in proportion, steps with few distinct words
+        leave eta alone until together they have an eighth as many words as the vocabulary; a step
+        with that many updates eta every time.
+
+        words: the number of distinct words of this step
         """
         from wikitopics.model.lda_e_step import descend, eta_step
 

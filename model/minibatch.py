@@ -21,16 +21,16 @@ Counts = Ids | NDArray[np.float32]
 
 # Work in fixed blocks of documents or words, for the same result from any number of threads.
 
-T = TypeVar("T")
+Result = TypeVar("Result")
 
 
 class Threads:
-    """Runs a function over blocks [0, size), [size, 2 size) … of n items; kernels inside it release
-    the GIL.
+    """Runs a function over the blocks [0, size), [size, 2 size) … of n items, on several threads.
 
     Blocks depend only on n and size, and results come back in the order of the blocks, so that
     adding them up in that order gives the same bits from one thread as from many. Each call must
-    write to its own places.
+    write to its own places. Threads run at the same time where the function calls kernels, which
+    release the GIL.
     """
 
     def __init__(self, threads: int) -> None:
@@ -39,30 +39,30 @@ class Threads:
         self.threads = threads
         self._pool: ThreadPoolExecutor | None = None
 
-    def map(self, work: Callable[[int, int], T], n: int, size: int) -> list[T]:
+    def map(self, work: Callable[[int, int], Result], n: int, size: int) -> list[Result]:
         """[work(start, stop) for each block], in order."""
         blocks = [(start, min(start + size, n)) for start in range(0, n, size)]
         if self.threads == 1 or len(blocks) < 2:
             return [work(start, stop) for start, stop in blocks]
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="model")
-        waiting = iter(enumerate(blocks))  # each thread takes the next one from it
-        results: list[T | None] = [None] * len(blocks)
+        waiting = iter(enumerate(blocks))  # from which each thread takes the next block
+        results: list[Result | None] = [None] * len(blocks)
 
-        def drain() -> None:
-            for i, (start, stop) in waiting:
-                results[i] = work(start, stop)
+        def work_off_blocks() -> None:
+            for number, (start, stop) in waiting:
+                results[number] = work(start, stop)
 
         # One task per thread, this one included: a task per block would cost a tenth of the work.
         n_threads = min(self.threads, len(blocks))
-        others = [self._pool.submit(drain) for _ in range(n_threads - 1)]
+        others = [self._pool.submit(work_off_blocks) for _ in range(n_threads - 1)]
         try:
-            drain()
+            work_off_blocks()
         finally:
             wait(others)
         for other in others:
-            other.result()
-        return cast(list[T], results)
+            other.result()  # raises what was raised there
+        return cast(list[Result], results)
 
     def run(self, kernel: Callable[..., None], n: int, size: int, *arguments: Any) -> None:
         """kernel(start, stop, *arguments) for each block."""
@@ -80,7 +80,8 @@ class Threads:
         K: int,
         *arguments: Any,
     ) -> Vector:
-        """(K,) what a kernel adds to its last argument, summed over the blocks in their order."""
+        """(K,) what a kernel adds to its last argument, an array of zeros for each block, summed
+        over the blocks in their order."""
 
         def block(start: int, stop: int) -> Vector:
             of_block = np.zeros(K)
@@ -92,6 +93,7 @@ class Threads:
 
 MAX_COUNT = np.iinfo(np.int32).max
 SMALLEST_COUNT = 1e-9
+"""A smaller count is zero."""
 
 
 class Entries(NamedTuple):
@@ -110,9 +112,9 @@ class Entries(NamedTuple):
 class Occurrences(NamedTuple):
     """Where each of U words occurs.
 
-    indptr, entries: (U+1,), (N,) word u has the entries `entries[indptr[u]:indptr[u+1]]`, in their
-    order
-    documents: (N,) the document of each entry, by its number
+    indptr: (U+1,) word u has the entries `entries[indptr[u]:indptr[u+1]]`
+    entries: (N,) numbers of entries, increasing for each word
+    documents: (N,) the number of the document of each entry
     """
 
     indptr: Indices
@@ -144,28 +146,27 @@ class Words(NamedTuple):
         """Where the words occur."""
         from scipy.sparse import csr_array
 
-        # One row with all entries in their order, turned into columns: one for each word.
-        N = len(self.entries.local)
-        row = csr_array(
-            (np.arange(N), self.entries.local, np.array([0, N])), shape=(1, len(self.ids))
-        )
-        by_word = row.tocsc()
-        return Occurrences(by_word.indptr.astype(np.int64), by_word.data, self.batch.documents())
+        # A matrix of one row, with a column for each word. Its values are the numbers of the
+        # entries, so that by columns, it lists the entries of each word.
+        local = self.entries.local
+        N = len(local)
+        row = csr_array((np.arange(N), local, np.array([0, N])), shape=(1, len(self.ids)))
+        columns = row.tocsc()
+        return Occurrences(columns.indptr.astype(np.int64), columns.data, self.batch.documents())
 
 
 class Minibatch:
     """D documents as word counts, checked once and never changed.
 
     Document d has the words `word_ids[indptr[d]:indptr[d+1]]`, each as often as `counts` says. Word
-    ids may
-    come in any order and more than once within a document: they are sorted and merged; counts of
-    zero are left out.
+    ids may come in any order and more than once within a document: they are sorted and merged;
+    counts of zero are left out.
 
     indptr: (D+1,) from 0, never decreasing, kept as int64
     word_ids: (N,) at least 0, kept as int32 (the upper limit is each model's: see `check_words`)
     counts: (N,) at least 0, kept as int32 if all are whole, otherwise as float32. A weight, such as
-    TF-IDF, counts as that many words, and their sum is the length of a document; below 1e-9 it
-    counts as zero
+    TF-IDF, counts as that many words, so the length of a document is the sum of its weights; a
+    weight below 1e-9 counts as zero
 
     Any integer or float dtype is accepted. Raises ValueError for anything else, before any array is
     kept.
@@ -211,9 +212,9 @@ class Minibatch:
         for part in parts:
             indptr.append(entries + part.indptr[1:])
             entries += len(part.word_ids)
-        word_ids = [part.word_ids for part in parts]
-        counts = [part.counts for part in parts]
-        return cls(np.concatenate(indptr), np.concatenate(word_ids), np.concatenate(counts))
+        word_ids = np.concatenate([part.word_ids for part in parts])
+        counts = np.concatenate([part.counts for part in parts])
+        return cls(np.concatenate(indptr), word_ids, counts)
 
     @property
     def D(self) -> int:
@@ -254,8 +255,8 @@ class Minibatch:
         are whole."""
         if self.counts.dtype != np.int32:
             return np.bincount(self.documents(), self.counts, self.D)
-        running = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
-        lengths: Indices = running[self.indptr[1:]] - running[self.indptr[:-1]]
+        words_before = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        lengths: Indices = words_before[self.indptr[1:]] - words_before[self.indptr[:-1]]
         return lengths
 
     def documents(self) -> Indices:
@@ -271,15 +272,15 @@ class Minibatch:
             )
 
     def words(self, n_words: int) -> Words:
-        """The distinct words; linear in N + W. Raises ValueError if a word id is not below
-        `n_words`."""
+        """The distinct words; takes time linear in N + W. Raises ValueError if a word id is not
+        below `n_words`."""
         self.check_words(n_words)
         occurs = np.zeros(n_words, dtype=np.bool_)
         occurs[self.word_ids] = True
         ids = np.flatnonzero(occurs).astype(np.int32)
-        place = np.empty(n_words, dtype=np.int32)
-        place[ids] = np.arange(len(ids), dtype=np.int32)
-        return Words(self, ids, Entries(self.indptr, place[self.word_ids], self.counts))
+        row_of_id = np.empty(n_words, dtype=np.int32)
+        row_of_id[ids] = np.arange(len(ids), dtype=np.int32)
+        return Words(self, ids, Entries(self.indptr, row_of_id[self.word_ids], self.counts))
 
 
 def sound(batch: Minibatch) -> Minibatch:
@@ -291,11 +292,13 @@ def sound(batch: Minibatch) -> Minibatch:
 
 def native(values: ArrayLike) -> NDArray[Any]:
     """The array in this machine's byte order and, if it is of half floats, as float32: kernels and
-    scipy take no others."""
+    scipy take no other byte order, and no half floats."""
     array = np.asarray(values)
     if array.dtype.kind == "f" and array.dtype.itemsize == 2:
         return array.astype(np.float32)
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
+    return array
 
 
 def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
@@ -306,7 +309,7 @@ def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
         return _whole("counts", array)
     if not np.all(np.isfinite(array)):
         raise ValueError("counts must be finite")
-    bounded = np.minimum(array, 1e30)  # fits float32; refused later
+    bounded = np.minimum(array, 1e30)  # fits float32; the caller refuses counts this large
     weights = np.where(np.abs(array) < SMALLEST_COUNT, 0, bounded)
     return weights.astype(np.float32)
 
@@ -322,7 +325,9 @@ def _whole(name: str, values: ArrayLike) -> Indices:
         raise ValueError(f"{name} must be whole numbers, not {array.dtype}")
     if not np.all(np.isfinite(array)) or np.any(array != np.floor(array)):
         raise ValueError(f"{name} must be whole numbers")
-    if not -(2**63) <= int(array.min()) <= int(array.max()) < 2**63:
+    smallest = int(array.min())
+    largest = int(array.max())
+    if smallest < -(2**63) or largest >= 2**63:
         raise ValueError(f"{name} must fit 64 bits")
     return array.astype(np.int64)
 
@@ -331,12 +336,14 @@ def _canonical(
     indptr: Indices, word_ids: Indices, counts: Indices | NDArray[np.float32]
 ) -> tuple[Indices, Ids, Counts]:
     """Each document's word ids increasing and without repetition, and no zero counts."""
-    documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    rising = (word_ids[1:] > word_ids[:-1]) | (documents[1:] > documents[:-1])
-    if not (np.all(rising) and np.all(counts)):
+    D = len(indptr) - 1
+    documents = np.repeat(np.arange(D), np.diff(indptr))
+    # An entry follows one of a smaller word id, or one of an earlier document.
+    in_order = (word_ids[1:] > word_ids[:-1]) | (documents[1:] > documents[:-1])
+    if not np.all(in_order) or not np.all(counts):
         from scipy.sparse import csr_array
 
-        shape = (len(indptr) - 1, int(word_ids.max()) + 1)
+        shape = (D, int(word_ids.max()) + 1)
         rows = csr_array((counts, word_ids, indptr), shape, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
@@ -345,5 +352,7 @@ def _canonical(
         counts = rows.data
         if counts.max(initial=0) > MAX_COUNT:
             raise ValueError(f"counts must not exceed {MAX_COUNT}")
-    narrow = counts.astype(np.int32) if counts.dtype == np.int64 else counts.astype(np.float32)
-    return indptr, word_ids.astype(np.int32), narrow
+    ids = word_ids.astype(np.int32)
+    if counts.dtype == np.int64:
+        return indptr, ids, counts.astype(np.int32)
+    return indptr, ids, counts.astype(np.float32)

@@ -47,47 +47,49 @@ THETA_STEPS = StepSizes(tau0=1.0, kappa=0.7)
 
 
 FEW_DOCUMENTS = 300
-"""In a corpus of this many documents, eta is twice as large as in a large one."""
+"""In a corpus of this many documents, eta is twice as large as in a large one, because most words
+of a topic have never been seen."""
 SMALL_CORPUS = 10_000
-"""In a corpus of fewer documents, which leaves time for it, the HDP's local steps are more
-thorough."""
+"""In a corpus of fewer documents, the HDP's local steps are more thorough: there is time for it."""
 STARTS = 3.0
-"""Times the square root of the number of documents in the corpus: the most topics with which an HDP
-starts (decision 0043)."""
+"""The most topics with which an HDP starts, as a multiple of the square root of the number of
+documents in the corpus (decision 0043)."""
 SUPPORT = 0.08
-"""Times the same root: the number of documents whose words a topic needs in later passes (decision
-0043)."""
+"""The number of documents whose words a topic needs in later passes, as a multiple of the same
+square root (decision 0043)."""
 
 
-def raised(eta: float, n_documents: float, documents: float) -> float:
-    """eta scaled to a corpus of `n_documents`; unscaled if `documents` is 0.
+def raised(eta: float, n_documents: float, full_size: float) -> float:
+    """eta for a corpus of `n_documents` that is learnt as if it had at least `full_size`; 0: as it
+    is.
 
-    In a corpus of fewer than `documents`, eta grows in proportion, so that it weighs the same
-    against the corpus's words however much a small corpus is magnified. It grows further where
-    documents are so few that most words of a topic have never been seen.
+    In a corpus of fewer documents than `full_size`, eta grows in proportion, so that it weighs the
+    same against the corpus's words however much these are magnified. It grows further where
+    documents are few (`FEW_DOCUMENTS`).
     """
-    if not documents:
+    if not full_size:
         return eta
-    magnified = max(1.0, documents / n_documents)
+    magnified = max(1.0, full_size / n_documents)
     return eta * magnified * (1 + FEW_DOCUMENTS / n_documents)
 
 
 SEEDED_POWER = 0.75
-"""The power of balance for seeded topics, whose head start would otherwise make them too broad."""
+"""The power of balance for seeded topics, in place of `Balance.balance_power`: otherwise their head
+start would make them too broad."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose
-    them.
+    """How topics are held in balance while symmetry breaks: small topics gain words, large topics
+    lose them.
 
     Without balance, topics that are ahead by chance take the words of those behind. Topic k's
-    probabilities are multiplied by (mass_k / mean mass)^-b, where b falls linearly from
-    `balance_power` to 0 within `balance_documents` documents, or the share `balance_share` of a
-    smaller corpus. A power of 0 means no balance.
+    probabilities are multiplied by (mass_k / mean mass)^-b, where mass_k are the words of topic k.
+    The power b falls linearly from `balance_power` to 0 within `balance_documents` documents, or
+    within the share `balance_share` of a smaller corpus. A `balance_power` of 0 means no balance.
 
     Every schedule counts in documents of `document_words` words, since a long document says more
-    about topics than a short one. With 0, each document counts as one.
+    about topics than a short one. With `document_words` 0, each document counts as one.
     """
 
     document_words: float = bounded(0, LARGEST, 100.0)
@@ -102,14 +104,15 @@ class Balance:
         return batch.n_tokens / self.document_words
 
     def corpus(self, n_documents: float, documents: float, amount: float) -> float:
-        """The size of a corpus as the schedules count it, if `documents` of its documents count as
-        `amount`."""
+        """The size of a corpus of `n_documents` as the schedules count it, if so far `documents` of
+        its documents counted as `amount`."""
         if not documents:
             return n_documents
         return n_documents * (amount / documents)
 
     def balance(self, topics: Lambda, seen: float, n_documents: float) -> Vector:
-        """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""
+        """(K,) factors on the topics' probabilities after `seen` documents of a corpus of
+        `n_documents`, both as the schedules count them."""
         period = min(self.balance_documents, self.balance_share * n_documents)
         mass = topics.total_hat
         if seen >= period or not self.balance_power or not mass.any():
@@ -129,18 +132,21 @@ class WarmStart(Balance):
     """What LDA and SCVB0 have in common: balance, the fall of alpha, and step sizes where none are
     given.
 
-    alpha falls to its own value within `annealing_documents` documents, or the share
-    `annealing_share` of a smaller corpus; until then, documents get one more pass. It starts at
-    `first_alpha` / sqrt(K) for each `document_words` words of a mean document, so that topics
-    separate equally soon in short and in long documents, and with few topics and many. If alpha is
-    to be learnt, it is learnt from `learning_from` on. A step is that of an average over a horizon
-    of documents that grows by `horizon_slope` for each document seen, so steps always become
-    smaller and no estimate of noise can make them grow again. The horizon starts with
-    `first_horizon` documents, or `horizon_share` of a smaller corpus but at least
-    `shortest_horizon` (a smaller corpus would forget the random start, which stands for the words
-    that it lacks). `random_share` of the corpus's words are random before the first document.
-    `infer` makes `inference_passes` of the collapsed update over a document's words. More passes
-    would fit the words seen, but not the unseen ones. The numbers here are LDA's.
+    The fall of alpha: alpha falls to its own value within `annealing_documents` documents, or
+    within the share `annealing_share` of a smaller corpus; until then, documents get one more pass.
+    It starts at `first_alpha` / sqrt(K) for each `document_words` words of a mean document, so that
+    topics separate equally soon in short and in long documents, and with few topics and many. If
+    alpha is to be learnt, `learning_from` is the value where learning it starts.
+
+    Step sizes: a step is that of an average over a horizon of documents that grows by
+    `horizon_slope` for each document seen, so steps always become smaller and no estimate of noise
+    can make them grow again. The horizon starts with `first_horizon` documents, or with the share
+    `horizon_share` of a smaller corpus, but at least with `shortest_horizon` (a smaller corpus
+    would forget the random start, which stands for the words that it lacks).
+
+    `random_share` of the corpus's words are random before the first document. `infer` makes
+    `inference_passes` of the collapsed update over a document's words; more passes would fit the
+    words seen, but not the unseen ones. The numbers here are LDA's.
     """
 
     POSITION: ClassVar[float] = 0.0
@@ -169,7 +175,9 @@ class WarmStart(Balance):
         """The stage of a minibatch of this `amount` after `before`, both as schedules count
         documents.
 
-        documents: their actual number in total; n_documents: in the corpus; mixed: as in `Stage`
+        n_documents: the documents in the corpus
+        documents: those seen so far, this minibatch included
+        mixed: as in `Stage`
         """
         in_all = self.corpus(n_documents, documents, before + amount)
         return Stage(self, before, amount, n_documents, in_all, mixed)
@@ -179,11 +187,12 @@ class WarmStart(Balance):
 class Stage:
     """How far the warm start has come, for one step.
 
-    before, amount, in_all: documents before the minibatch, in it and in the corpus, as schedules
-    count them
-    n_documents: those in the corpus
-    mixed: the mixture's share of the E-step, for short texts. In proportion, a step forgets up to
-    twice as quickly, and topics are not held in balance, since they do not start from noise
+    before, amount, in_all: the documents before the minibatch, in the minibatch and in the corpus,
+    as schedules count them
+    n_documents: the documents in the corpus, each counted as one
+    mixed: the mixture's share of the E-step, for short texts. The larger it is, the less topics are
+    held in balance, since they do not start from noise, and the more quickly a step forgets, up to
+    twice as quickly
     """
 
     start: WarmStart
@@ -213,9 +222,10 @@ class Stage:
         until = self.annealed_until
         if self.now >= until:
             return final.copy()
-        first = self.start.first_alpha / math.sqrt(len(final)) * self.in_all / self.n_documents
-        first_of_topics = np.maximum(first, final)
-        annealed: Vector = first_of_topics * (final / first_of_topics) ** (self.now / until)
+        K = len(final)
+        from_start = self.start.first_alpha / math.sqrt(K) * self.in_all / self.n_documents
+        first = np.maximum(from_start, final)
+        annealed: Vector = first * (final / first) ** (self.now / until)
         return annealed
 
     def balance(self, topics: Lambda) -> Vector:
@@ -224,8 +234,8 @@ class Stage:
         return factors ** (1 - self.mixed)
 
     def step_size(self) -> float:
-        """rho if none is given; the two halves of a minibatch forget nearly as much as the
-        whole."""
+        """rho where no step sizes are given. Steps on the two halves of a minibatch forget nearly
+        as much as one step on all of it."""
         start = self.start
         of_small_corpus = max(start.horizon_share * self.in_all, start.shortest_horizon)
         first = min(start.first_horizon, of_small_corpus)
@@ -238,14 +248,17 @@ class Stage:
 class CollapsedStart(WarmStart):
     """LDA's warm start: the first documents get the collapsed E-step of [F13].
 
-    Unlike exp(psi(.)), it does not take half a word from each topic of a document. The first
-    `collapsed_documents` documents get it, or the share `collapsed_share` of a smaller corpus, with
-    `passes` over their words; so do all documents if the mean one has fewer than `fewest_words`
-    words for each topic. During it, an alpha to be learnt falls to `last_alpha`; afterwards it is
-    learnt. The corpus has at least `smallest_corpus` documents, and eta is `raised` where it has
-    fewer than `eta_documents`. A `random_share` of 0 leaves lambda as it was drawn; with few
-    documents it is larger than the default (`sized`). With no `inference_passes`, `infer` is
-    [H10]'s E-step. In float32 a topic with fewer than `drop` expected words leaves the document.
+    Unlike [H10]'s, whose exp(psi(x)) is about x - 1/2, the collapsed E-step does not take half a
+    word from each topic of a document. The first `collapsed_documents` documents get it, or the
+    share `collapsed_share` of a smaller corpus, with `passes` over their words; so do all documents
+    if the mean document has fewer than `fewest_words` words for each topic. Meanwhile, an alpha
+    that is to be learnt falls to `last_alpha`; afterwards it is learnt.
+
+    The corpus is learnt as if it had at least `smallest_corpus` documents, and eta is `raised`
+    where it has fewer than `eta_documents`. A `random_share` of 0 leaves lambda as it was drawn;
+    with few documents, `random_share` is larger than the default (`sized`). With no
+    `inference_passes`, `infer` is [H10]'s E-step. In float32 a topic with fewer than `drop`
+    expected words leaves the document.
     """
 
     POSITION: ClassVar[float] = 0.5
@@ -268,9 +281,9 @@ class CollapsedStart(WarmStart):
 
     def collapsed(self, stage: Stage, n_topics: int) -> bool:
         """Whether a step's E-step is the collapsed one."""
-        first = min(self.collapsed_documents, self.collapsed_share * stage.in_all)
+        until = min(self.collapsed_documents, self.collapsed_share * stage.in_all)
         words_a_topic = stage.in_all / stage.n_documents * self.document_words / n_topics
-        return stage.now < first or words_a_topic < self.fewest_words
+        return stage.now < until or words_a_topic < self.fewest_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,23 +311,25 @@ class SCVB0Start(WarmStart):
 class HDPRecipe(Balance):
     """The numbers with which the default HDP departs from the papers.
 
-    Start. Topics start from the first `first_documents` documents. Each takes the share
-    `seed_weight` of its words from one of them, and the rest from the mean of the corpus. No
-    document is drawn twice before all have been drawn. While there are fewer documents than topics,
-    each topic starts from `mixed` of them, since equal topics would stay equal. While there are
-    fewer than `first_documents`, each start makes `first_passes` over them. At first the uniform
-    sticks weigh as much as the share `heavy` of all tables of the corpus.
-    Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus`
+    Start: topics start from the first `first_documents` documents. Each takes the share
+    `seed_weight` of its words from one of these documents, and the rest from the mean of the
+    corpus. No document is drawn twice before all have been drawn. While there are fewer documents
+    than topics, each topic starts from `mixed` documents, since equal topics would stay equal.
+    While there are fewer than `first_documents`, each start makes `first_passes` over them. At
+    first the uniform sticks weigh as much as the share `heavy` of all tables of the corpus.
+
+    Corpus and steps: lambda and sticks are those of a corpus of at least `smallest_corpus`
     documents, so that every word read counts fully in its topic; eta is `raised` where there are
     fewer than `eta_documents`. A whole step takes so many documents that the corpus makes about
-    `steps` steps, between `smallest_step` and `largest_step`.
-    Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
-    `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates
-    of phi
-    and gamma. Then tables choose their topics: only the likeliest if all others together have less
-    than `one_topic` times its probability.
-    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More
-    would overfit the words seen.
+    `steps` steps, but at least `smallest_step` and at most `largest_step` documents.
+
+    Documents: a document's shortlist has the topics that `em_steps` of EM expect to have more than
+    `fewest_words`, at most `candidates` topics. Each of `rounds` rounds makes at most `iterations`
+    updates of phi and gamma. Then tables choose their topics: a table has only the likeliest topic
+    if all others together have less than `one_topic` times its probability.
+
+    Inference: `infer` makes `inference_passes` of SCVB0's update over a document's words; more
+    passes would overfit the words seen.
     """
 
     balance_power: float = bounded(0, 1, 0.7)
@@ -350,8 +365,8 @@ class HDPRecipe(Balance):
         return max(1, min(n_topics, most))
 
     def least_share(self, n_documents: float) -> float:
-        """The share of the corpus's words that a topic needs after the first pass; 0 if D is as
-        given."""
+        """The share of the corpus's words that a topic needs after the first pass; 0 with the
+        paper's numbers."""
         if not self.smallest_corpus:
             return 0.0
         return SUPPORT / math.sqrt(n_documents)
@@ -360,8 +375,8 @@ class HDPRecipe(Balance):
         """(K, n) the documents, out of this many, from which each topic starts."""
         n = 1 if documents >= n_topics else self.mixed
         drawn = n_topics * n
-        laps = -(-drawn // documents)  # through all documents
-        order = np.concatenate([random.permutation(documents) for _ in range(laps)])
+        rounds = math.ceil(drawn / documents)  # through all documents
+        order = np.concatenate([random.permutation(documents) for _ in range(rounds)])
         return order[:drawn].reshape(n_topics, n)
 
 

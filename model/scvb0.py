@@ -69,12 +69,13 @@ THETA_S = replace(S, name="theta_s", help="s within a document")
 THETA_TAU0 = replace(TAU0, name="theta_tau0", help="tau0 within a document")
 THETA_KAPPA = replace(KAPPA, name="theta_kappa", help="kappa within a document")
 BURN_IN = Option(int, "burn_in", "passes before the last", least=0, most=MOST_ITERATIONS)
-FIRST_ETA = 0.01  # where learning it starts
+FIRST_ETA = 0.01
+"""Where eta starts if it is learnt."""
 
 
 @dataclass(frozen=True)
 class Usual:
-    """The values of settings that are not given."""
+    """The values of settings that the user does not give."""
 
     alpha: float
     eta: float
@@ -83,16 +84,22 @@ class Usual:
     theta_steps: StepSizes
 
 
-BEST = Usual(0.005, 0.02, 0.15, StepSizes(tau0=1.0, kappa=0.7), THETA_STEPS)
-"""Those that measured best, with the warm start."""
-PAPER = Usual(
-    0.1,
-    0.01,
-    0.0,
-    StepSizes(s=10.0, tau0=1000.0, kappa=0.9),
-    StepSizes(s=1.0, tau0=10.0, kappa=0.9),
+BEST = Usual(
+    alpha=0.005,
+    eta=0.02,
+    decorrelation=0.15,
+    steps=StepSizes(tau0=1.0, kappa=0.7),
+    theta_steps=THETA_STEPS,
 )
-"""[F13] section 4."""
+"""The values that measured best with the warm start."""
+PAPER = Usual(
+    alpha=0.1,
+    eta=0.01,
+    decorrelation=0.0,
+    steps=StepSizes(s=10.0, tau0=1000.0, kappa=0.9),
+    theta_steps=StepSizes(s=1.0, tau0=10.0, kappa=0.9),
+)
+"""The values of [F13] section 4."""
 DECORRELATION = decorrelation(BEST.decorrelation)
 
 
@@ -204,10 +211,11 @@ class SCVB0(DirichletAllocation):
         self._rebirth = Rebirth.of(self.n_topics, self.half_life)
 
         self._learn_alpha = ALPHA.convert(alpha) == LEARN
-        final_alpha = (
-            self.recipe.learning_from if self._learn_alpha else ALPHA.value(alpha, usual.alpha)
-        )
-        self._final_alpha = np.full(self.n_topics, final_alpha)
+        if self._learn_alpha:
+            each_alpha = self.recipe.learning_from
+        else:
+            each_alpha = ALPHA.value(alpha, usual.alpha)
+        self._final_alpha = np.full(self.n_topics, each_alpha)
         self._learn_eta = ETA.convert(eta) == LEARN
         first_eta = FIRST_ETA if self._learn_eta else ETA.value(eta, usual.eta)
         if self.warm_start and eta is None:
@@ -245,11 +253,8 @@ class SCVB0(DirichletAllocation):
 
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
-        return {
-            "final_alpha": prior,
-            "documents_seen": 1,
-            "amount_seen": 1.0,
-        }  # all: annealing is over
+        # One document, seen, is the whole corpus: then alpha has its final value.
+        return {"final_alpha": prior, "documents_seen": 1, "amount_seen": 1.0}
 
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
@@ -273,8 +278,8 @@ class SCVB0(DirichletAllocation):
             self._seen += batch.D
             return self.infer(batch)
         self._tokens_seen += tokens
-        steps = StepSizes(self.tau0, self.kappa, self.s)
-        rho = stage.step_size() if self._own_steps else steps.rho(self.updates + 1)
+        paper_steps = StepSizes(self.tau0, self.kappa, self.s)
+        rho = stage.step_size() if self._own_steps else paper_steps.rho(self.updates + 1)
         self._note_step(batch.D, max(rho, self._least_rho(batch.D)))
         if self.updates == 1:
             # The random topics at the start weigh a fixed share of the corpus, whatever its size.
@@ -296,12 +301,13 @@ class SCVB0(DirichletAllocation):
             self._workers,
         )
         if self._learn_alpha and self._amount >= stage.annealed_until:
-            some = slice(self.recipe.learning_documents)
-            sums, documents = sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha)
+            first = slice(self.recipe.learning_documents)
+            lengths = batch[first].lengths()
+            sums, documents = sum_Elog_theta(theta[first], lengths, self._final_alpha)
             self._alpha_step(sums, documents)
         if self._learn_eta:
             self._eta_step()
-        self._bear(self._final_alpha, statistics.mass, batch)
+        self._renew_topics(self._final_alpha, statistics.mass, batch)
         return proportions(theta)
 
     def _corpus_tokens(self) -> float:
@@ -326,8 +332,8 @@ class SCVB0(DirichletAllocation):
             self._final_alpha = descend(self._final_alpha, math.sqrt(self.rho), step)
 
     def _eta_step(self) -> None:
-        """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), a few topics at a time in
-        turn."""
+        """[H10]'s Newton step for eta, with q(beta_k) = Dirichlet(N_phi + eta), from a few topics
+        at a time in turn."""
         from scipy.special import psi
 
         from wikitopics.model.lda_e_step import descend, eta_step
