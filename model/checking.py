@@ -22,8 +22,11 @@ from wikitopics.model.states import Plain, State, StateError
 from wikitopics.option import NAME, fault_in
 
 TOPICS = 6
-W = 40  # words; each of 4 planted topics has 10 of its own
-MANY = 1_200  # documents: more than one thread is likely to get
+"""The number of topics of the models that are checked."""
+W = 40
+"""The number of words; each of 4 planted topics has 10 of its own."""
+MANY = 1_200
+"""More documents than a single thread is likely to get."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,10 @@ class Make:
 
 
 def check_model(kind: type[OnlineModel], **options: Any) -> None:
-    """Run all `CHECKS` on a kind of model, with small data; options: of the model, besides its
-    sizes.
+    """Run all `CHECKS` on a kind of model, with small data.
 
-    Raises AssertionError, with one line about what was expected, for the first broken promise.
+    options: those of the model, besides its sizes. Raises AssertionError, with one line about what
+    was expected, for the first broken promise.
     """
     make = Make(kind, options)
     for check in CHECKS:
@@ -84,15 +87,16 @@ def planted_documents(
     alpha: float = 0.1,
     shared: float = 0.1,
 ) -> Minibatch:
-    """Documents of about `length` words from 4 known topics, which have `shared` of their words in
-    common."""
+    """Documents of about `length` words from 4 known topics, which have the share `shared` of
+    their words in common."""
     from scipy.sparse import csr_array
 
     random = np.random.default_rng(seed)
+    n_own = W // 4  # words of each topic alone
     beta = np.full((4, W), shared / W)
-    own = W // 4
     for k in range(4):
-        beta[k, k * own : (k + 1) * own] += (1 - shared) / own
+        own_words = slice(k * n_own, (k + 1) * n_own)
+        beta[k, own_words] += (1 - shared) / n_own
     theta = random.dirichlet(np.full(4, alpha), n_documents)
     counts = np.zeros((n_documents, W), np.int64)
     for d, probabilities in enumerate(theta @ beta):
@@ -128,8 +132,8 @@ def describes_itself(make: Make) -> None:
     assert not fault, f"expected each option to have a name of its own: {kind.kind} {fault}"
     for option in kind.options:
         if option.default is not None:
-            taken = option.convert(str(option.default))
-            assert taken == option.default, f"expected {option.name} to take its own default"
+            converted = option.convert(str(option.default))
+            assert converted == option.default, f"expected {option.name} to take its own default"
             default: dict[str, Any] = {option.name: option.default}
             make(**default)
 
@@ -142,8 +146,9 @@ def shapes_and_sums(make: Make) -> None:
     assert model.n_documents == 300, "expected n_documents as given"
     untouched = model.updates == 0 and model.rho == 0
     assert untouched, "expected no update and rho 0 before the first minibatch"
-    check_rows("topics", model.topics(), (K, W))  # before what is computed from them
-    check_rows("infer", model.infer(planted_documents(9)), (9, K), np.float32)  # likewise
+    # Topics and inference first, since other results are computed from them.
+    check_rows("topics", model.topics(), (K, W))
+    check_rows("infer", model.infer(planted_documents(9)), (9, K), np.float32)
     for t, batch in enumerate(planted_minibatches(), 1):
         check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
         actual = f"found {model.updates}: learn must call _note_step once"
@@ -206,8 +211,8 @@ def learns(make: Make) -> None:
     model = make(n_documents=1500)
     _read(model, batch, 64, times=5)
     frequency = np.bincount(batch.word_ids, batch.counts, minlength=W) / batch.n_tokens
-    alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
-    least = alone + 0.2
+    of_frequencies = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
+    least = of_frequencies + 0.2
     score = document_completion(model, held_out)
     better = f"with more than {least:.3f} nats per word, 0.2 better than by their frequencies alone"
     assert score > least, f"expected held-out words to be predicted {better}, found {score:.3f}"
@@ -223,12 +228,11 @@ def reading_on_does_no_harm(make: Make) -> None:
     early = document_completion(model, held_out)
     _read(model, batch, 32, times=14)
     late = document_completion(model, held_out)
-    change = f"with {early:.3f} nats per word, found {late:.3f}: do the steps become smaller?"
     expected = (
         "expected held-out words to be predicted no worse after 16 passes over a stream than "
-        "after 2"
+        f"after 2, with {early:.3f} nats per word"
     )
-    assert late > early - 0.1, f"{expected}, {change}"
+    assert late > early - 0.1, f"{expected}, found {late:.3f}: do the steps become smaller?"
 
 
 def unseen_words_are_possible(make: Make) -> None:
@@ -237,10 +241,9 @@ def unseen_words_are_possible(make: Make) -> None:
     model = make()
     batch = planted_documents(300)
     known = batch.word_ids < W // 2
-    before = np.concatenate(
-        [[0], np.cumsum(known)]
-    )  # how many of the entries before each are known
-    known_words = Minibatch(before[batch.indptr], batch.word_ids[known], batch.counts[known])
+    known_before = np.concatenate([[0], np.cumsum(known)])  # known entries before each entry
+    indptr = known_before[batch.indptr]
+    known_words = Minibatch(indptr, batch.word_ids[known], batch.counts[known])
     _read(model, known_words, 300, times=5)
     with np.errstate(divide="ignore"):
         score = document_completion(model, planted_documents(80, seed=1))
@@ -323,11 +326,11 @@ def going_on_equals_never_stopping(make: Make) -> None:
     first = planted_minibatches()[0]
     for t, batch in enumerate((None, *planted_minibatches())):
         if batch is not None:
-            alike = (
+            expected = (
                 f"minibatch {t} to be learnt alike, resumed or not: is all that learn uses in "
                 "entries?"
             )
-            _check_equal(straight.learn(batch), resumed.learn(batch), alike)
+            _check_equal(straight.learn(batch), resumed.learn(batch), expected)
         resumed = make.kind.from_state(_through_a_file(resumed.state()))
         resumed.threads = 2
         when = f"after {t} minibatches, resumed or not"
@@ -376,15 +379,17 @@ def extremes_stay_finite(make: Make) -> None:
     """A very long document, fractional counts and a vocabulary of one word leave everything
     finite."""
     model = make()
-    long = Minibatch([0, W], range(W), [50_000 // W] * W)
-    fractional = Minibatch([0, W], range(W), np.linspace(0.01, 2, W))
+    every_word = range(W)
+    long = Minibatch([0, W], every_word, [50_000 // W] * W)
+    fractional = Minibatch([0, W], every_word, np.linspace(0.01, 2, W))
     for batch in (long, fractional):
         check_rows("learn", model.learn(batch), (1, TOPICS), np.float32)
         check_rows("infer", model.infer(batch), (1, TOPICS), np.float32)
         check_rows("topics", model.topics(), (TOPICS, W))
     single = make.kind.create(2, 1, 5, make.options)
     check_rows("topics", single.topics(), (2, 1))
-    check_rows("learn", single.learn(Minibatch([0, 1, 2], [0, 0], [3, 1])), (2, 2), np.float32)
+    of_single_word = Minibatch([0, 1, 2], [0, 0], [3, 1])
+    check_rows("learn", single.learn(of_single_word), (2, 2), np.float32)
     check_rows("topics", single.topics(), (2, 1))
 
 
@@ -396,10 +401,11 @@ def options_out_of_range_are_refused(make: Make) -> None:
 
     for option in make.kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
-            if not math.isinf(value) and _refuses(option.convert, value):
-                refused = _refuses(made_with, {option.name: value})
-                why = f"as it must be {option.takes()}: __init__ must take it by Option.value"
-                assert refused, f"expected a ValueError for {option.name}={value:g}, {why}"
+            if math.isinf(value) or not _refuses(option.convert, value):
+                continue
+            refused = _refuses(made_with, {option.name: value})
+            why = f"as it must be {option.takes()}: __init__ must take it by Option.value"
+            assert refused, f"expected a ValueError for {option.name}={value:g}, {why}"
 
 
 CHECKS: tuple[Callable[[Make], None], ...] = (
@@ -431,12 +437,8 @@ def _read(model: OnlineModel, batch: Minibatch, size: int, times: int) -> None:
 def _through_a_file(state: State) -> dict[str, NDArray[Any]]:
     """The state as a model finds it again in a file."""
     for name, value in state.items():
-        plain = isinstance(value, bool | int | str) or (
-            isinstance(value, float) and np.isfinite(value)
-        )
-        array = isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim <= 4
         expected = f"expected {name} to be a finite number, a flag, a text or an array of numbers"
-        assert plain or array, f"{expected}: {value!r:.60}"
+        assert _fits_a_file(value), f"{expected}: {value!r:.60}"
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **state)
     file.seek(0)
@@ -444,8 +446,17 @@ def _through_a_file(state: State) -> dict[str, NDArray[Any]]:
         return dict(arrays)
 
 
+def _fits_a_file(value: Plain) -> bool:
+    """Whether it is a finite number, a flag, a text or an array of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iuf" and value.ndim <= 4
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, bool | int | str)
+
+
 def _refuses(take: Callable[[Any], object], value: object) -> bool:
-    """Whether it raises ValueError for this value."""
+    """Whether `take` raises ValueError for this value."""
     try:
         take(value)
     except ValueError:
@@ -467,13 +478,12 @@ def check_rows(
     shape: tuple[int, ...],
     dtype: type[np.floating] | None = None,
 ) -> None:
-    """Raise AssertionError unless a method gave an array of this shape and type, no number below 0,
-    each row summing to 1."""
+    """Raise AssertionError unless the method `name` gave an array of this shape and type, with no
+    number below 0, and each row summing to 1."""
     assert isinstance(rows, np.ndarray), f"expected {name} to give an array, found {rows!r:.60}"
     assert rows.shape == shape, f"expected {name} to give the shape {shape}, found {rows.shape}"
-    assert dtype is None or rows.dtype == dtype, (
-        f"expected {name} to give {dtype}, found {rows.dtype}"
-    )
+    if dtype is not None:
+        assert rows.dtype == dtype, f"expected {name} to give {dtype}, found {rows.dtype}"
     assert np.isfinite(rows).all(), f"expected finite numbers in what {name} gives"
     assert np.all(rows >= 0), f"expected no number below 0 in what {name} gives"
     close = np.allclose(rows.sum(axis=-1, dtype=np.float64), 1, rtol=1e-4)
@@ -495,8 +505,8 @@ def _check_equal(one: Plain, other: Plain, expected: str) -> None:
 
 def _check_same(one: State, other: State, when: str) -> None:
     """Two states are equal to the bit and in type."""
-    only = one.keys() ^ other.keys()
-    assert not only, f"expected the same keys {when}, found {only} in one only"
+    in_one_only = one.keys() ^ other.keys()
+    assert not in_one_only, f"expected the same keys {when}, found {in_one_only} in one only"
     for name in one:
         of_one = _type_of(one[name])
         of_other = _type_of(other[name])

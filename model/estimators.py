@@ -25,9 +25,12 @@ from wikitopics.model import Minibatch, OnlineModel, document_completion, kinds
 from wikitopics.model.exported import ExportError, read
 from wikitopics.model.minibatch import native
 
-STREAM_DOCUMENTS = 1_000_000  # the assumed size of the corpus, of which `partial_fit` sees a part
-_OWN = {"n_topics", "max_topics", "n_words", "n_documents", "seed", "threads"}  # set otherwise
-STEPS_A_PASS = 10  # the fewest, in `fit`, if there are enough documents
+STREAM_DOCUMENTS = 1_000_000
+"""The assumed size of the corpus of which `partial_fit` sees a part."""
+STEPS_A_PASS = 10
+"""The fewest steps of a pass of `fit`, if there are enough documents."""
+_NOT_OPTIONS = {"n_topics", "max_topics", "n_words", "n_documents", "seed", "threads"}
+"""The arguments of a model that follow from the estimator's other parameters or from X."""
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -76,30 +79,28 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if "kind" not in vars(cls):
             return  # a user's class, which may have an ``__init__`` of its own
         model = kinds.load(cls.kind)
-        cls.option_names = tuple(name for name in signature(model).parameters if name not in _OWN)
+        of_model = signature(model).parameters
+        cls.option_names = tuple(name for name in of_model if name not in _NOT_OPTIONS)
+        options = []
         for name in cls.option_names:
-            setattr(
-                cls, name, None
-            )  # estimators that were pickled by 1.1.0 have no options of their own
+            options.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None))
+            # Estimators that were pickled by 1.1.0 have no options of their own.
+            setattr(cls, name, None)
         common = signature(TopicEstimator.__init__)
-        options = [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in cls.option_names
-        ]
-        full = common.replace(parameters=[*common.parameters.values(), *options])
-
-        _, *names = full.parameters  # all but self
+        with_options = common.replace(parameters=[*common.parameters.values(), *options])
+        _, *names = with_options.parameters  # all but self
 
         def __init__(self: TopicEstimator, *positional: Any, **named: Any) -> None:
             try:
-                given = full.bind(self, *positional, **named)
+                bound = with_options.bind(self, *positional, **named)
             except TypeError as error:
                 known = ", ".join(names)
                 raise TypeError(f"{cls.__name__} {error}; it takes {known}") from None
-            given.apply_defaults()
+            bound.apply_defaults()
             for name in names:
-                setattr(self, name, given.arguments[name])
+                setattr(self, name, bound.arguments[name])
 
-        __init__.__signature__ = full  # type: ignore[attr-defined]
+        __init__.__signature__ = with_options  # type: ignore[attr-defined]
         cls.__init__ = __init__  # type: ignore[method-assign]
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -154,9 +155,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """The n most probable words of every topic, most probable first.
 
         ``feature_names``: the words of X's columns, such as
-        `CountVectorizer.get_feature_names_out()`; None: those of X in `fit`, if it was a table, or
-        of the file that was loaded. Raises ValueError if these are not known, or if there is not
-        one for each column.
+        `CountVectorizer.get_feature_names_out()`; None: those of X in `fit`, if X was a table, or
+        of the file that was loaded. Raises ValueError if the words are not known, or if there is
+        not one for each column.
         """
         check_is_fitted(self)
         names = feature_names
@@ -172,8 +173,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return [[str(names[word]) for word in topic] for topic in ids.tolist()]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """(K,) "topic0", "topic1" …, the columns of `transform`; input_features are only
-        checked."""
+        """(K,) "topic0", "topic1" …, the names of the columns of `transform`; input_features are
+        only checked."""
         columns = super().get_feature_names_out(input_features)
         return np.array([f"topic{k}" for k in range(len(columns))], dtype=object)
 
@@ -221,7 +222,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_non_negative(X, type(self).__name__)
         if not issparse(X):
             X = csr_array(native(X))
-        counts = X.data.astype(np.int32) if X.dtype == np.bool_ else X.data
+        counts = X.data
+        if counts.dtype == np.bool_:
+            counts = counts.astype(np.int32)
         return Minibatch(X.indptr, X.indices, counts)
 
     def __sklearn_tags__(self) -> Any:
@@ -265,16 +268,15 @@ def load(path: str | Path) -> TopicEstimator:
 
     If the model had the default settings of its kind and its texts were not short, `transform`
     gives the same proportions as the exported model's `infer`, up to rounding. The file holds only
-    topics and prior, so
-    `partial_fit` cannot continue from it, and `fit` discards it: put it into a pipeline as
-    `FrozenEstimator(load(path))`. Raises OSError if there is no such file, and ValueError, with one
-    line, if the file is not an export.
+    topics and prior, so `partial_fit` cannot continue from it, and `fit` discards it: put the
+    estimator into a pipeline as `FrozenEstimator(load(path))`. Raises OSError if there is no such
+    file, and ValueError, with one line, if the file is not an export.
     """
     exported = read(path)
-    for kind in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):
-        if kind.kind == exported.kind:
+    for estimator_class in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):
+        if estimator_class.kind == exported.kind:
             K, W = exported.topics.shape
-            estimator = kind(n_components=K)
+            estimator = estimator_class(n_components=K)
             estimator.model_ = exported.model()
             estimator.vocabulary_ = exported.vocabulary
             estimator.n_features_in_ = W
@@ -295,10 +297,7 @@ def _are_texts(X: Any) -> bool:
         if dtype.kind not in "OUT":
             return False
     for row in rows:
-        if isinstance(row, str):
-            return True
-        if isinstance(row, list | tuple | np.ndarray) and any(
-            isinstance(cell, str) for cell in row
-        ):
+        cells = row if isinstance(row, list | tuple | np.ndarray) else [row]
+        if any(isinstance(cell, str) for cell in cells):
             return True
     return False

@@ -18,7 +18,8 @@ from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics
 from wikitopics.model.minibatch import Floats, Minibatch, Threads, Vector, Words
 
-BLOCK = 64  # documents
+BLOCK = 64
+"""The number of documents of a block of work."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ def Elog_sticks(a: Vector, b: Vector) -> Vector:
 
 
 def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
-    """E[log p(v | omega)] - E[log q(v | a, b)], nats; at most 0: minus a Kullback-Leibler
-    divergence."""
+    """E[log p(v | omega)] - E[log q(v | a, b)], nats; at most 0, since it is minus a
+    Kullback-Leibler divergence."""
     both = psi(a + b)
     Elog_v = psi(a) - both
     Elog_rest = psi(b) - both
@@ -64,7 +65,9 @@ def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
 def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: DTypeLike = np.float64) -> HDPCorpus:
     """The corpus for `shortlists`, `figure_9` or `bounds`, as `dtype`; sticks are padded like the
     rows."""
-    padding = (0, rows.shape[1] - len(a) - 1)
+    K = len(a) + 1
+    _, K_padded = rows.shape
+    padding = (0, K_padded - K)
     sigma = np.pad(expected_sticks(a, b).astype(dtype), padding)
     Elog_sigma = np.pad(Elog_sticks(a, b).astype(dtype), padding)
     return HDPCorpus(rows.astype(dtype, copy=False), sigma, Elog_sigma)
@@ -105,8 +108,10 @@ def figure_9(
     workers: Threads,
     start_from: Floats | None = None,
 ) -> Tables:
-    """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, changed
-    in place."""
+    """The local step of [SVI13] figure 9.
+
+    start_from: (N, T) tables to continue from, changed in place; None: those of lines 5 and 6
+    """
     D = words.batch.D
     N = len(words.entries.local)
     T = limits.T
@@ -128,7 +133,7 @@ def figure_9(
 
 
 def sum_statistics(batch: Minibatch, posterior: Tables, W: int, workers: Threads) -> HDPStatistics:
-    """Line 11: the expected words of each topic, word by word, and its tables."""
+    """Line 11 of figure 9: the expected words of each topic, word by word, and its tables."""
     _, K = posterior.theta.shape
     words = batch.words(W)
     U = len(words.ids)

@@ -9,9 +9,15 @@ increase.
 
 Every document has T tables and every table all K topics; otherwise the symbols are those of
 `hdp_kernels.py`.
-Within a document: ids, n_dw (n,) are the rows of its words and their counts, at_tables (n, T) its
-part of `tables`, words (T,) float64 the sums of that, gamma (T, 2) and Elog_pi (T,) float64 its
-sticks.
+
+Within a document, of n words:
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| ids, n_dw | (n,) | the rows of its words, and their counts |
+| at_tables | (n, T) floats | its part of `tables` |
+| words | (T,) float64 | the words at each table, the sums of `at_tables` |
+| gamma, Elog_pi | (T, 2), (T,) float64 | its sticks: their Betas, and E[log sigma_i(pi)] |
 """
 
 from __future__ import annotations
@@ -62,15 +68,11 @@ def ascend(
             for j in range(n):
                 for i in range(T):
                     at_tables[j, i] = n_dw[j]
-            choose_among_all(
-                ids,
-                at_tables,
-                Elog_rows,
-                nothing,
-                zeta[d],
-            )  # line 5: the same for all tables
+            # Line 5: the same topics for all tables.
+            choose_among_all(ids, at_tables, Elog_rows, nothing, zeta[d])
+            # Line 6.
             Elog_pi[:] = 0
-            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], at_tables)  # line 6
+            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], at_tables)
         for i in range(T):
             words[i] = at_tables[:, i].sum()
         for _ in range(limits.max_iterations):

@@ -16,11 +16,12 @@ in `hdp_figure_9_kernels.py`.
 | zeta | (D, T, C) floats | the probability of each of these topics at each table |
 | theta | (D, K) floats | a document's proportions |
 
-A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant. The
-sticks of a
-document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + … ([SVI13] fig. 9 line
-8), gamma1_i + gamma2_i = 1 + gamma2_{i-1} and psi(1 + x) = psi(x) + 1/x, so that up to a constant
-E[log sigma_i(pi)] = psi(gamma1_i) - sum_{s<=i} 1/gamma2_{s-1} (docs/derivations.md).
+A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant.
+
+The sticks of a document telescope. With gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + …
+([SVI13] fig. 9 line 8), gamma1_i + gamma2_i = 1 + gamma2_{i-1}. Since psi(1 + x) = psi(x) + 1/x,
+up to a constant E[log sigma_i(pi)] = psi(gamma1_i) - sum_{s<=i} 1/gamma2_{s-1}
+(docs/derivations.md).
 
 Within a document, of n words, with t tables and a shortlist of c topics:
 
@@ -34,7 +35,7 @@ Within a document, of n words, with t tables and a shortlist of c topics:
 | order | (T,) int32 | the tables, most words first |
 | words, weight | (T,) floats | a table's words N_i, and exp(E[log sigma_i(pi)]) up to a constant |
 | chosen | (T, C) floats | its zeta, over the shortlist |
-| held | (T n,) floats | its part of `tables`, table-major |
+| at_tables | (T n,) floats | its part of `tables`, one table after another |
 | mixture, ratio | (n,) floats | sum_i weight_i block[line_i], and n_dw over it |
 """
 
@@ -115,7 +116,7 @@ class HDPScratch(NamedTuple):
     words: Floats
     weight: Floats
     chosen: Floats
-    held: Floats
+    at_tables: Floats
     mixture: Floats
     ratio: Floats
 
@@ -137,9 +138,8 @@ def soft_em(
     for _ in range(steps):
         expected[:] = 0
         j = 0
-        while (
-            j + 4 <= n
-        ):  # four rows at a time, so that `weight` and `expected` are loaded once for them
+        # Four rows at a time, so that `weight` and `expected` are loaded once for them.
+        while j + 4 <= n:
             r0 = rows[local[j]]
             r1 = rows[local[j + 1]]
             r2 = rows[local[j + 2]]
@@ -209,7 +209,7 @@ def e_step(
         words=np.empty(max(C, T), rows.dtype),
         weight=np.empty(T, rows.dtype),
         chosen=np.empty((T, C), rows.dtype),
-        held=np.empty(T * longest, rows.dtype),
+        at_tables=np.empty(T * longest, rows.dtype),
         mixture=np.empty(longest, rows.dtype),
         ratio=np.empty(longest, rows.dtype),
     )
@@ -221,7 +221,7 @@ def e_step(
     words = scratch.words
     weight = scratch.weight
     chosen = scratch.chosen
-    held = scratch.held
+    at_tables = scratch.at_tables
     mixture = scratch.mixture
     ratio = scratch.ratio
     expected = np.empty(rows.shape[1], rows.dtype)
@@ -253,7 +253,7 @@ def e_step(
                 settle(n, t, T, alpha, float(tolerance * total), limits.iterations, scratch)
                 for i in range(t):
                     for j in range(n):
-                        held[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
+                        at_tables[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
                 # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
                 last = round_ == limits.rounds - 1
                 if not last and not choose_topics(t, c, n, limits.one_topic, Elog_sigma, scratch):
@@ -304,8 +304,8 @@ def settle(
     iterations: int,
     scratch: HDPScratch,
 ) -> None:
-    """A round: line 8's gamma and line 9's phi in turn, until the tables' words change no more than
-    is tolerated."""
+    """The updates of a round: line 8's gamma and line 9's phi in turn, until the words of the
+    tables change no more than is tolerated."""
     n_dw = scratch.n_dw
     block = scratch.block
     line = scratch.line
@@ -340,7 +340,8 @@ def fill_shortlist(
     topics: Ids,
     words: Floats,
 ) -> int:
-    """Put the topics with more than `fewest_words` expected words into `topics`, largest first.
+    """Put the topics with more than `fewest_words` expected words into `topics`, largest first, and
+    their expected words into `words`.
 
     They are at most `most`, and at least one. Returns their number.
     """
@@ -383,7 +384,7 @@ def weigh_tables(t: int, T: int, alpha: float, words: Floats, order: Ids, weight
     rest = 0.0
     for a in range(t):
         rest += words[order[a]]
-        # The last of T sticks takes all that is left: exp(psi(gamma2)) of the one before it.
+        # The last of T sticks takes all that is left: exp(psi(gamma2)) of the stick before it.
         gamma[a] = (1.0 if a < T - 1 else alpha) + words[order[a]]
     exp_digamma_first(t, gamma, value)
     fallen = 0.0
@@ -416,7 +417,7 @@ def choose_topics(
     logs = scratch.logs
     line = scratch.line
     zeta = scratch.chosen
-    held = scratch.held
+    at_tables = scratch.at_tables
     kind = block.dtype.type
     C = logs.shape[0]
     changed = False
@@ -424,7 +425,7 @@ def choose_topics(
         largest = -np.inf
         winner = 0
         for a in range(c):
-            value = dot(n, held[i * n : i * n + n], logs[a]) + Elog_sigma[shortlist[a]]
+            value = dot(n, at_tables[i * n : i * n + n], logs[a]) + Elog_sigma[shortlist[a]]
             zeta[i, a] = value
             if value > largest:
                 largest = value

@@ -1,12 +1,11 @@
 """What several models' kernels have in common: sums over lines, digamma, logarithm, and lambda's
 loops.
 
-A "line" is a row of a matrix, in any order.
-
 | symbol | shape and type | meaning |
 |---|---|---|
 | batch | | documents, their words as rows, and n_dw: `minibatch.Entries` |
-| block | (lines, n) floats | a matrix, of which the rows `line` (lines,) are used |
+| block | (any, n) floats | a matrix of which some rows are used, called lines |
+| line | (lines,) whole numbers | the numbers of these rows, in any order |
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from wikitopics.model.minibatch import Entries, Floats, Ids, Indices, Vector
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Sums may be reordered and multiplications fused with additions; NaN and infinity keep their
-# meaning.
-REORDER = {"reassoc", "contract", "nsz", "arcp"}
-SETTINGS = {"nogil": True, "error_model": "numpy", "fastmath": REORDER, "no_cfunc_wrapper": True}
+# LLVM's flags by which sums may be reordered and multiplications fused with additions; NaN and
+# infinity keep their meaning.
+FAST_MATH = {"reassoc", "contract", "nsz", "arcp"}
+SETTINGS = {"nogil": True, "error_model": "numpy", "fastmath": FAST_MATH, "no_cfunc_wrapper": True}
 
-_under_way: list[object] = []
+_compilations: list[object] = []  # under way
 
 
 def is_compiling() -> bool:
     """Whether any thread is compiling. Loading a kernel from its cache does not count."""
-    return bool(_under_way)
+    return bool(_compilations)
 
 
 @cache
@@ -82,10 +81,10 @@ def _numba() -> Any:
 
     class Compilations(event.Listener):
         def on_start(self, event: object) -> None:
-            _under_way.append(event)
+            _compilations.append(event)
 
         def on_end(self, event: object) -> None:
-            _under_way.pop()
+            _compilations.pop()
 
     event.register("numba:compile", Compilations())  # type: ignore[no-untyped-call]
     return numba
@@ -123,7 +122,8 @@ def _compiled(function: F, **inlining: Any) -> F:
     return cast(F, compiled)
 
 
-LANES = 16  # float32 in a vector register
+LANES = 16
+"""The number of float32 in a vector register."""
 _F = np.float32
 
 
@@ -235,10 +235,10 @@ def of_one_topic(
     R: Floats,
     sums: Floats,
 ) -> None:
-    """R_dk ∝ (prior_k prod_w rows_wk^n_dw)^temper: each document's one topic, (D, K), rows sum to
-    1.
+    """R_dk ∝ (prior_k prod_w rows_wk^n_dw)^temper: the probability that topic k is the only topic
+    of document d, (D, K); rows sum to 1.
 
-    Adds n_dw R_d to the sums of its words, (U, K).
+    Adds n_dw R_d to the sums of the document's words, (U, K).
     """
     indptr, local, counts = batch
     K = R.shape[1]
@@ -253,7 +253,8 @@ def of_one_topic(
                 value[k] += n_dw * row[k]
         largest = value.max()
         total = kind(0)
-        for k in range(K):  # e^-80 is negligible here, and still far above the smallest float32
+        for k in range(K):
+            # e^-80 is negligible here, and still far above the smallest float32.
             x = max(kind(temper) * (value[k] - largest), kind(-80))
             R[d, k] = math.exp(x) if R.itemsize == 8 else exp_of(x)
         for k in range(K):

@@ -1,3 +1,24 @@
+"""The E-step of variational LDA, [H10] algorithm 2 and [SVI13] figure 6: its loops, its functions,
+and Newton's steps for alpha and eta.
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| start, stop | numbers | the range of documents, or words, of a call |
+| batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
+| rows | (U, K') floats | exp(E[log beta]) of the words, each row divided by its sum; K padded |
+| alpha | (K,) floats | Dirichlet parameter of the proportions |
+| psi_alpha | (K,) float64 | psi(alpha) |
+| gamma | (D, K) floats | variational Dirichlet of the proportions |
+| x | (D, K') floats | exp(psi(gamma)) of the topics active in a document, 0 for the others |
+| ratio | (N,) floats | n_dw / sum_k x_dk rows_wk, so that n_dw phi_dwk = ratio x_dk rows_wk |
+| excess | (K,) float64 | sum_d psi(gamma_dk) - psi(alpha_k) |
+| sums | (U, K) floats | sum_d n_dw phi_dwk |
+| mass | (K,) float64 | the sums of `sums` over the words |
+
+phi does not change when a word's row, or a document's x, is multiplied by a constant. So neither
+needs normalising by psi(sum gamma), and rows are kept within the range of float32.
+"""
+
 from __future__ import annotations
 
 import math
@@ -21,30 +42,15 @@ from wikitopics.model.lambda_ import WORD_BLOCK, Lambda, Statistics
 from wikitopics.model.minibatch import Entries, Floats, Indices, Occurrences, Threads, Vector, Words
 from wikitopics.model.options import LARGEST_PRIOR
 
-# The loops of variational LDA, [H10] algorithm 2 and [SVI13] figure 6, on minibatches.
-#
-# | symbol | shape and type | meaning |
-# |---|---|---|
-# | start, stop | numbers | the range of documents, or words, of a call |
-# | batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
-# | rows | (U, K') floats | exp(E[log beta]) of the words, a row a word, divided by its sum; K
-# padded |
-# | alpha, psi_alpha | (K,) floats, (K,) float64 | Dirichlet parameter of the proportions, and its
-# digamma |
-# | gamma | (D, K) floats | variational Dirichlet of the proportions |
-# | x | (D, K') floats | exp(psi(gamma)) of the topics active in a document, 0 for the others |
-# | ratio | (N,) floats | n_dw / sum_k x_dk rows_wk, so that n_dw phi_dwk = ratio x_dk rows_wk |
-# | excess | (K,) float64 | sum_d psi(gamma_dk) - psi(alpha_k) |
-# | sums, mass | (U, K) floats, (K,) float64 | sum_d n_dw phi_dwk, and its sums over the words |
-#
-# phi does not change when a word's row, or a document's x, is multiplied by a constant. So neither
-# needs normalising by psi(sum gamma), and rows are kept within the range of float32.
+# The loops, on minibatches.
 
 
 class LDALimits(NamedTuple):
-    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`.
+    """Limits of a document's E-step.
 
-    wide: the most iterations over all topics before the active ones are gathered
+    tolerance, max_iterations: see `OnlineLDA`
+    drop: see `schedules.CollapsedStart`
+    wide: the most iterations over all topics before the active topics are gathered
     """
 
     tolerance: float
@@ -56,8 +62,8 @@ class LDALimits(NamedTuple):
 class Documents(NamedTuple):
     """The variational distribution of D documents with N entries.
 
-    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: the table above
-    excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
+    gamma (D, K); x (D, K') and ratio (N,), from which phi follows; excess (K,): see the table at
+    the top of this module.
     """
 
     gamma: Floats
@@ -69,13 +75,20 @@ class Documents(NamedTuple):
 class Scratch(NamedTuple):
     """Memory for one document of n words.
 
-    words, n_dw: (n,) the rows of its words, and their counts
-    mixture, r: (n,) sum_k x_k rows_wk, and n_dw over it
-    block: (K, n) line a has the words' entries of topic[a]; topics are gathered once few are active
-    line, topic: (K,) the line in `block` of each active topic, and which topic it is
-    expected: (K') the words of each topic, gamma - alpha; value: (K') those of the next iteration
-    x, g: (K') exp(psi(gamma)), (K,) gamma; like `expected`, only of the active topics once these
-    are gathered
+    Once few topics are active, they are gathered. From then on, `expected`, `value`, `x` and `g`
+    have the active topics only, in their order.
+
+    words: (n,) the rows of its words
+    n_dw: (n,) the counts of its words
+    mixture: (n,) sum_k x_k rows_wk
+    r: (n,) n_dw / mixture
+    block: (K, n) the words' entries of the gathered topics, a line for each topic
+    line: (K,) the line in `block` of each active topic
+    topic: (K,) the number of each active topic
+    expected: (K') the words of each topic, gamma - alpha
+    value: (K') sum_w r_w rows_wk: times x, the words of each topic after the next iteration
+    x: (K') exp(psi(gamma))
+    g: (K,) gamma
     """
 
     words: Indices
@@ -106,11 +119,12 @@ def e_step_kernel(
 ) -> None:
     """Coordinate ascent in gamma and phi for documents start to stop.
 
-    Starts from gamma = 1 ([SVI13] fig. 6 line 5). Ends when sum_k |change of gamma_k| is at most
-    `tolerance` times the document's words, or after max_iterations.
-    A topic leaves a document once it has fewer than `drop` expected words there.
-    With `resume` it continues from the given gamma. Writes gamma, x and ratio, and adds
-    psi(gamma_k) - psi(alpha_k) of the active topics to excess.
+    The ascent starts from gamma = 1 ([SVI13] fig. 6 line 5) or, with `resume`, from the gamma in
+    `posterior`. It ends when sum_k |change of gamma_k| is at most `tolerance` times the document's
+    words, or after `max_iterations`. A topic leaves a document once it has fewer than `drop`
+    expected words there.
+
+    Writes gamma, x and ratio, and adds psi(gamma_k) - psi(alpha_k) of the active topics to excess.
     """
     indptr, local, counts = batch
     gamma = posterior.gamma
@@ -120,7 +134,10 @@ def e_step_kernel(
     wide_line = rows.shape[1]
     longest = longest_of(start, stop, indptr)
     # An odd number of registers per line, so that lines spread over the sets of the cache.
-    length = (padded(longest) // LANES | 1) * LANES
+    registers = padded(longest) // LANES
+    if registers % 2 == 0:
+        registers += 1
+    length = registers * LANES
     scratch = Scratch(
         words=np.empty(longest, np.int64),
         n_dw=np.empty(longest, rows.dtype),
@@ -241,8 +258,8 @@ def over_all_topics(
 
 @part
 def gather(n: int, rows: Floats, alpha: Floats, fewest_words: float, scratch: Scratch) -> int:
-    """Gather the active topics, topic-major; returns how many there are. Pads the lines and r with
-    zeros."""
+    """Gather the words' entries of the active topics, a line for each topic; returns how many
+    topics there are. Pads the lines and r with zeros."""
     words = scratch.words
     r = scratch.r
     block = scratch.block
@@ -347,20 +364,20 @@ def sum_statistics_kernel(
             sums[u, k] = value
 
 
-# The E-step of variational LDA, [H10] algorithm 2: from documents and topics to gamma and
-# statistics.
+# The functions: from documents and topics to gamma and statistics.
 #
-# These functions are pure: they change none of their arguments. `words` are those of a minibatch,
-# `rows` are `Lambda.exp_Elog_rows` of these words, and alpha is (K,) float64.
+# They are pure: they change none of their arguments. `words` are those of a minibatch, `rows` are
+# `Lambda.exp_Elog_rows` of these words, and alpha is (K,) float64.
 
 DOCUMENT_BLOCK = 128
+"""The number of documents of a block of work."""
 
 
 @dataclass(frozen=True)
 class LDAStatistics(Statistics):
     """The statistics that the steps of lambda and alpha need.
 
-    documents: S
+    documents: S, the size of the minibatch
     excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
     growth: sum_d psi(sum_k gamma_dk) - psi(sum_k alpha_k)
     """
@@ -370,8 +387,8 @@ class LDAStatistics(Statistics):
     growth: float
 
     def sum_Elog_theta(self, alpha: Vector) -> Vector:
-        """(K,) sum_d E[log theta_dk] = psi(gamma_dk) - psi(sum_k gamma_dk), for the E-step's
-        alpha."""
+        """(K,) sum_d E[log theta_dk], where E[log theta_dk] = psi(gamma_dk) - psi(sum_k gamma_dk);
+        alpha: that of the E-step."""
         sums: Vector = self.excess - self.growth + self.documents * (psi(alpha) - psi(alpha.sum()))
         return sums
 
@@ -383,8 +400,8 @@ def e_step(
     limits: LDALimits,
     workers: Threads,
 ) -> tuple[Floats, LDAStatistics]:
-    """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see
-    `ascend`."""
+    """gamma (D, K) of a minibatch, with the topics held fixed (see `ascend`), and the statistics
+    for the M-step."""
     batch = words.batch
     posterior = ascend(words, rows, alpha, limits, workers)
     sums, mass = sum_statistics(words, rows, posterior, workers)
@@ -454,20 +471,22 @@ def document_bounds(
     batch = words.batch
     gamma = found.gamma.astype(np.float64)
     psi_sum = psi(gamma.sum(axis=1))
-    # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k
-    # exp(psi(gamma_k)) rows_wk.
-    # The divisors of the rows, sum_k exp(E[log beta_kw]), follow from each row's largest entry.
-    k = rows.argmax(axis=1)
-    lambda_ = topics.eta + topics.scale * topics.hat[words.ids, k].astype(np.float64)
-    largest = rows[np.arange(len(words.ids)), k]
-    log_divisors = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
+    # First sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]). It follows from `ratio`, since
+    # n_w / ratio = sum_k exp(psi(gamma_k)) rows_wk, and from the divisors of the rows,
+    # sum_k exp(E[log beta_kw]), which follow from each row's largest entry.
+    largest_topic = rows.argmax(axis=1)
+    hat = topics.hat[words.ids, largest_topic].astype(np.float64)
+    lambda_ = topics.eta + topics.scale * hat
+    Elog_beta = psi(lambda_) - psi(topics.totals())[largest_topic]
+    largest = rows[np.arange(len(words.ids)), largest_topic]
+    log_divisors = Elog_beta - np.log(largest, dtype=np.float64)
     log_mixtures = np.log(batch.counts) - np.log(found.ratio, dtype=np.float64)
     log_mixtures += log_divisors[words.entries.local]
-    per_entry = batch.counts * (log_mixtures - psi_sum[batch.documents()])
-    running = np.concatenate([[0.0], np.cumsum(per_entry)])
-    elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
-    # E[log p(theta | alpha)] - E[log q(theta)]
-    d, k = np.nonzero(found.gamma != alpha.astype(found.gamma.dtype))
+    of_entries = batch.counts * (log_mixtures - psi_sum[batch.documents()])
+    sums_before = np.concatenate([[0.0], np.cumsum(of_entries)])
+    elbo: Vector = sums_before[batch.indptr[1:]] - sums_before[batch.indptr[:-1]]
+    # Then E[log p(theta | alpha)] - E[log q(theta)].
+    d, k = np.nonzero(found.gamma != alpha.astype(found.gamma.dtype))  # active topics
     active = gamma[d, k]
     prior = alpha[k]
     terms = (prior - active) * (psi(active) - psi_sum[d]) + gammaln(active) - gammaln(prior)
@@ -514,7 +533,8 @@ def descend(parameter: Parameter, rho: float, step: Parameter) -> Parameter:
     """parameter - rho step, for numbers or vectors; each component is at most halved, so it stays
     positive.
 
-    Beyond the largest prior, the curvature is lost in rounding, and a step would divide by 0.
+    It stays below the largest prior, too: beyond that, the curvature is lost in rounding, and the
+    next step would divide by 0.
     """
     stepped: Parameter = np.clip(parameter - rho * step, parameter / 2, LARGEST_PRIOR)
     return stepped

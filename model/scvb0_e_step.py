@@ -1,3 +1,18 @@
+"""SCVB0's E-step, the inner loops of [F13] algorithm 2: its loops and its functions.
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| start, stop | numbers | the range of documents, or rows, of a call |
+| batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
+| rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, up to one constant |
+| theta | (D, K') floats | N_theta + alpha: without alpha, topics would decay to denormal numbers |
+| statistics | (U, K') floats | sum over a block's documents of m gamma |
+| mass | (K,) float64 | sums of statistics over the words |
+
+Within a document, N (K') is its row of theta, and gamma (K') belongs to a word. K' is K padded to
+whole vector registers; rows, alpha and everything computed from them are 0 there.
+"""
+
 from __future__ import annotations
 
 import math
@@ -21,28 +36,15 @@ from wikitopics.model.minibatch import (
 )
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
 
-# The loops of SCVB0, [F13] algorithm 2, on minibatches.
-#
-# | symbol | shape and type | meaning |
-# |---|---|---|
-# | start, stop | numbers | the range of documents, or rows, of a call |
-# | batch | | the documents' words as rows, and how often: `minibatch.Entries` |
-# | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, one row per word, up to one
-# constant |
-# | theta | (D, K') floats | N_theta + alpha: including alpha, no topic decays into denormal numbers
-# |
-# | statistics | (U, K') floats | sum over a block's documents of m gamma |
-# | mass | (K,) float64 | sums of statistics over the words |
-#
-# Within a document: N (K') is its row of theta, gamma (K') a word's.
-# K' is K padded to whole vector registers; rows, alpha and everything computed from them are 0
-# there.
+# The loops, on minibatches.
 
-# Compiled loops test at run time whether they write to within a few registers behind what they
-# read. If so, they run a plain version, which adds up in another order. Scratch arrays are kept far
-# from everything else, so that the bits of a result do not depend on where a thread's memory
-# happens to be.
 GUARD = 256
+"""The numbers between scratch arrays and everything else.
+
+Compiled loops test at run time whether they write to within a few registers behind what they read.
+If so, they run a plain version, which adds up in another order. With scratch arrays far from
+everything else, the bits of a result do not depend on where a thread's memory happens to be.
+"""
 
 
 class Passes(NamedTuple):
@@ -68,10 +70,10 @@ def documents(
     theta: Floats,
     statistics: Floats,
 ) -> None:
-    """Passes over the words of the documents start to stop; the last one also fills `statistics`.
+    """Passes over the words of the documents start to stop; the last pass also fills `statistics`.
 
     A `statistics` without rows is left alone (inference). A document starts with its words spread
-    over the topics according to the prior; its steps are numbered through all passes.
+    over the topics according to the prior. Its steps are numbered through all passes.
     """
     indptr, local, counts = batch
     alpha, keep, n_passes = passes
@@ -131,13 +133,13 @@ def active_documents(
     as one.
 
     The active topics are those to which the prior `flat` assigns the most words beyond what it
-    expects. The others share their words in proportion to alpha, so they are like one topic whose
-    probability of a word is the mean of theirs (decision 0045). `documents` then runs over the
-    gathered rows of these topics.
+    expects. The other topics share their words in proportion to alpha, so they are like one topic
+    whose probability of a word is the mean of theirs (decision 0045). `documents` then runs over
+    the gathered rows of the active topics and this one.
 
-    others: the number of active topics; the place of all others, as one topic, is after them
     flat: (K') alpha^(1/3), so that the corpus's large topics do not hide those of a document
-    expected: (2, U) sum_k rows_uk alpha_k, and the same with `flat`
+    expected: (2, U) sum_k rows_uk alpha_k, and sum_k rows_uk flat_k
+    others: the number of active topics, and so the place of all others, after them, as one topic
     """
     indptr, local, counts = batch
     alpha, keep, n_passes = passes
@@ -189,26 +191,31 @@ def active_documents(
 
 @part
 def largest_first(values: Floats, most: int, topics: Indices) -> None:
-    """Fill `topics` with 0 to K-1, first about `most` topics with the largest values above 0."""
+    """Fill `topics` with 0 to K-1, first about `most` topics with the largest values above 0.
+
+    The value that parts them from the others is found by bisection.
+    """
     low = values.dtype.type(0)
     high = values.max()
     for _ in range(20):
         middle = (low + high) / 2
-        reach = 0
+        n_above = 0
         for k in range(values.size):
             if values[k] >= middle:
-                reach += 1
-        if reach > most:
+                n_above += 1
+        if n_above > most:
             low = middle
         else:
             high = middle
-    first = 0
+    n_largest = 0
     for k in range(values.size):
         if values[k] >= high:
-            topics[first] = k
-            first += 1
+            topics[n_largest] = k
+            n_largest += 1
         else:
-            topics[values.size - 1 - (k - first)] = k
+            # The others are filled in from the end.
+            n_others = k - n_largest
+            topics[values.size - 1 - n_others] = k
 
 
 @part
@@ -223,10 +230,10 @@ def power(base: Any, m: float, like: Floats) -> Any:
     result = kind(1)
     square = base
     while copies > 0:
-        if copies & 1:
+        if copies % 2 == 1:
             result *= square
         square *= square
-        copies >>= 1
+        copies //= 2
     if rest > 0:
         result *= kind(base**rest)
     return result
@@ -234,10 +241,11 @@ def power(base: Any, m: float, like: Floats) -> Any:
 
 @kernel
 def sum_statistics(start: int, stop: int, statistics: Floats, mass: Vector) -> None:
-    """Add statistics[b, u] of the other blocks to statistics[0, u], for the words start to stop.
+    """Add statistics[b, u] of the other blocks to statistics[0, u], for the words start to stop;
+    `mass` gains the sums over these words.
 
-    statistics are (blocks, U, K') here, and `mass` gains their sums over the words. The blocks are
-    added in order, so it does not matter which thread filled them.
+    Here, statistics are (blocks, U, K'). The blocks are added in order, so it does not matter which
+    thread filled them.
     """
     K = mass.size
     for u in range(start, stop):
@@ -248,25 +256,34 @@ def sum_statistics(start: int, stop: int, statistics: Floats, mass: Vector) -> N
             mass[k] += statistics[0, u, k]
 
 
-# SCVB0's E-step, the inner loops of [F13] algorithm 2: from documents and topics to N_theta and
-# statistics.
+# The functions: from documents and topics to N_theta and statistics.
 #
-# These functions are pure: they change none of their arguments. `words` are the distinct words of a
-# minibatch, and `rows` are `word_rows` of these words.
+# They are pure: they change none of their arguments. `words` are the distinct words of a minibatch,
+# and `rows` are `word_rows` of these words.
 
-DOCUMENT_BLOCK = 512  # documents in a block of statistics, or more: at most MAX_BLOCKS blocks
+DOCUMENT_BLOCK = 512
+"""The fewest documents of a block of statistics."""
 MAX_BLOCKS = 8
-MAX_CELLS = 16_000_000  # in all blocks of statistics together, if there is more than one
+"""The most blocks of statistics; with more documents, blocks are larger."""
+MAX_CELLS = 16_000_000
+"""The most numbers in all blocks of statistics together, if there is more than one block."""
 INFERENCE_BLOCK = 256
+"""The number of documents of a block of work, where no statistics are needed."""
 SUM_BLOCK = 2048
-MANY_TOPICS = 256  # from this many on, `infer` treats all but a document's active topics as one
-# times sqrt(K): their number, counting the others as one, in whole registers (decision 0045)
+"""The number of words of a block of work."""
+MANY_TOPICS = 256
+"""From this many topics on, `infer` treats all but a document's active topics as one."""
 ACTIVE = 3.5
+"""The number of active topics, counting all others as one, as a multiple of sqrt(K); it is rounded
+up to whole registers (decision 0045)."""
 
 
 class ThetaPasses(NamedTuple):
-    """How a document's proportions are found: (K,) their prior, `n` passes over its words, and step
-    sizes."""
+    """How a document's proportions are found: by `n` passes over its words.
+
+    alpha: (K,) the prior of the proportions
+    steps: the step sizes
+    """
 
     alpha: Vector
     n: int
@@ -274,8 +291,8 @@ class ThetaPasses(NamedTuple):
 
 
 def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> Floats:
-    """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first
-    factor."""
+    """(U, K') (N_phi + eta) / (N_Z + W eta), the first factor of [F13] eq. 5, times balance, (K,),
+    up to one constant."""
     weight = balance / topics.totals()
     return topics.weighted_rows(words.ids, weight / weight.max(), workers)
 
@@ -328,10 +345,8 @@ def _run_passes(
 ) -> Floats:
     """N_theta + alpha after the passes, (D, K), in blocks of `size` documents.
 
-    The sums of m gamma over the last pass are added to `blocks`.
-
-    blocks: (blocks, U, K'), or (1, 0, K') for no sums; then only the active of many topics are
-    separate
+    blocks: (blocks, U, K') to which the sums of m gamma over the last pass are written; (1, 0, K'):
+    nowhere. In that case, of many topics only the active ones are treated separately
     """
     alpha, n, steps = passes
     D = words.batch.D
@@ -351,37 +366,38 @@ def _run_passes(
         workers.run(active_documents, D, size, *arguments, flat, expected, others)
         return theta[:, :K]
 
-    def block(start: int, stop: int) -> None:
+    def run_block(start: int, stop: int) -> None:
         number = start // size if U else 0
         documents(start, stop, *arguments, blocks[number])
 
-    workers.map(block, D, size)
+    workers.map(run_block, D, size)
     return theta[:, :K]
 
 
 def proportions(theta: Floats) -> NDArray[np.float32]:
-    """(D, K) E[theta]: N_theta + alpha, or the gamma of variational LDA, rows scaled to sum to
-    1."""
+    """(D, K) E[theta]: `theta`, which is N_theta + alpha or the gamma of variational LDA, with rows
+    scaled to sum to 1."""
     totals = theta.sum(axis=1, keepdims=True)
     proportions: NDArray[np.float32] = (theta / totals).astype(np.float32)
     return proportions
 
 
 def sum_Elog_theta(theta: Floats, lengths: Indices | Vector, alpha: Vector) -> tuple[Vector, int]:
-    """(K,) sum of E[log theta] over documents with words, and how many these are; theta as from
-    `e_step`.
+    """(K,) sum of E[log theta] over documents with words, and the number of these documents.
 
-    For a document whose words' topics are known, N_k of them k, E[log theta_k] = psi(alpha_k + N_k)
-    - psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at
-      the mean, so
-    N = 0, with probability exp(-n), and N > 0, at its mean, are treated separately
-    (docs/derivations.md).
+    If the topics of the words of a document j were known, N_k of its C_j words having topic k, then
+    E[log theta_k] = psi(alpha_k + N_k) - psi(sum alpha + C_j). N_theta is the mean n of N, but psi
+    is too curved near 0 to be evaluated at the mean. So N = 0, with probability exp(-n), and N > 0,
+    at its mean, are treated separately (docs/derivations.md).
+
+    theta: as from `e_step`; lengths: (D,) words in each document
     """
     has_words = lengths > 0
     C_j = lengths[has_words]
     n = np.maximum(theta[has_words] - alpha, 1e-12)
-    some = -np.expm1(-n)
-    Elog_theta = psi(alpha) + some * (psi(alpha + n / some) - psi(alpha))
+    p_some = -np.expm1(-n)  # the probability that N > 0
+    mean_if_some = n / p_some
+    Elog_theta = psi(alpha) + p_some * (psi(alpha + mean_if_some) - psi(alpha))
     Elog_theta -= psi(alpha.sum() + C_j)[:, None]
     sums: Vector = Elog_theta.sum(axis=0)
     return sums, len(C_j)
