@@ -14,8 +14,7 @@ needs_jit = pytest.mark.skipif(
 
 
 def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):
-    """Documents from known topics with separate favourite words; returns the minibatch and beta (K,
-    W)."""
+    """Documents from known topics with separate favourite words: the minibatch and beta, (K, W)."""
     random = np.random.default_rng(seed)
     beta = np.full((n_topics, n_words), 0.1 / n_words)
     for k in range(n_topics):
@@ -42,15 +41,24 @@ def distances(topics, beta):
     return distance[linear_sum_assignment(distance)]
 
 
+def leading_from(*first_ids):
+    """The leading words of topics: for each topic ten words, of the ids from this one on."""
+    ids = np.array([np.arange(first, first + 10) for first in first_ids], np.int32)
+    falling = np.linspace(0.2, 0.05, 10, dtype=np.float32)
+    return ids, np.tile(falling, (len(first_ids), 1))
+
+
 def batch_of(documents, times=1):
-    """Documents from the ids of their words, each of which stands so many times for itself."""
-    indptr = np.cumsum([0, *map(len, documents)])
-    return Minibatch(indptr, np.concatenate(documents).astype(int), np.full(indptr[-1], times))
+    """Documents from the ids of their words, each of which counts as many times as it stands
+    there, `times` over."""
+    lengths = [len(words) for words in documents]
+    indptr = np.append(0, np.cumsum(lengths))
+    word_ids = np.concatenate(documents).astype(int)
+    return Minibatch(indptr, word_ids, np.full(len(word_ids), times))
 
 
 def read(model, batch, size, passes=1):
-    """The model once it has learnt the documents so many times over, by minibatches of this
-    size."""
+    """The model once it has learnt the documents in minibatches of this size, `passes` times."""
     for _ in range(passes):
         for start in range(0, batch.D, size):
             model.learn(batch[start : start + size])

@@ -1,0 +1,43 @@
+"""Which words tell a topic apart: ownership, relevance, distinctness."""
+
+import numpy as np
+
+from wikitopics.model.relevance import distinctness, most_relevant, ownership, relevance
+
+# Three topics over the words 0 to 5; word 0 leads all of them.
+IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)
+PROBABILITIES = np.array([[0.5, 0.3, 0.1], [0.4, 0.3, 0.2], [0.5, 0.2, 0.2]], np.float32)
+SHARES = np.array([0.5, 0.3, 0.2])
+LEADING = (IDS, PROBABILITIES)
+
+
+def test_a_word_is_owned_by_the_topics_that_lead_with_it():
+    owned = ownership(LEADING, SHARES)
+    # Word 0 is used by all topics, word 2 by the first two: share times probability.
+    uses_of_0 = np.array([0.5 * 0.5, 0.3 * 0.4, 0.2 * 0.5])
+    np.testing.assert_allclose(owned[:, 0], uses_of_0 / uses_of_0.sum(), rtol=1e-6)
+    uses_of_2 = np.array([0.5 * 0.1, 0.3 * 0.2])
+    np.testing.assert_allclose(owned[:2, 2], uses_of_2 / uses_of_2.sum(), rtol=1e-6)
+    # Words 1 and 5 lead one topic only.
+    assert owned[0, 1] == 1.0
+    assert owned[2, 2] == 1.0
+
+
+def test_relevance_goes_from_lift_to_probability():
+    np.testing.assert_array_equal(most_relevant(LEADING, SHARES, weight=1.0), IDS)
+    assert most_relevant(LEADING, SHARES, weight=0.0).tolist() == [[1, 0, 2], [3, 2, 0], [4, 5, 0]]
+    assert most_relevant(LEADING, SHARES, weight=0.5)[:, 0].tolist() == [1, 3, 4]
+
+
+def test_a_topic_without_words_has_no_number_that_is_none():
+    without_words = (IDS, np.zeros((3, 3), np.float32))
+    for weight in (0.0, 0.5, 1.0):
+        assert np.all(relevance(without_words, SHARES, weight) == -np.inf)
+    np.testing.assert_array_equal(most_relevant(without_words, SHARES), IDS)
+
+
+def test_a_topic_owns_its_words_when_no_other_has_them():
+    ids = np.array([[0, 1], [0, 1], [2, 3]])
+    probabilities = np.array([[0.5, 0.2], [0.5, 0.2], [0.4, 0.1]])
+    found = distinctness((ids, probabilities), np.array([0.3, 0.1, 0.6]))
+    assert np.allclose(found, [0.75, 0.25, 1])
