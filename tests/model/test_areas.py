@@ -52,9 +52,8 @@ def test_topics_are_alike_if_their_words_differ_alike_from_the_corpus():
     shares = np.full(24, 1 / 24)
     whole = word_similarity([rows.T], shares)
     assert np.diagonal(whole) == pytest.approx(1)
-    np.testing.assert_allclose(
-        word_similarity([rows.T[:123], rows.T[123:]], shares), whole, atol=1e-4
-    )
+    in_parts = word_similarity([rows.T[:123], rows.T[123:]], shares)
+    np.testing.assert_allclose(in_parts, whole, atol=1e-4)
     assert same(grouped(distances(whole, None, 0.0), 4), GROUPS)
 
 
@@ -74,13 +73,17 @@ def test_topics_are_alike_if_they_meet():
 
 def test_old_meetings_fade_and_small_parts_are_none():
     meetings = Meetings.none(2)
-    meetings.add(np.array([[0.5, 0.5], [1 - PRESENT / 2, PRESENT / 2]], np.float32))
-    assert meetings.sums[:2].tolist() == [[pytest.approx(1.2301, rel=1e-3), 0.25], [0.25, 0.25]]
+    small = PRESENT / 2
+    meetings.add(np.array([[0.5, 0.5], [1 - small, small]], np.float32))
+    of_first = pytest.approx(0.5**2 + (1 - small) ** 2, rel=1e-3)
+    assert meetings.sums[:2].tolist() == [[of_first, 0.25], [0.25, 0.25]]
+    # Ten times a thousand documents of the first topic alone: one half-life.
+    first_alone = np.tile(np.array([[1, 0]], np.float32), (1000, 1))
     for _ in range(10):
-        meetings.add(np.tile(np.array([[1, 0]], np.float32), (1000, 1)))
-    assert meetings.sums[0, 1] == pytest.approx(0.125)
-    later = sum(1000 * 0.5 ** (n / 10) for n in range(10))
-    assert meetings.documents == pytest.approx(1 + later, rel=1e-5)
+        meetings.add(first_alone)
+    assert meetings.sums[0, 1] == pytest.approx(0.25 / 2)
+    of_thousands = [1000 * 0.5 ** (n / 10) for n in range(10)]
+    assert meetings.documents == pytest.approx(2 / 2 + sum(of_thousands), rel=1e-5)
 
 
 def test_groups_last_where_distances_hardly_tell():
@@ -100,19 +103,11 @@ def test_groups_last_where_distances_hardly_tell():
 def test_numbers_are_kept_by_who_has_most_of_the_topics():
     before = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
     assert numbered(np.array([2, 2, 2, 0, 0, 0, 1, 1, 1]), before).tolist() == before.tolist()
-    assert numbered(np.array([0, 0, 1, 1, 1, 1, 2, 2, 2]), before).tolist() == [
-        0,
-        0,
-        1,
-        1,
-        1,
-        1,
-        2,
-        2,
-        2,
-    ]
-    split = numbered(np.array([0, 0, 3, 1, 1, 1, 2, 2, 2]), before)
-    assert split.tolist() == [0, 0, 3, 1, 1, 1, 2, 2, 2], "a new area gets a number that none had"
+    moved = np.array([0, 0, 1, 1, 1, 1, 2, 2, 2])
+    assert numbered(moved, before).tolist() == moved.tolist()
+    split = np.array([0, 0, 3, 1, 1, 1, 2, 2, 2])
+    found = numbered(split, before)
+    assert found.tolist() == split.tolist(), "a new area gets a number that none had"
     assert set(numbered(np.array([0, 0, 0, 1, 1, 1]), np.full(6, NONE)).tolist()) == {0, 1}
     full = np.arange(MOST_AREAS)
     found = numbered(full[::-1].copy(), np.where(full < 9, full, NONE))
@@ -120,34 +115,29 @@ def test_numbers_are_kept_by_who_has_most_of_the_topics():
 
 
 def test_the_number_of_areas():
-    assert [usual_number(U) for U in (0, 1, 3, 4, 50, 100, 182, 1000)] == [
-        1,
-        1,
-        1,
-        3,
-        10,
-        13,
-        18,
-        18,
-    ]
-    assert (usual_number(52, before=10), usual_number(60, before=9)) == (10, 11)
+    for U, expected in {0: 1, 1: 1, 3: 1, 4: 3, 50: 10, 100: 13, 182: 18, 1000: 18}.items():
+        assert usual_number(U) == expected
+    assert usual_number(52, before=10) == 10
+    assert usual_number(60, before=9) == 11
 
 
 def test_each_area_is_a_branch_of_the_tree():
     far = planted(4)
     nodes = tree(far, GROUPS)
-    assert [node.number for node in nodes] == list(range(24, 47))
-    assert sorted(nodes[-1].topics) == list(range(24))
+    U = len(far)
+    assert [node.number for node in nodes] == list(range(U, 2 * U - 1))
+    root = nodes[-1]
+    assert sorted(root.topics) == list(range(U))
     heights = {node.number: node.height for node in nodes}
     for node in nodes:
         for child in node.children:
             assert heights.get(child, 0.0) <= node.height
     children = {child for node in nodes for child in node.children}
-    assert children == set(range(46)), "all but the root"
-    expected = {frozenset(np.flatnonzero(group == GROUPS).tolist()) for group in range(4)}
-    assert {frozenset(group) for group in cut(nodes, 24, 4)} == expected
-    assert cut(nodes, 24, 1) == [nodes[-1].topics]
-    assert sorted(cut(nodes, 24, 99)) == [(topic,) for topic in range(24)]
+    assert children == set(range(root.number)), "all but the root"
+    planted_groups = [np.flatnonzero(group == GROUPS).tolist() for group in range(4)]
+    assert sorted(sorted(group) for group in cut(nodes, U, 4)) == planted_groups
+    assert cut(nodes, U, 1) == [root.topics]
+    assert sorted(cut(nodes, U, 99)) == [(topic,) for topic in range(U)]
     assert tree(far[:1, :1], GROUPS[:1]) == ()
     assert cut((), 1, 3) == [(0,)]
 
@@ -155,9 +145,10 @@ def test_each_area_is_a_branch_of_the_tree():
 def test_the_map_keeps_groups_together_and_continues():
     far = planted(5)
     first = places(far, GROUPS, NOWHERE)
-    flat = np.linalg.norm(first[:, None] - first, axis=-1)
-    nearest = flat.argsort(axis=1)[:, 1:6]
-    assert (GROUPS[nearest] == GROUPS[:, None]).mean() > 0.95
+    on_map = np.linalg.norm(first[:, None] - first, axis=-1)
+    five_nearest = on_map.argsort(axis=1)[:, 1:6]  # after the topic itself
+    of_same_group = GROUPS[five_nearest] == GROUPS[:, None]
+    assert of_same_group.mean() > 0.95
     np.testing.assert_array_equal(places(far, GROUPS, NOWHERE), first)
     again = places(planted(5) * 1.02, GROUPS, first)
     moved = np.linalg.norm(again - first, axis=1)
@@ -185,11 +176,13 @@ def test_names_share_no_stem_and_hold():
 @pytest.mark.parametrize("U", [0, 1, 2, 3, 4, 5])
 def test_few_topics_have_areas_too(U):
     far = planted(6)[:U, :U]
-    areas = Areas.by_distance(far, np.arange(2, 2 + U), 9).placed()
-    assert (areas.topics.tolist(), areas.places.shape) == (list(range(2, 2 + U)), (U, 2))
+    in_use = np.arange(2, 2 + U)
+    areas = Areas.by_distance(far, in_use, 9).placed()
+    assert areas.topics.tolist() == in_use.tolist()
+    assert areas.places.shape == (U, 2)
     assert np.isfinite(areas.places).all()
     np.testing.assert_allclose(areas.far, far, atol=2e-3)
-    later = Areas.by_distance(far, np.arange(2, 2 + U), 9, areas).placed(areas)
+    later = Areas.by_distance(far, in_use, 9, areas).placed(areas)
     assert later.of_topic.tolist() == areas.of_topic.tolist()
 
 

@@ -64,12 +64,8 @@ def test_the_order_of_documents_does_not_matter(kind, documents):
 @pytest.mark.parametrize("warm_start", [False, True])
 def test_extreme_priors(kind, alpha, eta, warm_start):
     batch, _ = planted(100)
-    model = kinds.load(kind).create(
-        8,
-        40,
-        1e7,
-        {"alpha": alpha, "eta": eta, "warm_start": warm_start},
-    )
+    options = {"alpha": alpha, "eta": eta, "warm_start": warm_start}
+    model = kinds.load(kind).create(8, 40, 1e7, options)
     for start in (0, 10, 11, 50):
         theta = model.learn(batch[start : start + 50])
         np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-4)
@@ -102,18 +98,16 @@ def test_float32_drifts_little_in_a_thousand_updates(kind):
     batch, _ = planted(400)
     wide = learnt(kind, 4, batch, 100, dtype="float64", warm_start=False, eta=0.05)
     state = wide.state()
-    narrow = kinds.load(kind).from_state(
-        {**state, "lambda_hat": state["lambda_hat"].astype(np.float32)}
-    )
+    state["lambda_hat"] = state["lambda_hat"].astype(np.float32)
+    narrow = kinds.load(kind).from_state(state)
     for t in range(1000):
         start = t % 20 * 20
         minibatch = batch[start : start + 20]
         wide.learn(minibatch)
         narrow.learn(minibatch)
     # The totals carried along stay those of the rows.
-    np.testing.assert_allclose(
-        narrow.topic_weights(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-4
-    )
+    totals = narrow.lambda_.sum(axis=1, dtype=float)
+    np.testing.assert_allclose(narrow.topic_weights(), totals, rtol=1e-4)
     total_variation = 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1)
     assert total_variation.max() < 5e-3
 
@@ -146,7 +140,7 @@ def test_topics_are_read_as_derived(kind):
     n_kw = plain.lambda_.astype(float) - plain._topics.eta
     n_w = n_kw.sum(axis=0)
     N = n_kw.sum()
-    apart = 0.5 * 200 / (200 + 1500)
+    apart = 0.5 * 200 / (200 + 1500)  # after 200 documents
     p = (n_w - n_kw) / N  # how often other topics use the word
     c = np.sum((n_w / N) ** 2)
     expected = plain.topics() / (1 + apart * p / c)

@@ -68,8 +68,10 @@ def test_an_e_step_changes_nothing_and_statistics_sum_to_the_words(e_step):
     np.testing.assert_array_equal(statistics.sums, statistics_again.sums)
     np.testing.assert_allclose(statistics.mass.sum(), batch.n_tokens, rtol=1e-5)
     np.testing.assert_allclose(statistics.sums[:, :K].sum(axis=0), statistics.mass, rtol=1e-4)
-    of_words = np.bincount(batch.word_ids, batch.counts, W)[statistics.ids]
-    np.testing.assert_allclose(statistics.sums.sum(axis=1), of_words, rtol=1e-4)
+    counts_of_words = np.bincount(batch.word_ids, batch.counts, W)
+    np.testing.assert_allclose(
+        statistics.sums.sum(axis=1), counts_of_words[statistics.ids], rtol=1e-4
+    )
 
 
 def test_those_of_parts_make_the_step_of_the_whole(e_step):
@@ -78,11 +80,14 @@ def test_those_of_parts_make_the_step_of_the_whole(e_step):
     before = made()
     whole = made()
     parts = made()
+    rho = 0.3
+    eta = 0.1
+    repeats = 10.0
     _, statistics = e_step(before, batch)
-    whole.step(0.3, 0.1, 10.0, statistics, ONE)
-    parts.decay(0.3, 0.1)
+    whole.step(rho, eta, repeats, statistics, ONE)
+    parts.decay(rho, eta)
     for part in (batch[:25], batch[25:40], batch[40:]):
         _, statistics = e_step(before, part)
-        parts.add(0.3 * 10.0, statistics, ONE)
+        parts.add(rho * repeats, statistics, ONE)
     np.testing.assert_allclose(parts.lambda_(), whole.lambda_(), rtol=1e-4)
     np.testing.assert_allclose(parts.totals(), whole.totals(), rtol=1e-6)

@@ -88,13 +88,8 @@ def test_what_is_no_export_is_refused_in_one_line(arrays, tmp_path, monkeypatch)
             exported.read(path)
         assert "\n" not in str(caught.value)
 
-    for content in (
-        b"",
-        b"some text",
-        whole[:-100],
-        whole[:1000],
-        whole.replace(b"NUMPY", b"PYNUM"),
-    ):
+    of_another_type = whole.replace(b"NUMPY", b"PYNUM")
+    for content in (b"", b"some text", whole[:-100], whole[:1000], of_another_type):
         refused(content)
     for header in (
         b"{'descr': '<f8', 'shape': (3,",

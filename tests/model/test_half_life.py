@@ -16,7 +16,8 @@ def made(kind, **options):
 
 
 def old_words_weigh(model):
-    """How much of the topics is words that come first in the vocabulary."""
+    """The share of the words of the corpus that the model takes to be among the vocabulary's first
+    20."""
     of_topics = model.topics()[:, :20].sum(axis=1)
     return float(model.topic_shares() @ of_topics)
 
@@ -32,6 +33,7 @@ def test_what_was_learnt_weighs_half_after_a_half_life(kind, size, options, leas
     """Less where a model's own steps are larger, or where topics of old words have been born
     again."""
     model = made(kind, half_life=400, **options)
+    # 400 documents of 4 words each, from the first 20 words of the vocabulary.
     words = np.arange(40).repeat(40) % 20
     before = Minibatch(np.arange(0, 1601, 4), words, np.ones(1600, np.int32))
     read(model, before, 400, passes=10)
@@ -91,13 +93,13 @@ def test_nothing_is_born_while_subjects_stay(kind):
 
 
 def born(rebirth, topics, shares, times=20):
-    """The topics born again in steps that use the topics by these shares."""
+    """The topics that are born again in steps of which each topic has this share of the words."""
     batch = planted_documents(50)
     random = np.random.default_rng(0)
-    mass = np.array(shares) * 5000
+    words = np.array(shares) * 5000
     found = set()
     for _ in range(times):
-        found.update(rebirth.step(topics, mass, batch, random).tolist())
+        found.update(rebirth.step(topics, words, batch, random).tolist())
     return found
 
 

@@ -104,14 +104,10 @@ def test_documents_of_a_slice_and_of_several_minibatches_together():
         batch[::2]
     with pytest.raises(TypeError):
         batch[0]
-    batch = Minibatch([0], [], [])
-    assert batch.D == 0
-    assert batch.n_tokens == 0
-    parts = [
-        Minibatch([0, 2], [1, 3], [1, 2]),
-        Minibatch([0], [], []),
-        Minibatch([0, 0, 1], [0], [0.5]),
-    ]
+    nothing = Minibatch([0], [], [])
+    assert nothing.D == 0
+    assert nothing.n_tokens == 0
+    parts = [Minibatch([0, 2], [1, 3], [1, 2]), nothing, Minibatch([0, 0, 1], [0], [0.5])]
     batch = Minibatch.concatenate(parts)
     assert batch.indptr.tolist() == [0, 2, 2, 3]
     assert batch.word_ids.tolist() == [1, 3, 0]

@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from tests.model.conftest import distances, planted
 from wikitopics.model import kinds, mixture
-
-from .conftest import distances, planted
 
 
 def learnt(kind, threads=1, *, restored=False):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.model.conftest import planted, read
 from wikitopics.model import Minibatch, OnlineModel, StateError, kinds
-
-from .conftest import planted, read
 
 SEEDS = [np.array([35, 36, 37]), np.array([3, 4])]
 
@@ -19,10 +18,10 @@ def learnt(kind, topics=4, threads=1, documents=300, steps=6, **options):
 
 def test_a_seeded_topic_is_about_its_words(kind):
     model, _ = learnt(kind, topics=8, documents=3000, steps=30)
-    # Each planted topic has ten words of its own: how much of each topic they are.
+    # Each of 4 planted topics has ten words of its own: how much of each topic they are.
     of_planted = model.topics().reshape(8, 4, 10).sum(axis=2)
-    assert of_planted[0].argmax() == 3  # that of the words 30 to 39, some of which are its seeds
-    assert of_planted[1].argmax() == 0
+    assert of_planted[0].argmax() == 3, "the topic of the words 30 to 39, with the first seeds"
+    assert of_planted[1].argmax() == 0, "the topic of the words 0 to 9, with the second seeds"
 
 
 def test_a_state_and_threads_keep_seeds_to_the_bit(kind):
@@ -38,8 +37,8 @@ def test_a_state_and_threads_keep_seeds_to_the_bit(kind):
 
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
 def test_lambda_is_a_step_towards_a_larger_prior(kind):
-    # lambda <- (1 - rho) lambda + rho (eta + seeds + statistics): the seeds stay when nothing is
-    # learnt
+    # lambda <- (1 - rho) lambda + rho (eta + seeds + statistics): without statistics, the seeds
+    # stay.
     model, _ = learnt(kind, dtype="float64")
     topics = model._topics
     for _ in range(60):

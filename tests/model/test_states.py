@@ -34,7 +34,7 @@ def trained(request):
 
 
 def goes_on(kind, state, batch):
-    """Whether a model comes of the state; one that does has to bear being used."""
+    """Whether a model is made of the state; if one is, it must bear being used."""
     try:
         model = kind.from_state(state)
     except ValueError:
@@ -48,10 +48,13 @@ def goes_on(kind, state, batch):
 
 
 def damaged(array):
-    """The array in other shapes, of other types, and with numbers that are none."""
+    """The array in other shapes, of other types, and with numbers out of range."""
     yield array[:-1]
     yield array[None]
-    yield array.T.copy() if array.ndim == 2 else array.reshape(-1, 1)
+    if array.ndim == 2:
+        yield array.T.copy()
+    else:
+        yield array.reshape(-1, 1)
     yield np.concatenate([array, array])
     for dtype in (object, "S8", "complex128", array.dtype.newbyteorder()):
         yield array.astype(dtype)
@@ -65,11 +68,12 @@ def damaged(array):
 def test_every_entry_is_missed_and_of_another_type_or_shape_refused(trained):
     model, batch = trained
     state = model.state()
-    turned = dict(state)
+    column_major = dict(state)
     for key, value in state.items():
         if isinstance(value, np.ndarray):
-            turned[key] = np.asfortranarray(value)
-    np.testing.assert_array_equal(type(model).from_state(turned).infer(batch), model.infer(batch))
+            column_major[key] = np.asfortranarray(value)
+    again = type(model).from_state(column_major)
+    np.testing.assert_array_equal(again.infer(batch), model.infer(batch))
     with_defaults = {option.name for option in model.options if isinstance(option.default, float)}
     may_be_missing = {"n_tokens", "words_read", *with_defaults}
     for key, value in state.items():

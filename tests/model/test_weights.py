@@ -9,6 +9,7 @@ from wikitopics.model import SCVB0, BatchHDP, BatchLDA, Minibatch, document_comp
 
 
 def weighted(batch, weight):
+    """The same documents with their counts times a weight, or a weight for each entry."""
     return Minibatch(batch.indptr, batch.word_ids, batch.counts * weight)
 
 
@@ -39,8 +40,8 @@ def test_weights_are_learnt_from_and_measured(kind):
     held_out = weighted(planted_batch(60, seed=1), 0.7)
     model = read(kinds.load(kind).create(6, 40, 1000), batch, 50, passes=5)
     frequency = np.bincount(batch.word_ids, batch.counts, 40) / batch.n_tokens
-    alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
-    assert document_completion(model, held_out) > alone + 0.02
+    of_frequencies = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
+    assert document_completion(model, held_out) > of_frequencies + 0.02
     assert np.isfinite(npmi(model.topics(), held_out)).all()
     again = type(model).from_state(model.state())
     np.testing.assert_array_equal(model.learn(batch), again.learn(batch))
@@ -58,24 +59,28 @@ def test_weights_of_any_size_stay_finite(kind, weight):
 
 def test_a_fraction_of_a_word_moves_scvb0_by_the_power_of_its_weight():
     """Clumping, [F13] eq. 9, with (1 - rho)^m for an m that is not whole."""
+    alpha = 0.2
     batch = Minibatch([0, 3], [0, 2, 3], [0.25, 2.5, 1.0])
-    model = SCVB0(3, 5, 10, n_tokens=100, alpha=0.2, dtype="float64", warm_start=False, burn_in=0)
-    length = 3.75
+    length = 0.25 + 2.5 + 1.0
+    model = SCVB0(3, 5, 10, n_tokens=100, alpha=alpha, dtype="float64", warm_start=False, burn_in=0)
     topics = model._topics
     N_phi = topics.scale * topics.hat
     N_Z = topics.scale * topics.total_hat
     N_theta = np.full(3, length / 3)
     for t, (word, m) in enumerate(zip(batch.word_ids, batch.counts, strict=True), start=1):
-        gamma = oracle_scvb0.gamma_of(word, N_phi, N_Z, N_theta, 0.2, model.eta, 1.0)
-        keep = (1 - oracle_scvb0.rho(1.0, 10.0, 0.9, t)) ** float(m)
+        gamma = oracle_scvb0.gamma_of(word, N_phi, N_Z, N_theta, alpha, model.eta, 1.0)
+        rho = oracle_scvb0.rho(1.0, 10.0, 0.9, t)
+        keep = (1 - rho) ** float(m)
         N_theta = keep * N_theta + (1 - keep) * length * gamma
-    theta = N_theta + 0.2
+    theta = N_theta + alpha
     np.testing.assert_allclose(model.learn(batch), [theta / theta.sum()], rtol=1e-6)
 
 
 def test_batch_models_take_weights_too():
     batch = documents(60)
-    for model in (BatchLDA(4, 40, max_sweeps=5), BatchHDP(40, max_topics=6)):
-        model.fit(batch)
-        assert np.isfinite(model.topics()).all()
-    assert np.all(np.diff(model.bounds) >= -1e-9 * np.abs(model.bounds[:-1]))
+    lda = BatchLDA(4, 40, max_sweeps=5).fit(batch)
+    assert np.isfinite(lda.topics()).all()
+    hdp = BatchHDP(40, max_topics=6).fit(batch)
+    assert np.isfinite(hdp.topics()).all()
+    least_growth = -1e-9 * np.abs(hdp.bounds[:-1])
+    assert np.all(np.diff(hdp.bounds) >= least_growth)

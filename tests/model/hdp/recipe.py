@@ -23,7 +23,8 @@ def recipe(
 
     balance: (K,) factors on the topics. Returns phi, zeta, and the document's proportions (K,).
     """
-    factors = balance * np.ones(len(Elog_beta))
+    K = len(Elog_beta)
+    factors = balance * np.ones(K)
     Elog_beta = Elog_beta + np.log(factors)[:, None]
     Elog_sigma = Elog_sticks(sticks)
     sigma = expected_sticks(sticks)
@@ -36,21 +37,23 @@ def recipe(
         expected = responsibility @ counts
         weights = expected + alpha * sigma
     largest_first = np.argsort(-expected, kind="stable")
-    shortlist = [k for k in largest_first if expected[k] > 4][:16]
+    fewest_words = 4
+    shortlist = [k for k in largest_first if expected[k] > fewest_words][:16]
     if not shortlist:
         shortlist = [int(np.argmax(expected))]
     words = expected[shortlist[:T]]
-    zeta = np.eye(len(shortlist))[: len(words)]
+    n_tables = len(words)
+    zeta = np.eye(len(shortlist))[:n_tables]
     Elog_beta = Elog_beta[shortlist]
     Elog_sigma = Elog_sigma[shortlist]
 
     def assign(words: Array, zeta: Array) -> Array:
         """Line 9 with sticks in the order of the tables' words."""
         order = np.argsort(-words, kind="stable")
-        padded = np.append(words[order], np.zeros(T - len(words)))
-        Elog_pi = np.empty(len(words))
+        padded = np.append(words[order], np.zeros(T - n_tables))
         Elog_pi_in_order = Elog_sticks(document_gamma(padded, alpha))
-        Elog_pi[order] = Elog_pi_in_order[: len(words)]
+        Elog_pi = np.empty(n_tables)
+        Elog_pi[order] = Elog_pi_in_order[:n_tables]
         return normalised(Elog_pi + (zeta @ Elog_beta).T)
 
     for round_ in range(3):
@@ -62,10 +65,12 @@ def recipe(
                 break
         if round_ == 2:
             break
-        chosen = normalised(Elog_sigma + (counts[:, None] * phi).T @ Elog_beta.T)
+        at_tables = counts[:, None] * phi
+        chosen = normalised(Elog_sigma + at_tables.T @ Elog_beta.T)
         settled = True
         for i, row in enumerate(chosen):
-            if row.sum() < row.max() * (1 + 1e-3):
+            has_one_topic = row.sum() < row.max() * (1 + 1e-3)
+            if has_one_topic:
                 row[:] = np.arange(len(row)) == np.argmax(row)
                 settled &= np.array_equal(row, zeta[i])
             else:

@@ -48,7 +48,7 @@ def make(**options):
 
 
 def as_given(model):
-    """The same model with D as it was given, however small."""
+    """The same model, which learns a corpus of the size that was given, however small."""
     model.recipe = HDP_PAPER
     return model
 
@@ -69,8 +69,8 @@ def sticks_of(model):
 
 
 def oracle(model, documents, **more):
-    """The local step of each document: counts, E[log beta] of its words, phi, zeta, and its
-    proportions."""
+    """Of each document, after the oracle's local step: counts, E[log beta] of its words, phi, zeta,
+    and its proportions."""
     lambda_ = model.lambda_.astype(float)
     sticks = sticks_of(model)
     Elog_beta = Elog_dirichlet(lambda_)
@@ -122,11 +122,11 @@ def test_float64_steps_are_figure_9(documents):
 def test_float64_steps_of_the_default_are_its_oracles(documents):
     model = as_given(make(dtype="float64", n_documents=documents.D))
     model.learn(documents)  # the start
-    # Steps count documents of 100 words.
     assert model.whole_step == 64
+    words_a_step = 64 * 100  # steps count documents of 100 words
     batches = [documents[:4], documents[4:], documents]
-    parts_of_steps = np.array([batch.n_tokens for batch in batches]) / 6400
-    times = documents.n_tokens / 6400 + np.cumsum(parts_of_steps)
+    parts_of_steps = np.array([batch.n_tokens for batch in batches]) / words_a_step
+    times = documents.n_tokens / words_a_step + np.cumsum(parts_of_steps)
     whole_sizes = (1 + times) ** -0.7
     sizes = 1 - (1 - whole_sizes) ** parts_of_steps
     # Topics ahead are held back: the balance ends after two thirds of the documents, here at once.
@@ -134,11 +134,13 @@ def test_float64_steps_of_the_default_are_its_oracles(documents):
 
 
 def test_topics_ahead_are_held_back_at_first(documents):
-    model = make(dtype="float64", n_documents=10 * documents.D)
+    n_documents = 10 * documents.D
+    model = make(dtype="float64", n_documents=n_documents)
     model.recipe = HDP_WARM  # with the local step of a large corpus
     model.learn(documents)
-    mass = model.lambda_.sum(axis=1) - 30 * raised(ETA, model.n_documents, 1e5)
-    exponent = 0.7 * (1 - documents.D / (10 * documents.D * 2 / 3))
+    mass = model.lambda_.sum(axis=1) - 30 * raised(ETA, n_documents, 1e5)
+    period = n_documents * 2 / 3
+    exponent = 0.7 * (1 - documents.D / period)
     balance = (mass / mass.mean()) ** -exponent
     *_, expected = next(oracle(model, documents, balance=balance))
     theta = model.learn(documents[:1])
@@ -177,9 +179,8 @@ def test_held_out_proportions_are_passes_over_the_document(documents):
     steps = (THETA_STEPS.s, THETA_STEPS.tau0, THETA_STEPS.kappa)
     N_theta, _ = local_step(documents, topics, topics.sum(axis=0), prior, 0.0, steps, passes=2)
     theta = N_theta + prior
-    np.testing.assert_allclose(
-        model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-5
-    )
+    theta /= theta.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.infer(documents), theta, rtol=1e-5)
 
 
 @pytest.mark.parametrize("D", [40, 16])
@@ -196,6 +197,8 @@ def test_the_bound_with_tables_is_below_the_evidence():
     model = make(n_words=2, n_documents=1, max_topics=2, max_topics_per_document=2, dtype="float64")
     document = Minibatch([0, 2], [0, 1], [2, 1])
     model.learn(document)
+    # Samples of the topics, of which of them 40 tables have, and of the tables' shares, from which
+    # the probability of each word follows.
     random = np.random.default_rng(0)
     n = 200_000
     v = random.beta(model.a[0], model.b[0], n)
@@ -204,14 +207,15 @@ def test_the_bound_with_tables_is_below_the_evidence():
     for _ in range(40):
         has_first = random.random(n) < v
         tables.append(np.where(has_first[:, None], first, second))
-    left = np.ones(n)
-    word = np.zeros((n, 2))
+    rest = np.ones(n)
+    probabilities = np.zeros((n, 2))
     for topic in tables:
         stick = random.beta(1, ALPHA, n)
-        word += (left * stick)[:, None] * topic
-        left *= 1 - stick
-    word += left[:, None] * tables[0]
-    evidence = np.mean(word[:, 0] ** 2 * word[:, 1])
+        probabilities += (rest * stick)[:, None] * topic
+        rest *= 1 - stick
+    probabilities += rest[:, None] * tables[0]
+    of_first_word, of_second_word = probabilities.T
+    evidence = np.mean(of_first_word**2 * of_second_word)
     (bound,) = bounds_of(model, document)
     assert bound < np.log(evidence)
 
@@ -242,11 +246,14 @@ def test_the_start_weighs_as_much_as_the_corpus(documents):
     model = make(dtype="float64", tau0=1e12, kappa=1.0)
     model.learn(documents[:5])
     D = HDP_WARM.smallest_corpus
-    expected = D * 100 / 8 + 30 * raised(ETA, model.n_documents, 1e5)
-    np.testing.assert_allclose(model.topic_weights(), expected, rtol=1e-6)
-    tables = HDP_WARM.heavy * D * T / 8
+    K = model.n_topics
+    words = D * 100 / K
+    prior = model.n_words * raised(ETA, model.n_documents, 1e5)
+    np.testing.assert_allclose(model.topic_weights(), words + prior, rtol=1e-6)
+    tables = HDP_WARM.heavy * D * T / K
+    later_topics = np.arange(K - 1, 0, -1)
     np.testing.assert_allclose(model.a, 1 + tables, rtol=1e-6)
-    np.testing.assert_allclose(model.b, OMEGA + tables * np.arange(7, 0, -1), rtol=1e-6)
+    np.testing.assert_allclose(model.b, OMEGA + tables * later_topics, rtol=1e-6)
 
 
 def test_survives_a_rescaled_state(documents):
@@ -264,11 +271,11 @@ def test_survives_a_rescaled_state(documents):
 
 @pytest.mark.parametrize("warm_start", [True, False])
 @pytest.mark.parametrize(
-    "most", [{"max_topics": 1}, {"max_topics_per_document": 1}, {"omega": 10.0}]
+    "option", [{"max_topics": 1}, {"max_topics_per_document": 1}, {"omega": 10.0}]
 )
-def test_extremes(most, warm_start):
+def test_extremes(option, warm_start):
     long = Minibatch([0, 3, 3], [0, 1, 2], [50_000, 1, 1])
-    model = make(warm_start=warm_start, **most)
+    model = make(warm_start=warm_start, **option)
     for _ in range(3):
         theta = model.learn(long)
     for rows in (theta, model.infer(long), model.topics()):
@@ -290,26 +297,27 @@ def test_documents_decide_how_many_topics_are_in_use(size):
         assert theta[:, empty].max(initial=0) <= 0.01
         return model.topics_in_use()
 
-    usual = 3 * round(size**0.5)
-    found = in_use(usual)
-    assert in_use(2 * usual) == pytest.approx(found, rel=0.1)
-    assert found < 3 * size**0.5
+    root = size**0.5
+    started = 3 * round(root)
+    found = in_use(started)
+    assert in_use(2 * started) == pytest.approx(found, rel=0.1)
+    assert found < 3 * root
 
 
 @pytest.mark.parametrize(("alpha", "first_larger"), [(0.5, True), (2.0, False)])
 def test_the_last_two_of_all_tables_are_best_in_the_order_that_alpha_says(alpha, first_larger):
     """What docs/derivations.md tells: the last of T tables has no stick of its own."""
 
-    def sticks(first, second):
-        return np.log(alpha) + betaln(1 + first, alpha + second)
+    def of_stick(words, words_after):
+        return np.log(alpha) + betaln(1 + words, alpha + words_after)
 
-    assert (sticks(40, 3) > sticks(3, 40)) == first_larger
+    larger_first = of_stick(40, 3)
+    smaller_first = of_stick(3, 40)
+    assert (larger_first > smaller_first) == first_larger
     if alpha == 2:
-        assert sticks(3, 40) == pytest.approx(-12.60, abs=0.005)
-        assert sticks(40, 3) == pytest.approx(-14.93, abs=0.005)
-    # With a table after them, the larger one comes first for every alpha.
-    three = [
-        sum(np.log(alpha) + betaln(1 + x, alpha + rest) for x, rest in pairs)
-        for pairs in ([(40, 8), (3, 5)], [(3, 45), (40, 5)])
-    ]
-    assert three[0] > three[1]
+        assert smaller_first == pytest.approx(-12.60, abs=0.005)
+        assert larger_first == pytest.approx(-14.93, abs=0.005)
+    # With a table of 5 words after them, the larger one comes first for every alpha.
+    larger_first = of_stick(40, 3 + 5) + of_stick(3, 5)
+    smaller_first = of_stick(3, 40 + 5) + of_stick(40, 5)
+    assert larger_first > smaller_first

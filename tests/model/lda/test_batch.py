@@ -18,7 +18,7 @@ from wikitopics.model import BatchHDP, BatchLDA, Minibatch
 @pytest.mark.parametrize(("alpha", "eta"), [(0.01, 0.01), (0.1, 0.1), (1.5, 0.5)])
 def test_the_elbo_never_falls(seed, alpha, eta):
     batch, _ = planted(40, seed=seed, n_words=30, n_topics=5)
-    m = BatchLDA(
+    model = BatchLDA(
         n_topics=7,
         n_words=30,
         alpha=alpha,
@@ -27,33 +27,36 @@ def test_the_elbo_never_falls(seed, alpha, eta):
         improvement=0.0,
         max_sweeps=25,
     )
-    m.fit(batch)
-    elbo = np.array(m.elbo)
+    model.fit(batch)
+    elbo = np.array(model.elbo)
     assert len(elbo) > 3
-    assert (np.diff(elbo) > -1e-9 * np.abs(elbo[1:])).all()
+    least_growth = -1e-9 * np.abs(elbo[1:])
+    assert (np.diff(elbo) > least_growth).all()
 
 
 def test_the_elbo_is_the_oracles():
     batch, _ = planted(20, n_words=30)
-    m = BatchLDA(n_topics=3, n_words=30, alpha=0.1, eta=0.1, max_sweeps=1).fit(batch)
-    first = np.random.default_rng(0).gamma(100.0, 0.01, (30, 3)).T
-    Elog_beta = Elog_dirichlet(first)
-    expected = topics_elbo(first, 0.1)
+    model = BatchLDA(n_topics=3, n_words=30, alpha=0.1, eta=0.1, max_sweeps=1).fit(batch)
+    first_lambda = np.random.default_rng(0).gamma(100.0, 0.01, (30, 3)).T
+    Elog_beta = Elog_dirichlet(first_lambda)
+    expected = topics_elbo(first_lambda, 0.1)
+    limits = (model.tolerance, model.max_iterations)
     for d in range(batch.D):
         ids, counts = words_of(batch, d)
-        gamma, phi = e_step_document(ids, counts, Elog_beta, m.alpha, m.tolerance, m.max_iterations)
-        expected += document_elbo(ids, counts, gamma, phi, Elog_beta, m.alpha)
-    assert m.elbo[0] == pytest.approx(expected, rel=1e-9)
+        gamma, phi = e_step_document(ids, counts, Elog_beta, model.alpha, *limits)
+        expected += document_elbo(ids, counts, gamma, phi, Elog_beta, model.alpha)
+    assert model.elbo[0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_ends_when_the_elbo_hardly_grows():
     batch, _ = planted(100)
-    m = BatchLDA(n_topics=4, n_words=40, alpha=0.1, eta=0.1).fit(batch)
-    assert len(m.elbo) < 100
-    assert (m.elbo[-1] - m.elbo[-2]) / abs(m.elbo[-2]) < 1e-5
-    np.testing.assert_allclose(m.topics().sum(axis=1), 1)
-    np.testing.assert_allclose(m.infer(batch).sum(axis=1), 1, rtol=1e-5)
-    assert m.topic_shares().sum() == pytest.approx(1)
+    model = BatchLDA(n_topics=4, n_words=40, alpha=0.1, eta=0.1).fit(batch)
+    assert len(model.elbo) < 100
+    last, now = model.elbo[-2:]
+    assert (now - last) / abs(last) < 1e-5
+    np.testing.assert_allclose(model.topics().sum(axis=1), 1)
+    np.testing.assert_allclose(model.infer(batch).sum(axis=1), 1, rtol=1e-5)
+    assert model.topic_shares().sum() == pytest.approx(1)
 
 
 def test_threads_do_not_change_the_result():
@@ -65,12 +68,12 @@ def test_threads_do_not_change_the_result():
 
 def test_fitting_again_starts_afresh_also_from_a_state():
     batch, _ = planted(60)
-    m = BatchLDA(4, 40, max_sweeps=3, initialization="exponential").fit(batch)
-    again = BatchLDA.from_state(m.state())
-    np.testing.assert_array_equal(again.topics(), m.topics())
-    assert again.elbo == m.elbo
+    model = BatchLDA(4, 40, max_sweeps=3, initialization="exponential").fit(batch)
+    again = BatchLDA.from_state(model.state())
+    np.testing.assert_array_equal(again.topics(), model.topics())
+    assert again.elbo == model.elbo
     assert len(again.fit(batch).elbo) == 3
-    assert again.elbo[0] < m.elbo[-1]
+    assert again.elbo[0] < model.elbo[-1]
 
 
 def test_refuses_what_it_cannot_do():
@@ -78,16 +81,22 @@ def test_refuses_what_it_cannot_do():
         BatchLDA(2, 3).fit(Minibatch([0, 1], [3], [1]))
     with pytest.raises(ValueError, match="no words"):
         BatchLDA(2, 3).fit(Minibatch([0, 0], [], []))
-    for name, wrong in (
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
         ("n_topics", 0),
         ("alpha", 0.0),
         ("alpha", "learn"),
         ("eta", -1.0),
         ("initialization", "zero"),
-    ):
-        settings = {"n_topics": 2, "n_words": 3, name: wrong}
-        with pytest.raises(ValueError, match=name):
-            BatchLDA(**settings)
+    ],
+)
+def test_refuses_settings_out_of_range(name, wrong):
+    settings = {"n_topics": 2, "n_words": 3, name: wrong}
+    with pytest.raises(ValueError, match=name):
+        BatchLDA(**settings)
 
 
 @pytest.mark.parametrize(

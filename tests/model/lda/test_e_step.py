@@ -25,8 +25,8 @@ from wikitopics.model.options import LARGEST_PRIOR
 
 
 def log_evidence(documents, K, W, alpha, eta):
-    """log p(words), every assignment of topics to words enumerated; theta and beta integrated
-    out."""
+    """log p(words), where every assignment of topics to words is enumerated, and theta and beta are
+    integrated out."""
 
     def log_polya(counts, prior):
         total = prior * len(counts)
@@ -55,9 +55,9 @@ def log_evidence(documents, K, W, alpha, eta):
 def test_the_elbo_is_below_the_log_evidence(documents, alpha, eta):
     evidence = log_evidence(documents, 2, 3, alpha, eta)
     for seed in range(3):
-        m = BatchLDA(2, 3, alpha=alpha, eta=eta, seed=seed).fit(batch_of(documents))
-        assert m.elbo[-1] <= evidence
-        assert m.elbo[-1] > evidence - 6
+        model = BatchLDA(2, 3, alpha=alpha, eta=eta, seed=seed).fit(batch_of(documents))
+        last = model.elbo[-1]
+        assert evidence - 6 < last <= evidence
 
 
 ONE = Threads(1)
@@ -103,7 +103,9 @@ def test_slopes_vanish_where_a_document_converged(documents):
         for k in range(5):
             h = np.zeros(5)
             h[k] = 1e-4 * gamma[k]
-            slope = (elbo(ids, counts, gamma + h) - elbo(ids, counts, gamma - h)) / 2e-4
+            after = elbo(ids, counts, gamma + h)
+            before = elbo(ids, counts, gamma - h)
+            slope = (after - before) / 2e-4  # in log gamma
             assert slope == pytest.approx(0, abs=1e-4)
 
 
@@ -118,13 +120,13 @@ def test_slopes_in_lambda_vanish_after_a_whole_step(documents):
     lambda_ = topics.lambda_()
 
     def elbo(lambda_):
-        # The terms that hold lambda: sum n phi E[log beta], and the topics' own.
+        """The terms with lambda: sum n phi E[log beta], and the topics' own."""
         return np.sum(statistics * Elog_dirichlet(lambda_)) + topics_elbo(lambda_, eta)
 
     for k, w in [(0, 0), (1, 7), (4, 29), (2, 15)]:
         h = np.zeros_like(lambda_)
         h[k, w] = 1e-4 * lambda_[k, w]
-        slope = (elbo(lambda_ + h) - elbo(lambda_ - h)) / 2e-4
+        slope = (elbo(lambda_ + h) - elbo(lambda_ - h)) / 2e-4  # in log lambda
         assert slope == pytest.approx(0, abs=1e-4)
 
 
@@ -164,19 +166,21 @@ def test_learnt_alpha_and_eta_raise_the_bound():
     assert bound_of(learnt) > bound_of(fixed)
 
 
-def bound(alpha, mean_Elog):
+def bound(alpha, mean_Elog_theta):
     """Mean over documents of E[log p(theta | alpha)]."""
-    return gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ mean_Elog
+    return gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ mean_Elog_theta
 
 
 def test_the_step_solves_the_newton_equation():
     alpha = np.array([0.3, 0.8, 1.5])
-    mean_Elog = np.array([-2.0, -1.5, -0.9])
+    mean_Elog_theta = np.array([-2.0, -1.5, -0.9])
     h = 1e-4
     steps = h * np.eye(3)
 
     def slope(along, at):
-        return (bound(at + along, mean_Elog) - bound(at - along, mean_Elog)) / (2 * h)
+        after = bound(at + along, mean_Elog_theta)
+        before = bound(at - along, mean_Elog_theta)
+        return (after - before) / (2 * h)
 
     def curvature(one, other):
         return (slope(one, alpha + other) - slope(one, alpha - other)) / (2 * h)
@@ -184,12 +188,17 @@ def test_the_step_solves_the_newton_equation():
     gradient = np.array([slope(step, alpha) for step in steps])
     hessian = np.array([[curvature(one, other) for one in steps] for other in steps])
     expected = np.linalg.solve(hessian, gradient)
-    np.testing.assert_allclose(alpha_step(alpha, 7, 7 * mean_Elog), expected, rtol=1e-4)
+    found = alpha_step(alpha, 7, 7 * mean_Elog_theta)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
 def test_a_symmetric_step_is_that_of_the_vector_and_one_topic_has_none():
-    vector = alpha_step(np.full(6, 0.3), 4, 4 * np.full(6, -2.5))
-    assert eta_step(0.3, 4, 6, 4 * 6 * -2.5) == pytest.approx(vector[0])
+    W = 6
+    n_topics = 4
+    Elog = -2.5
+    of_vector = alpha_step(np.full(W, 0.3), n_topics, n_topics * np.full(W, Elog))
+    of_number = eta_step(0.3, n_topics, W, n_topics * W * Elog)
+    assert of_number == pytest.approx(of_vector[0])
     assert alpha_step(np.array([0.3]), 7, np.array([0.0])) == 0
 
 

@@ -31,12 +31,14 @@ def make(**options):
 def test_float64_steps_are_the_papers(documents, initialization, alpha, eta):
     model = make(alpha=alpha, eta=eta, dtype="float64", initialization=initialization)
     expected = model.lambda_
-    for t, batch in enumerate([documents[:10], documents[10:11], documents[11:], documents]):
-        gamma, _ = e_step(batch, expected, np.full(5, alpha))
-        expected = learn(expected, batch, (1 + t) ** -0.7, 1000, np.full(5, alpha), eta)
-        np.testing.assert_allclose(
-            model.learn(batch), gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-6
-        )
+    alphas = np.full(5, alpha)
+    batches = [documents[:10], documents[10:11], documents[11:], documents]
+    for t, batch in enumerate(batches):
+        rho = (1 + t) ** -0.7
+        gamma, _ = e_step(batch, expected, alphas)
+        expected = learn(expected, batch, rho, 1000, alphas, eta)
+        theta = gamma / gamma.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(model.learn(batch), theta, rtol=1e-6)
         np.testing.assert_allclose(model.lambda_, expected, rtol=1e-10)
 
 
@@ -51,40 +53,47 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     mass = (lambda_ - eta).sum(axis=0)
     batch = documents[10:]
     # Schedules count documents of 100 words.
+    n_documents = SETTINGS["n_documents"]
     seen = documents[:10].n_tokens / 100
     amount = batch.n_tokens / 100
-    in_all = 1000 * documents.n_tokens / 100 / documents.D
+    in_all = n_documents * documents.n_tokens / 100 / documents.D
+    # They are read in the middle of the minibatch.
     middle = seen + amount / 2
-    first = 1.3 / np.sqrt(5) * in_all / 1000
-    alpha = np.full(5, first * (0.005 / first) ** (middle / (0.3 * in_all)))
-    power = 0.4 * (1 - middle / (2 / 3 * in_all))
-    factors = (mass / mass.mean()) ** -power
+    annealed = middle / (0.3 * in_all)
+    first_alpha = 1.3 / np.sqrt(5) * in_all / n_documents
+    last_alpha = 0.005
+    alpha = np.full(5, first_alpha * (last_alpha / first_alpha) ** annealed)
+    balanced = middle / (2 / 3 * in_all)
+    factors = (mass / mass.mean()) ** -(0.4 * (1 - balanced))
+    N_phi = lambda_ - eta
+    steps = (1, 1, 0.7)
     N_theta, statistics = scvb0.local_step(
         batch,
-        lambda_ - eta,
+        N_phi,
         mass,
         alpha,
         eta,
-        (1, 1, 0.7),
-        3,
-        factors,
+        steps,
+        passes=3,
+        factors=factors,
     )
     theta = model.learn(batch)
     horizon = max(0.3 * in_all, 450) + 0.75 * seen
     rho = 1 - np.exp(-amount / horizon)
     assert model.rho == pytest.approx(rho)
-    prior = model.eta * 1e5 / 1000 * (1 + 300 / 1000)
-    expected = (1 - rho) * lambda_ + rho * (prior + 1e6 / batch.D * statistics)
-    np.testing.assert_allclose(model.lambda_.T, expected, rtol=1e-9)
+    raised_eta = model.eta * 1e5 / n_documents * (1 + 300 / n_documents)
+    learnt = raised_eta + 1e6 / batch.D * statistics
+    np.testing.assert_allclose(model.lambda_.T, (1 - rho) * lambda_ + rho * learnt, rtol=1e-9)
     gamma = N_theta + model.alpha
     np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-5)
 
 
-@pytest.mark.parametrize(("words", "learnt"), [(4, True), (1, False)])
-def test_few_words_for_each_topic_are_not_halved(documents, words, learnt):
+@pytest.mark.parametrize(("words_a_topic", "learnt"), [(4, True), (1, False)])
+def test_few_words_for_each_topic_are_not_halved(documents, words_a_topic, learnt):
     """There the collapsed E-step stays, in which alpha is not learnt."""
-    topics = documents.n_tokens // documents.D // words
-    model = make(n_topics=topics, warm_start=True, tau0=None, kappa=None)
+    words_a_document = documents.n_tokens // documents.D
+    n_topics = words_a_document // words_a_topic
+    model = make(n_topics=n_topics, warm_start=True, tau0=None, kappa=None)
     model.recipe = replace(model.recipe, collapsed_share=0.0)
     before = model.alpha
     model.learn(documents)
@@ -115,7 +124,8 @@ def test_bound_perplexity_is_the_oracles(documents):
     for d in range(documents.D):
         ids, counts = words_of(documents, d)
         if len(ids):
-            gamma, phi = e_step_document(ids, counts, Elog_beta, model.alpha, 3e-3, 100)
+            limits = (model.tolerance, model.max_iterations)
+            gamma, phi = e_step_document(ids, counts, Elog_beta, model.alpha, *limits)
             elbo += document_elbo(ids, counts, gamma, phi, Elog_beta, model.alpha)
     expected = np.exp(-elbo / documents.n_tokens)
     assert model.bound_perplexity(documents) == pytest.approx(expected, rel=1e-10)
@@ -126,8 +136,8 @@ def test_who_gives_both_tau0_and_kappa_gets_the_papers_algorithm(documents):
     paper = OnlineLDA(**priors, warm_start=False, tau0=3.0, kappa=0.7)
     both = OnlineLDA(**priors, tau0=3.0, kappa=0.7)
     one = OnlineLDA(**priors, kappa=0.7)
-    for m in (paper, both, one):
-        m.learn(documents)
+    for model in (paper, both, one):
+        model.learn(documents)
     np.testing.assert_array_equal(paper.lambda_, both.lambda_)
     assert both.rho == pytest.approx(3.0**-0.7)
     assert one.rho == pytest.approx(64.0**-0.7)
@@ -142,13 +152,13 @@ def test_planted_topics_are_found():
     found = []
     for seed in range(8):
         batch, beta = planted(1500, seed=seed, n_topics=6, n_words=60)
-        m = OnlineLDA(6, 60, 1500, seed=seed)
+        model = OnlineLDA(6, 60, 1500, seed=seed)
         start = 0
         while start < batch.D:
             stop = start + max(64, start // 4)
-            m.learn(batch[start:stop])
+            model.learn(batch[start:stop])
             start = stop
-        near = distances(m.topics(), beta) < 0.3
+        near = distances(model.topics(), beta) < 0.3
         found.append(near.sum())
     # One pass from small minibatches may merge two topics now and then, no more.
     assert min(found) >= 4
@@ -159,23 +169,25 @@ def test_planted_topics_are_found():
 def test_a_few_documents_are_better_than_none(n_documents):
     W = 4000
     frequency = 1 / np.arange(10, W + 10)
-    words = np.random.default_rng(0).choice(
-        W, (n_documents + 100, 80), p=frequency / frequency.sum()
-    )
-    batch = Minibatch(np.arange(len(words) + 1) * 80, words.ravel(), np.ones(words.size, int))
-    m = read(OnlineLDA(3, W, n_documents), batch[:n_documents], size=64)
-    assert document_completion(m, batch[n_documents:]) > -np.log(W)
+    length = 80
+    n_held_out = 100
+    D = n_documents + n_held_out
+    random = np.random.default_rng(0)
+    words = random.choice(W, D * length, p=frequency / frequency.sum())
+    batch = Minibatch(np.arange(D + 1) * length, words, np.ones(len(words), int))
+    model = read(OnlineLDA(3, W, n_documents), batch[:n_documents], size=64)
+    assert document_completion(model, batch[n_documents:]) > -np.log(W)
 
 
 def test_words_that_no_topic_likes():
-    m = OnlineLDA(4, 1000, 1e6, warm_start=False, eta=1e-3, alpha=0.01, tau0=0.0)
+    model = OnlineLDA(4, 1000, 1e6, warm_start=False, eta=1e-3, alpha=0.01, tau0=0.0)
     for start in range(5):
-        m.learn(Minibatch([0, 3], [start, 2, 3], [2, 1, 1]))
+        model.learn(Minibatch([0, 3], [start, 2, 3], [2, 1, 1]))
     strange = Minibatch([0, 2, 4], [998, 999, 2, 997], [5, 1, 1, 40])
-    np.testing.assert_allclose(m.infer(strange).sum(axis=1), 1, rtol=1e-4)
-    m.learn(strange)
-    assert np.isfinite(m.topics()).all()
-    assert m.topics()[:, 997].max() > 0.1
+    np.testing.assert_allclose(model.infer(strange).sum(axis=1), 1, rtol=1e-4)
+    model.learn(strange)
+    assert np.isfinite(model.topics()).all()
+    assert model.topics()[:, 997].max() > 0.1
 
 
 def test_the_first_words_weigh_the_same_after_documents_without_words():
@@ -183,8 +195,8 @@ def test_the_first_words_weigh_the_same_after_documents_without_words():
     at_once = OnlineLDA(4, 40, 1000)
     later = OnlineLDA(4, 40, 1000)
     later.learn(Minibatch([0, 0], [], []))
-    for m in (at_once, later):
-        m.learn(batch)
+    for model in (at_once, later):
+        model.learn(batch)
     np.testing.assert_allclose(
         later.topic_weights().sum(), at_once.topic_weights().sum(), rtol=0.05
     )

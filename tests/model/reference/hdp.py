@@ -29,15 +29,16 @@ def Elog_sticks(sticks: Array) -> Array:
     """E[log sigma_i] for Beta parameters (T-1, 2), [SVI13] figure 8; the last of T takes the
     rest."""
     T = len(sticks) + 1
-    psi_sum = psi(sticks.sum(axis=1))
-    Elog_v = np.append(psi(sticks[:, 0]) - psi_sum, 0.0)
-    Elog_not_v = psi(sticks[:, 1]) - psi_sum
+    a, b = sticks.T
+    Elog_v = np.append(psi(a) - psi(a + b), 0.0)
+    Elog_not_v = psi(b) - psi(a + b)
     return np.array([Elog_v[i] + sum(Elog_not_v[:i]) for i in range(T)])
 
 
 def expected_sticks(sticks: Array) -> Array:
     """E[sigma_i] for Beta parameters (T-1, 2), which sum to 1."""
-    v = np.append(sticks[:, 0] / sticks.sum(axis=1), 1.0)
+    a, b = sticks.T
+    v = np.append(a / (a + b), 1.0)
     return np.array([v[i] * np.prod(1 - v[:i]) for i in range(len(v))])
 
 
@@ -69,14 +70,16 @@ def figure_9(
 ) -> tuple[Array, Array]:
     """Lines 5 to 10 for a document, Elog_beta (K, n) of its words: phi, zeta."""
     Elog_sigma = Elog_sticks(sticks)
-    zeta = normalised(np.tile(Elog_beta @ counts, (T, 1)))
-    phi = normalised((zeta @ Elog_beta).T)
+    zeta = normalised(np.tile(Elog_beta @ counts, (T, 1)))  # line 5
+    phi = normalised((zeta @ Elog_beta).T)  # line 6
     for _ in range(iterations):
-        last = counts @ phi
-        gamma = document_gamma(last, alpha)
-        zeta = normalised(Elog_sigma + (counts[:, None] * phi).T @ Elog_beta.T)
-        phi = normalised(Elog_sticks(gamma) + (zeta @ Elog_beta).T)
-        if np.abs(counts @ phi - last).sum() <= tolerance * counts.sum():
+        words = counts @ phi
+        gamma = document_gamma(words, alpha)  # line 8
+        at_tables = counts[:, None] * phi
+        zeta = normalised(Elog_sigma + at_tables.T @ Elog_beta.T)
+        phi = normalised(Elog_sticks(gamma) + (zeta @ Elog_beta).T)  # line 9
+        change = np.abs(counts @ phi - words).sum()
+        if change <= tolerance * counts.sum():
             break
     return phi, zeta
 
@@ -92,8 +95,9 @@ def document_bound(
 ) -> float:
     """[W11] L_j without the corpus terms, every term as written, gamma at its optimum given phi."""
     words = counts @ phi
-    of_all_tables = np.append(words, np.zeros(T - len(words)))
-    gamma = document_gamma(of_all_tables, alpha)[: len(words)]
+    n_tables = len(words)
+    words_of_all = np.append(words, np.zeros(T - n_tables))
+    gamma = document_gamma(words_of_all, alpha)[:n_tables]
     Elog_pi = Elog_sticks(gamma)
     bound = 0.0
     for j in range(len(counts)):
@@ -107,8 +111,9 @@ def document_bound(
     for gamma1, gamma2 in gamma:
         Elog_v = psi(gamma1) - psi(gamma1 + gamma2)
         Elog_not_v = psi(gamma2) - psi(gamma1 + gamma2)
-        bound += np.log(alpha) + (alpha - 1) * Elog_not_v
-        bound -= (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v - betaln(gamma1, gamma2)
+        prior = np.log(alpha) + (alpha - 1) * Elog_not_v
+        posterior = (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v - betaln(gamma1, gamma2)
+        bound += prior - posterior
     return float(bound)
 
 

@@ -101,7 +101,8 @@ def learn(
 ) -> Array:
     """[H10] algorithm 2, one minibatch: the new lambda."""
     _, statistics = e_step(batch, lambda_, alpha)
-    learnt: Array = (1 - rho) * lambda_ + rho * (eta + D / batch.D * statistics)
+    of_batch = eta + D / batch.D * statistics
+    learnt: Array = (1 - rho) * lambda_ + rho * of_batch
     return learnt
 
 
@@ -118,17 +119,17 @@ def document_elbo(
     with np.errstate(divide="ignore", invalid="ignore"):
         phi_log_phi = np.where(phi > 0, phi * np.log(phi), 0.0)
     Elog_words = Elog_theta + Elog_beta[:, ids].T
-    elbo = np.sum(counts[:, None] * (phi * Elog_words - phi_log_phi))
-    elbo += gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ Elog_theta
-    elbo -= gammaln(gamma.sum()) - gammaln(gamma).sum() + (gamma - 1) @ Elog_theta
-    return float(elbo)
+    of_words = np.sum(counts[:, None] * (phi * Elog_words - phi_log_phi))
+    prior = gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ Elog_theta
+    posterior = gammaln(gamma.sum()) - gammaln(gamma).sum() + (gamma - 1) @ Elog_theta
+    return float(of_words + prior - posterior)
 
 
 def topics_elbo(lambda_: Array, eta: float) -> float:
     """E[log p(beta | eta)] - E[log q(beta | lambda)], [H10] eq. 4, nats."""
     K, W = lambda_.shape
     Elog_beta = Elog_dirichlet(lambda_)
-    elbo = K * (gammaln(W * eta) - W * gammaln(eta)) + np.sum((eta - 1) * Elog_beta)
-    elbo -= np.sum(gammaln(lambda_.sum(axis=1)))
-    elbo += np.sum(gammaln(lambda_)) - np.sum((lambda_ - 1) * Elog_beta)
-    return float(elbo)
+    prior = K * (gammaln(W * eta) - W * gammaln(eta)) + np.sum((eta - 1) * Elog_beta)
+    posterior = np.sum(gammaln(lambda_.sum(axis=1))) - np.sum(gammaln(lambda_))
+    posterior += np.sum((lambda_ - 1) * Elog_beta)
+    return float(prior - posterior)

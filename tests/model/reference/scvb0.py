@@ -38,7 +38,9 @@ def gamma_of(
     factors: Array | float,
 ) -> Array:
     """[F13] eq. 5, for a document's N_theta (K,)."""
-    gamma = (N_phi[w] + eta) / (N_Z + len(N_phi) * eta) * factors * (N_theta + alpha)
+    W = len(N_phi)
+    beta = (N_phi[w] + eta) / (N_Z + W * eta)
+    gamma = beta * factors * (N_theta + alpha)
     normalised: Array = gamma / gamma.sum()
     return normalised
 
@@ -53,20 +55,23 @@ def local_step(
     passes: int,
     factors: Array | float = 1.0,
 ) -> tuple[Array, Array]:
-    """N_theta (D, K) after `passes` over each document's distinct words, and the sum of the last m
-    gamma."""
-    N_theta = np.array([length * alpha / alpha.sum() for length in batch.lengths()])
+    """N_theta (D, K) after `passes` over each document's distinct words, and the sum of m gamma over
+    the last pass."""
+    lengths = batch.lengths()
+    N_theta = lengths[:, None] * (alpha / alpha.sum())
     statistics = np.zeros_like(N_phi)
-    for d, length in enumerate(batch.lengths()):
+    for d in range(batch.D):
         entries = slice(batch.indptr[d], batch.indptr[d + 1])
-        words = list(zip(batch.word_ids[entries], batch.counts[entries], strict=True))
-        for t, (w, m) in enumerate(words * passes, 1):
-            gamma = gamma_of(w, N_phi, N_Z, N_theta[d], alpha, eta, factors)
-            step = rho(*steps, t)
-            for _ in range(m):  # eq. 6, once for each repetition: eq. 9 is its closed form
-                N_theta[d] = (1 - step) * N_theta[d] + step * length * gamma
-            if t > len(words) * (passes - 1):
-                statistics[w] += m * gamma
+        t = 0
+        for number in range(passes):
+            for w, m in zip(batch.word_ids[entries], batch.counts[entries], strict=True):
+                t += 1
+                gamma = gamma_of(w, N_phi, N_Z, N_theta[d], alpha, eta, factors)
+                step = rho(*steps, t)
+                for _ in range(m):  # eq. 6, once for each repetition: eq. 9 is its closed form
+                    N_theta[d] = (1 - step) * N_theta[d] + step * lengths[d] * gamma
+                if number == passes - 1:
+                    statistics[w] += m * gamma
     return N_theta, statistics
 
 

@@ -13,8 +13,8 @@ def make(**options):
 
 
 def counts_of(model):
-    """N_phi and N_Z: how often each word is expected to have each topic in the corpus, and the
-    sums."""
+    """N_phi, how often each word is expected to have each topic in the corpus, and N_Z, its sums
+    over the words."""
     state = model.state()
     return state["scale"] * state["lambda_hat"], state["scale"] * state["total_hat"]
 
@@ -31,16 +31,23 @@ def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
         warm_start=False,
     )
     N_phi, N_Z = counts_of(model)
-    for t, batch in enumerate(
-        [documents[:10], documents[10:11], documents[11:], documents], start=1
-    ):
+    batches = [documents[:10], documents[10:11], documents[11:], documents]
+    for t, batch in enumerate(batches, start=1):
         step = 10 * (1000 + t) ** -0.9
-        settings = np.full(5, alpha), eta, 15_000, step, (1, 10, 0.9), burn_in
-        N_theta, N_phi, N_Z = oracle.learn(batch, N_phi, N_Z, *settings)
-        theta = N_theta + alpha
-        np.testing.assert_allclose(
-            model.learn(batch), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6
+        N_theta, N_phi, N_Z = oracle.learn(
+            batch,
+            N_phi,
+            N_Z,
+            np.full(5, alpha),
+            eta,
+            C=15_000,
+            step=step,
+            steps=(1, 10, 0.9),
+            burn_in=burn_in,
         )
+        theta = N_theta + alpha
+        theta /= theta.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(model.learn(batch), theta, rtol=1e-6)
         assert model.rho == step
         for found, expected in zip(counts_of(model), (N_phi, N_Z), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-10)
@@ -60,14 +67,13 @@ def test_inference_is_passes_over_the_document(documents):
         topics,
         topics.sum(axis=0),
         model.alpha,
-        0.0,
-        (1, 1, 0.7),
-        3,
+        eta=0.0,
+        steps=(1, 1, 0.7),
+        passes=3,
     )
     theta = N_theta + 0.1
-    np.testing.assert_allclose(
-        model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-6
-    )
+    theta /= theta.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.infer(documents), theta, rtol=1e-6)
 
 
 def test_words_of_the_corpus_are_estimated_from_the_documents_seen(documents):
@@ -85,20 +91,24 @@ def test_warm_start_anneals_alpha_and_balances_topics(documents):
     assert model.alpha == pytest.approx(np.full(5, 0.02)), "a fifth of the corpus is over"
     early = make(alpha=0.02, n_documents=480, n_tokens=7000, kappa=0.7, dtype="float64")
     early.learn(documents)
-    start = 1.3 / np.sqrt(5) * documents.n_tokens / 24 / 100  # by the length of a mean document
-    assert early.alpha == pytest.approx(np.full(5, start * (0.02 / start) ** (24 / 96)))
+    mean_length = documents.n_tokens / 24
+    first = 1.3 / np.sqrt(5) * mean_length / 100
+    annealed = 24 / (0.2 * 480)
+    assert early.alpha == pytest.approx(np.full(5, first * (0.02 / first) ** annealed))
     N_phi, N_Z = counts_of(early)
-    factors = (N_Z / N_Z.mean()) ** (-0.3 * (1 - 24 / 320))
-    steps = 3**-0.7, (1, 1, 0.7), 2  # passes before the last: one more than later on
+    balanced = 24 / (2 / 3 * 480)
+    factors = (N_Z / N_Z.mean()) ** (-0.3 * (1 - balanced))
     _, expected, _ = oracle.learn(
         documents,
         N_phi,
         N_Z,
         early.alpha,
         early.eta,
-        7000,
-        *steps,
-        factors,
+        C=7000,
+        step=3**-0.7,
+        steps=(1, 1, 0.7),
+        burn_in=2,  # one more than later on
+        factors=factors,
     )
     early.learn(documents)
     N_phi, _ = counts_of(early)
@@ -123,11 +133,11 @@ def test_steps_follow_the_words_seen_however_they_are_divided():
     whole = make(n_documents=1e6)
     halves = make(n_documents=1e6)
     whole.learn(batch)
-    left = 1.0
+    kept = 1.0
     for half in (batch[:200], batch[200:]):
         halves.learn(half)
-        left *= 1 - halves.rho
-    assert 1 - whole.rho == pytest.approx(left, rel=0.01)
+        kept *= 1 - halves.rho
+    assert 1 - whole.rho == pytest.approx(kept, rel=0.01)
     for _ in range(50):
         whole.learn(batch)
     assert whole.rho == pytest.approx(1 / (0.6 * 50), rel=0.7)
@@ -135,7 +145,9 @@ def test_steps_follow_the_words_seen_however_they_are_divided():
 
 def test_a_word_no_topic_likes_and_long_documents_stay_finite():
     model = SCVB0(n_topics=3, n_words=20_000, n_documents=1e9, alpha=1e-6, eta=1e-6, n_tokens=1e12)
-    long = Minibatch([0, 10_000], np.arange(10_000), np.r_[np.full(9_999, 3), 2_000_000_000])
+    counts = np.full(10_000, 3)
+    counts[-1] = 2_000_000_000
+    long = Minibatch([0, 10_000], np.arange(10_000), counts)
     model.learn(long)
     model.learn(Minibatch([0, 1, 1], [19_999], [1]))
     assert np.all(np.isfinite(model.topics()))
