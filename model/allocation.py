@@ -108,8 +108,8 @@ class LambdaModel(OnlineModel):
 
     @property
     def _apart(self) -> float:
-        """How far topics are decorrelated where they are read: little at first, which would only
-        harm topics that have not separated yet, and less if texts are short."""
+        """How far topics are decorrelated where they are read: little at first, since it only harms
+        topics that have not separated yet, and less if texts are short."""
         grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
         return grown * (1 - self._mixed)
 
@@ -146,7 +146,8 @@ class LambdaModel(OnlineModel):
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> Floats:
         """(U, K) expected topics of some words only, one row per word; raises ValueError for an id
         out of range."""
-        if len(word_ids) and not 0 <= word_ids.min() <= word_ids.max() < self._topics.n_words:
+        out_of_range = (word_ids < 0) | (word_ids >= self._topics.n_words)
+        if out_of_range.any():
             raise ValueError(f"word ids must be from 0 to {self._topics.n_words - 1}")
         padded_rows = self._topics.read_rows(word_ids, self._apart)
         return padded_rows[:, : self._topics.n_topics]

@@ -447,9 +447,10 @@ class OnlineHDP(LambdaModel):
         too_small = self.topic_shares() < self.recipe.least_share(self.n_documents)
         too_small[self._topics.seed_topics] = False
         droppable = too_small & has_words
-        smallest_first = np.argsort(self._words, kind="stable")
+        by_size = np.argsort(self._words, kind="stable")
+        smallest_first = by_size[droppable[by_size]]
         most_dropped = math.ceil(np.count_nonzero(has_words) / 3)
-        dropped = smallest_first[droppable[smallest_first]][:most_dropped]
+        dropped = smallest_first[:most_dropped]
         if len(dropped):
             self._topics.replace(dropped, np.zeros((self.n_words, len(dropped))))
             self._words[dropped] = 0

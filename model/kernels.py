@@ -125,6 +125,10 @@ def _compiled(function: F, **inlining: Any) -> F:
 LANES = 16
 """The number of float32 in a vector register."""
 _F = np.float32
+_MANTISSA_BITS = np.int32(23)
+"""The bits of a float32 after those of its exponent."""
+_ROOT_OF_HALF = np.int32(0x3F3504F3)
+"""The float32 sqrt(1/2), as its bits."""
 
 
 @kernel
@@ -313,9 +317,10 @@ def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
     """out = exp(psi(x)) for the first n of x > 0; float64 to 1e-13, float32 to 2e-5 relative.
 
     In float32 it has no branches, so that it runs on whole vector registers:
-    psi(x) = psi(x + 4) - (1/x + 1/(x+1) + 1/(x+2) + 1/(x+3)), where with q = x (x + 3) the four
-    reciprocals are (2 x + 3) (2 q + 2) / (q (q + 2)), and exp(psi(y + 1/2)) = y + 1/(24 y) -
-    37/(5760 y^3) + O(y^-5). Below the smallest float32 the result is about 1e-37 instead of 0.
+    psi(x) = psi(x + 4) - (1/x + 1/(x+1) + 1/(x+2) + 1/(x+3)), where the sum of the reciprocals is
+    (2 x + 3) (2 q + 2) / (q (q + 2)) with q = x (x + 3). And exp(psi(y + 1/2)) is
+    y + 1/(24 y) - 37/(5760 y^3) + O(y^-5), here with y = x + 7/2. Below the smallest float32 the
+    result is about 1e-37 instead of 0.
     """
     if x.itemsize == 8:
         for i in range(n):
@@ -324,8 +329,8 @@ def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
     for i in range(n):
         v = x[i]
         q = v * (v + _F(3.0))
-        four = (v + v + _F(3.0)) * (q + q + _F(2.0)) / (q * (q + _F(2.0)))
-        p = exp_of(max(-four, _F(-85.0)))
+        reciprocals = (v + v + _F(3.0)) * (q + q + _F(2.0)) / (q * (q + _F(2.0)))
+        p = exp_of(max(-reciprocals, _F(-85.0)))
         y = v + _F(3.5)
         z = _F(1.0) / y
         out[i] = p * (y + z * (_F(1 / 24) - z * z * _F(37 / 5760)))
@@ -346,8 +351,8 @@ def log_first(n: int, x: Floats, out: Floats) -> None:
     bits = out.view(np.int32)
     for j in range(n):
         out[j] = max(x[j], _F(1e-30))
-        e = (bits[j] - np.int32(0x3F3504F3)) >> np.int32(23)  # 0x3F3504F3: the bits of sqrt(1/2)
-        bits[j] -= e << np.int32(23)
+        e = (bits[j] - _ROOT_OF_HALF) >> _MANTISSA_BITS
+        bits[j] -= e << _MANTISSA_BITS  # now out[j] is m
         s = (out[j] - _F(1)) / (out[j] + _F(1))
         q = s * s
         series = _F(1 / 7) + q * _F(1 / 9)

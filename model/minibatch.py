@@ -305,7 +305,8 @@ def _counts(values: ArrayLike) -> Indices | NDArray[np.float32]:
     """As int64 if all are whole, otherwise as float32; ValueError for values that are not
     counts."""
     array = native(values)
-    if array.dtype.kind != "f" or array.ndim != 1 or np.all(array == np.floor(array)):
+    are_floats = array.dtype.kind == "f" and array.ndim == 1
+    if not are_floats or np.all(array == np.floor(array)):
         return _whole("counts", array)
     if not np.all(np.isfinite(array)):
         raise ValueError("counts must be finite")

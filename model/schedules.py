@@ -115,7 +115,8 @@ class Balance:
         `n_documents`, both as the schedules count them."""
         period = min(self.balance_documents, self.balance_share * n_documents)
         mass = topics.total_hat
-        if seen >= period or not self.balance_power or not mass.any():
+        is_over = seen >= period
+        if is_over or self.balance_power == 0 or not mass.any():
             return np.ones(topics.n_topics)
         power = np.full(topics.n_topics, self.balance_power)
         power[topics.seed_topics] = SEEDED_POWER
