@@ -40,8 +40,8 @@ if TYPE_CHECKING:  # `as` marks these names as exported
     from wikitopics.stored import delete as delete
     from wikitopics.stored import open as open
     from wikitopics.stored import sessions as sessions
-    from wikitopics.training import train as train
-    from wikitopics.training import words as words
+    from wikitopics.training.run import train as train
+    from wikitopics.training.words import words as words
     from wikitopics.vocab import ENGLISH_STOP_WORDS as ENGLISH_STOP_WORDS
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
     from wikitopics.vocab import Vocabulary as Vocabulary
@@ -57,7 +57,8 @@ _HOME = {
         "wikitopics.stored": (
             "Area Article Measurement StoredSession Topic TopicThen delete open sessions"
         ),
-        "wikitopics.training": "train words",
+        "wikitopics.training.run": "train",
+        "wikitopics.training.words": "words",
         "wikitopics.vocab": "ENGLISH_STOP_WORDS UnknownVocabulary Vocabulary",
     }.items()
     for name in names.split()

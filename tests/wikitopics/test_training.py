@@ -576,7 +576,7 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
         """The other one begins when the texts are written."""
         return owner(path) if InMemoryTexts.of(path).texts.exists() else None
 
-    monkeypatch.setattr("wikitopics.training.owner", soon)
+    monkeypatch.setattr("wikitopics.training.run.owner", soon)
     path.parent.mkdir()
     says = (
         f"in use by another trainer .pid {os.getpid()}.; watch it with `wikitopics watch --session "

@@ -1,0 +1,1 @@
+"""`wikitopics.train`, by subject; its run is in `run.py`."""

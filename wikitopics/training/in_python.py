@@ -1,0 +1,37 @@
+"""The options behind the parameters of `train`, and messages in terms of the parameters."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from wikitopics.crawler.mediawiki.source import LANG
+from wikitopics.crawler.texts.source import MARKUP, TEXTS
+from wikitopics.option import Option
+from wikitopics.session.escapes import visible
+from wikitopics.session.options import MODEL, PASSES, SEED, SEEDS, SHARED, SOURCE, VOCAB
+
+_TOPICS = next(option for option in SHARED if option.name == "topics")
+OPTIONS: tuple[Option[Any], ...] = (
+    SOURCE,
+    TEXTS,
+    VOCAB,
+    MODEL,
+    _TOPICS,
+    PASSES,
+    SEED,
+    SEEDS,
+    MARKUP,
+)
+_PARAMETERS = {option.flag: option.name for option in (*OPTIONS, LANG)}
+_PARAMETERS |= {VOCAB.flag: "vocabulary", "--session": "session"}
+"""The parameters of `train` by the options of the command line."""
+
+
+def in_python(message: str) -> str:
+    """A message with the parameters of `train` in place of the options of the command line. Names
+    in it cannot act on a terminal."""
+    # A command in backticks keeps its options.
+    return visible(
+        re.sub("`[^`]*`|--[a-z-]+", lambda option: _PARAMETERS.get(option[0], option[0]), message)
+    )

@@ -1,0 +1,68 @@
+"""The progress bar of `train`, in a terminal or a notebook."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from wikitopics.session.errors import SessionError
+from wikitopics.session.escapes import visible
+from wikitopics.session.paths import session_name
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.training.start import chosen_by_size
+from wikitopics.training.in_python import in_python
+
+
+@contextmanager
+def progress_bar(
+    path: Path,
+    documents: int,
+    wanted: bool,
+    requested: Settings | None,
+) -> Iterator[Callable[[], None]]:
+    """Yield a function that looks at the session and shows its progress, if somebody can see it.
+
+    ``requested``: the settings of a new session before its size is known.
+    """
+    if not wanted or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        yield lambda: None
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # in a notebook without widgets, it warns and shows a bar of text
+            from tqdm.auto import tqdm
+    except ImportError:
+        yield lambda: None
+        return
+    name, began = visible(session_name(path)), time.time()
+    with tqdm(desc=name, unit=" texts") as bar:
+
+        def look() -> None:
+            with suppress(SessionError), SessionReader(path) as reader:
+                now = reader.status()
+                if now.committed_at < began:  # this is from before this training
+                    return
+                passes = 1 if now.added else now.passes
+                if bar.total is None:
+                    if requested and (chosen := chosen_by_size(requested, reader.settings())):
+                        # Notebooks show what is on standard error as if it were an error.
+                        bar.write(in_python(chosen), file=sys.stdout)
+                    bar.reset(documents * passes)
+                scores = {
+                    one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity
+                }
+                label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name
+                bar.set_description(label, refresh=False)
+                bar.set_postfix(scores, refresh=False)
+                # Later passes leave out texts that are held out or skipped; the bar counts all in
+                # each.
+                bar.update(round((now.lap or 0) * bar.total) - bar.n)
+
+        yield look

@@ -1,0 +1,95 @@
+"""Whether an existing session fits the arguments of `train`, and whether anything is left to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.texts.files import TextFiles
+from wikitopics.crawler.texts.source import BEFORE, LINES, TEXTS
+from wikitopics.session.control import InMemoryTexts
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.options import SOURCE
+from wikitopics.session.paths import session_name
+from wikitopics.session.records import KNOWN_ID
+from wikitopics.session.request import TrainRequest, check_resumable
+from wikitopics.session.storage.opened import keep_index
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.vocab import Vocabulary
+
+
+def is_finished(
+    path: Path,
+    files: InMemoryTexts,
+    request: TrainRequest,
+    vocabulary: Vocabulary | None,
+    add: bool,
+) -> bool:
+    """Whether nothing is left to do. Raises `SessionError` for a session with other options, or
+    with other texts unless these can be added."""
+    with SessionReader(path) as reader:
+        settings, position, state = (
+            reader.settings(),
+            reader.progress().position,
+            reader.status().state,
+        )
+        counter = None if vocabulary is None else reader.counter()
+        holdings = reader.holdings()
+    takes_more = state == "finished" and settings.source == request[SOURCE]
+    adds, over = add and takes_more, ", or replace=True to start over"
+    other = f"session {session_name(path)} was made from other texts ({holdings}): "
+    other += "pass those again, or another session"
+    other += over + ("; add=True adds these" if takes_more else "")
+    is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
+    if position is None and BEFORE in settings.source_options:
+        # Up to 1.2.0, a session that had just been told of more texts did not know yet what they
+        # were.
+        is_the_same = is_the_same and add
+    if not is_the_same and not adds:
+        raise SessionError(other)
+    try:
+        check_resumable(request, settings, adds=adds)
+    except BadUsage as error:  # the arguments are right, but not those of this session
+        raise SessionError(f"{error}{over}") from None
+    try:
+        if position and is_the_same:
+            TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).mark(
+                position
+            )
+    except BadSource:
+        if not adds:
+            raise SessionError(other) from None
+        is_the_same = False
+    if vocabulary != counter:
+        raise SessionError(
+            "vocabulary: this session counts other words; to resume it, leave out vocabulary and "
+            f"the arguments that choose its words, or give another session{over}"
+        )
+    return state == "finished" and is_the_same
+
+
+def are_numbered(path: Path) -> bool:
+    """Whether the session calls texts with ids by their numbers, as an earlier version did: it can
+    be resumed only with the same titles."""
+    with SessionReader(path) as reader:
+        given = (
+            one.title for one in reader.recent_articles() if one.id not in (None, "", one.title)
+        )
+        return any(re.fullmatch(r"text \d+", title) for title in given)
+
+
+def skipped_by_id(path: Path) -> int:
+    """The number of texts that the session has skipped because it had their ids."""
+    with SessionReader(path) as reader:
+        return reader.progress().skips.get(KNOWN_ID, 0)
+
+
+def store_index(path: Path, index: Mapping[str, object] | None) -> None:
+    """Store an index in the session unless it is there already."""
+    if index is not None:
+        with SessionReader(path) as reader:
+            is_there = reader.index() == (index["name"], index["dtype"])
+        if not is_there:
+            keep_index(path, index)

@@ -1,0 +1,295 @@
+"""`wikitopics.train`: the topics of texts in memory, learnt by a trainer in a separate process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.file_source import silently
+from wikitopics.crawler.page import Markup
+from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.session import control
+from wikitopics.session.control import InMemoryTexts
+from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
+from wikitopics.session.options import ON_END, PASSES, SEED
+from wikitopics.session.records import KNOWN_ID
+from wikitopics.session.request import TrainRequest, new_settings
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.system import acting_later, in_use, owner, owner_pid
+from wikitopics.session.training.vocabulary import file_documents
+from wikitopics.stored import StoredSession, path_of, whole, wrong_type
+from wikitopics.training.in_python import OPTIONS, in_python
+from wikitopics.training.progress import progress_bar
+from wikitopics.training.resuming import are_numbered, is_finished, skipped_by_id, store_index
+from wikitopics.training.texts import kept_index, labels_of, lines_of_texts
+from wikitopics.training.words import (
+    USUAL,
+    given_language,
+    given_recipe,
+    given_seeds,
+    given_vocabulary,
+    given_words,
+    remarks_on_words,
+)
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.vocabulary import VocabularyError, VocabularyRecipe, build_vocabulary
+
+LOOK_SECONDS = 0.3
+"""Seconds between two looks at the session for its progress."""
+_MODELS = "a kind of model or a SPEC, or several"
+
+
+def train(
+    texts: Iterable[str | None],
+    session: str | os.PathLike[str] = "default",
+    *,
+    model: str | Sequence[str] | None = None,
+    topics: int | None = None,
+    passes: int | None = None,
+    vocabulary: Vocabulary | Iterable[str] | str | os.PathLike[str] | None = None,
+    lang: str | None = None,
+    stop_words: Iterable[str] | str | None = "auto",
+    min_df: float | None = None,
+    max_df: float | None = None,
+    min_letters: int = 3,
+    digits: bool = False,
+    phrases: bool = False,
+    seeds: Mapping[str, Iterable[str]] | None = None,
+    titles: Iterable[object] | None = None,
+    ids: Iterable[object] | None = None,
+    seed: int = 0,
+    markup: Markup | None = None,
+    replace: bool = False,
+    add: bool = False,
+    progress: bool = True,
+) -> StoredSession:
+    """Learn the topics of texts, such as a pandas column, and return the session.
+
+    None, NaN and empty texts are skipped and counted, but keep their numbers: a document's
+    `page_id` is its position among the texts, from 1.
+
+    titles, ids: one for each text; without ids, the index of a pandas Series is used. Without
+    titles, a text
+        is called by its id, or "text 727" if it has no id or only the row number that pandas gave
+        it. `proportions(frame=True)` has that index, or ids from a pandas Series or Index, with
+        their type; other ids are text
+    model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
+    topics, passes: None: chosen by the number of texts
+    vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from
+    the texts,
+        according to the next arguments, up to phrases; lang and digits also determine how a list of
+        words is read
+    lang: the code of the texts' language, such as "de"; None: treat them as English
+    stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none;
+    "auto":
+        the English ones if the language is English
+    min_df, max_df: the fewest and the most texts in which a word may occur: a whole number of
+    texts, or a
+        float for a share of them; None: two, and one in 2,500; 0.2, or 0.1 without stop words
+    min_letters: the fewest letters of a word; 2 keeps AI and EU
+    digits: whether words that also have a letter may have digits, such as 5G
+    phrases: whether frequent pairs of words, such as "new york", count as words
+    seeds: words that topics should be about, by name: the first topics are about these and get
+    these names;
+        the others are free
+    markup: "wikitext" or "html", which is removed before words are counted
+    replace: whether an existing session of this name is deleted and begun again; nothing is deleted
+    before
+        the arguments have been checked and the texts read
+    add: whether a finished session learns these texts in addition to its own: once, without those
+    whose ids
+        it already has. Their numbers follow those of the earlier texts
+    progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is
+    installed
+
+    A trainer learns in a separate process, as with `wikitopics train --source texts`. Meanwhile,
+    the texts are in a file beside the session that only you can read. If the session exists and has
+    the same texts and options, training continues; a finished session is returned at once.
+
+    Ctrl+C saves the session, stops the trainer and raises KeyboardInterrupt; the same call resumes
+    later. If this process ends, the trainer still finishes. Two concurrent calls need two sessions.
+
+    Raises ValueError or TypeError for a wrong argument, and `SessionError` if the session has other
+    texts or options, is in use, or cannot be written, or if the trainer fails. Warns of repeated
+    ids, of texts that are short or seem to contain markup, and of an index or ids that can only be
+    kept as text.
+    """
+    if add and replace:
+        raise ValueError("add and replace contradict each other: give one")
+    path = path_of(session)
+    files = InMemoryTexts.of(path)
+    if replace:
+        with suppress(NoSession):
+            control.check_removable(path)
+    request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
+    language = given_language(lang)
+    choice = {"min_df": min_df, "max_df": max_df, "min_letters": min_letters}
+    recipe = given_recipe(language, stop_words, digits=digits, phrases=phrases, **choice)
+    words = given_vocabulary(
+        vocabulary, recipe, VocabularyRecipe.of_language(language, digits=digits)
+    )
+    seeded = {} if seeds is None else given_seeds(seeds)
+    labels = labels_of(texts, ids, None if add else path)
+    index, notes = kept_index(labels, of_ids=ids is not None)
+    # pandas numbers the rows of a table that has no index of its own: such numbers are no titles
+    by_id = ids is not None or (getattr(labels, "start", 0), getattr(labels, "step", 0)) != (0, 1)
+    if ids is None and labels is not None:
+        ids = map(str, labels)  # one that is missing is a label, too
+    arguments = {"texts": texts, "titles": titles, "ids": ids}
+    if (trainer := owner(path)) is not None:
+        raise in_use(path, trainer.pid)
+    with files.held() as descriptor:
+        with _attended(path, files, descriptor) as started:
+            if words is not None:
+                request = request.giving(vocab=files.write(files.words, words.lines))
+            if seeded:
+                request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
+            is_new = replace or not os.path.exists(
+                path
+            )  # also a name that is too long: refused below
+            settings = new_settings(request, request.kind())[0]  # raises for what is wrong with it
+            by_id = by_id and (is_new or not are_numbered(path))
+            documents = lines_of_texts(arguments, notes.append, noticed=markup is None, by_id=by_id)
+            number = files.write_texts(descriptor, documents)
+            proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
+            if words is None and (is_new or lang is not None or recipe != USUAL):
+                words = build_vocabulary(filter(None, proses()), recipe).vocabulary
+                request = request.giving(vocab=files.write(files.words, words.lines))
+            if is_new and words is not None:
+                sizes = (int(words.count(text)[1].sum()) for text in proses())
+                notes += remarks_on_words(words, seeded, sizes, number if replace else None)
+            for note in notes:
+                warnings.warn(in_python(note), stacklevel=2)
+            if not is_new:
+                is_done = is_finished(path, files, request, words, add)
+                if not add:  # the index of the first texts is kept
+                    store_index(path, index)
+                if is_done:
+                    return StoredSession(path)
+            if replace:
+                with suppress(NoSession):
+                    control.remove(path, texts=False)
+            known = 0 if is_new else skipped_by_id(path)
+            command = ["train", "--session", str(path), *_arguments(request, files)]
+            with acting_later():  # during a start, no process is known yet that could be ended
+                started.append(control.start_trainer(path, command, [descriptor]))
+            with progress_bar(path, number, progress, settings if is_new else None) as look:
+                code = None
+                while code is None:
+                    with acting_later() as signals:
+                        code = signals.wait(started[0], LOOK_SECONDS)
+                        if is_new and os.path.exists(path):
+                            store_index(path, index)
+                            is_new = False
+                        look()
+        _check_ended(path, code)
+        for remark in _remarks(path, number, known):
+            warnings.warn(remark, stacklevel=2)
+    return StoredSession(path)
+
+
+@contextmanager
+def _attended(
+    path: Path, files: InMemoryTexts, held: int
+) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Yield a list for the trainer that is started in the block: Ctrl+C stops it, and the files are
+    removed at the end unless it still reads them.
+
+    Errors in the block are told in terms of the parameters of `train`, as ValueError or
+    `SessionError`.
+    """
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        yield started
+    except KeyboardInterrupt:
+        with acting_later() as signals:
+            for process in started:
+                process.terminate()
+                signals.wait(process, control.STOP_SECONDS)
+            control.forget(path)
+        raise
+    except (BadUsage, VocabularyError) as error:
+        raise ValueError(in_python(str(error))) from None
+    except (BadSource, SessionError) as error:
+        raise SessionError(in_python(str(error))) from None
+    finally:
+        with acting_later():
+            if all(process.poll() is not None for process in started) and owner(path) is None:
+                files.remove(held)
+
+
+def _check_ended(path: Path, code: int) -> None:
+    """Raise ValueError or `SessionError` unless the trainer has ended as it should."""
+    if code == SessionInUse.exit_code:  # its log may be the other one's
+        raise in_use(path, owner_pid(path) or 0)
+    if code:
+        message = control.last_words(path)
+        control.forget(path)
+        if message and code == BadUsage.exit_code:
+            raise ValueError(in_python(message))
+        raise SessionError(
+            in_python(message if message and code > 0 else f"the trainer was {control.death(code)}")
+        )
+
+
+def _remarks(path: Path, number: int, known: int) -> Iterator[str]:
+    """Remarks for the user on a session that was given this many texts; ``known``: how many texts
+    it had skipped before because it had their ids."""
+    with SessionReader(path) as reader:
+        now = reader.status()
+    if known := now.skips.get(KNOWN_ID, 0) - known:
+        yield (
+            f"{known:,} of {number:,} texts are skipped, because the session already has their ids"
+        )
+    if now.state != "finished":
+        yield f"the trainer was stopped after {now.documents:,} documents; the same call resumes it"
+
+
+def _request(
+    files: InMemoryTexts,
+    model: object,
+    markup: Markup | None,
+    **numbers: int | None,
+) -> TrainRequest:
+    """The request to the trainer; ``numbers``: topics, passes and seed.
+
+    Raises ValueError or TypeError for a value that its option does not take.
+    """
+    models: tuple[object, ...] = ()
+    if model is not None:
+        models = (model,) if isinstance(model, str) else tuple(given_words("model", _MODELS, model))
+        if not models:
+            raise wrong_type("model", _MODELS, model)
+    topics, passes, seed = (
+        None if one is None else whole(name, one) for name, one in numbers.items()
+    )
+    return TrainRequest(
+        source="texts",
+        texts=(str(files.texts),),
+        model=models,
+        topics=None if topics is None else str(topics),
+        passes=None if passes is None else PASSES.convert(passes),
+        seed=SEED.convert(seed),
+        markup=MARKUP.convert(markup),
+    )
+
+
+def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
+    """The words of the command line. The trainer, too, removes the files at its end, unless they
+    are another trainer's."""
+    for option in OPTIONS:
+        if option in request:
+            value = request[option]
+            yield from (
+                f"{option.flag}={one}" for one in (value if isinstance(value, tuple) else (value,))
+            )
+    remove = shlex.join(["rm", "-f", "--", *map(str, files)])
+    yield f'{ON_END.flag}=[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ] || {remove}'

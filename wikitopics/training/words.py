@@ -1,0 +1,158 @@
+"""The words that `train` counts: the vocabulary, recipe and seeds that its arguments mean."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain, islice
+from typing import Any
+
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.mediawiki.source import language_of_texts
+from wikitopics.crawler.source import default_held_out
+from wikitopics.session.request import load_vocabulary
+from wikitopics.session.seeds import ids_of, parsed, unknown_words
+from wikitopics.session.training.blocks import FIRST_TEXTS, short_texts
+from wikitopics.session.training.start import LEAST
+from wikitopics.stored import cell, whole, wrong_type
+from wikitopics.training.in_python import in_python
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.vocabulary import (
+    STOP_WORDS,
+    VocabularyError,
+    VocabularyRecipe,
+    document_limit,
+)
+
+USUAL = VocabularyRecipe.of_language(None)
+
+
+def given_language(lang: object) -> str | None:
+    """The language meant by an argument of `train`. Raises ValueError or TypeError."""
+    if not isinstance(lang, str | None):
+        raise wrong_type("lang", "the code of a language", lang)
+    try:
+        return language_of_texts(lang)
+    except BadSource as error:
+        raise ValueError(in_python(str(error))) from None
+
+
+def words(lang: str) -> Callable[[str], list[str]]:
+    """A function that splits texts in the language of this code, such as "ja", into all its words,
+    in order: ``CountVectorizer(analyzer=words("ja"))``.
+
+    Raises ValueError for anything but a code, and for a language whose words cannot be separated
+    here.
+    """
+    return Rule.of_language(given_language(lang) or "").split
+
+
+def given_recipe(language: str | None, stop_words: object, **choice: Any) -> VocabularyRecipe:
+    """How the arguments of `train` choose words; ``choice``: those that a recipe has under the same
+    names.
+
+    Raises ValueError or TypeError.
+    """
+    if not isinstance(stop_words, str):
+        given = () if stop_words is None else stop_words
+        words: Collection[str] | None = given_words("stop_words", "words", given)
+    elif stop_words in ("auto", *STOP_WORDS):
+        words = STOP_WORDS.get(stop_words)  # auto: those of the language
+    else:
+        known = ", ".join(map(repr, STOP_WORDS))
+        raise ValueError(
+            f"stop_words must be words, 'auto', {known} or None, not {stop_words!r:.60}"
+        )
+    for name in ("min_df", "max_df"):
+        try:
+            choice[name] = None if choice[name] is None else document_limit(choice[name])
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}: {error}") from None
+    choice["min_letters"] = whole("min_letters", choice["min_letters"], least=1)
+    return VocabularyRecipe.of_language(language, words, **choice)
+
+
+def given_vocabulary(
+    argument: object, recipe: VocabularyRecipe, of_list: VocabularyRecipe
+) -> Vocabulary | None:
+    """The vocabulary that an argument of `train` means; None if ``recipe`` chooses its words.
+
+    ``of_list``: the only recipe that may come with a list of words. Raises `VocabularyError`,
+    TypeError, and ValueError for words that are chosen twice.
+    """
+    if argument is None:
+        return None
+    chosen = USUAL  # anything but a list has a rule of its own
+    if isinstance(argument, Vocabulary):
+        vocabulary = argument
+    elif isinstance(argument, str | os.PathLike):
+        try:
+            vocabulary = load_vocabulary(os.fspath(argument))
+        except VocabularyError as error:
+            raise type(error)(f"vocabulary: {error}") from None
+    else:
+        words = given_words("vocabulary", "a Vocabulary, words, a name or a file", argument)
+        chosen, in_order = of_list, sorted(words) if isinstance(argument, Set) else words
+        vocabulary = Vocabulary(in_order, recipe.rule, "vocabulary")
+    if recipe != chosen:
+        raise ValueError(
+            "vocabulary: its words are already chosen; leave out stop_words and the other "
+            "arguments that choose words (only lang and digits go with a list of words)"
+        )
+    return vocabulary
+
+
+def given_seeds(argument: object) -> dict[str, list[str]]:
+    """The seeds that an argument of `train` means. Raises ValueError or TypeError."""
+    needed = "a dictionary of lists of words"
+    if not isinstance(argument, Mapping) or any(
+        isinstance(words, str) for words in argument.values()
+    ):
+        raise wrong_type("seeds", needed, argument)
+    seeds = {str(name): given_words("seeds", needed, words) for name, words in argument.items()}
+    try:
+        return parsed(json.dumps(seeds)) if seeds else {}
+    except ValueError as error:
+        raise ValueError(f"seeds: {error}") from None
+
+
+def given_words(argument: str, needed: str, value: object) -> list[str]:
+    """The words in an argument that is a collection of them. Raises TypeError."""
+    words: list[Any] = (
+        list(map(cell, value))
+        if isinstance(value, Iterable) and not isinstance(value, bytes)
+        else [value]
+    )
+    if not all(isinstance(word, str) for word in words):
+        raise wrong_type(argument, needed, value)
+    return words
+
+
+def remarks_on_words(
+    words: Vocabulary,
+    seeds: Mapping[str, Sequence[str]],
+    sizes: Iterator[int],
+    number: int | None,
+) -> list[str]:
+    """Remarks for the user on the words of a new session; ``sizes``: the number of known words of
+    each text;
+    ``number``: that of the texts, if a session is to be replaced.
+
+    Raises `BadUsage` if a seeded topic has no known word, and ValueError if too few of the texts
+    have one: the trainer would find that only after the session to replace has been deleted.
+    """
+    ids_of(seeds, words)
+    first = list(islice(sizes, FIRST_TEXTS))
+    remarks = [*unknown_words(seeds, words), *short_texts(first)]
+    if number is None:
+        return remarks
+    held_out = default_held_out(number)
+    some = sum(1 for _ in islice(filter(None, chain(first, sizes)), held_out + LEAST))
+    if some < held_out + LEAST:
+        raise ValueError(
+            f"texts: only {some:,} of {number:,} have words of the vocabulary; {held_out:,} are "
+            "held out, and at least two more are needed"
+        )
+    return remarks
