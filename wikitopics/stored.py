@@ -70,10 +70,11 @@ class Measurement:
 
     model: str
     articles: int
-    """Articles trained on by then. `tokens`: their words. `seconds`: the trainer's time until
-    then."""
+    """Articles trained on by then."""
     tokens: int
+    """Words of these articles."""
     seconds: float
+    """The trainer's time until then."""
     metric: str
     value: float
 
@@ -87,7 +88,8 @@ class Topics(list[Topic]):
 
     def __init__(self, topics: Iterable[Topic], session: StoredSession, model: str) -> None:
         super().__init__(topics)
-        self._session, self._model = session, model
+        self._session = session
+        self._model = model
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Topic: ...
@@ -104,16 +106,18 @@ class Topics(list[Topic]):
             return None
         from wikitopics.session.analysis.report import page
 
-        return page.framed(self._pieces(MOST_SHOWN))
+        return page.framed(self._as_html(MOST_SHOWN))
 
-    def _pieces(self, most: int) -> Html:
+    def _as_html(self, most: int) -> Html:
+        """The largest topics in use as a table under a heading: a piece of a page."""
         from wikitopics.session.analysis.report import page
         from wikitopics.session.analysis.report.contents import course_of
 
         used = [topic for topic in self if topic.in_use and not topic.hidden]
         shown = used[:most]
         heading = f"{len(used):,} topics of {self._model}"
-        heading += f", the {most} largest" if len(used) > most else ""
+        if len(used) > most:
+            heading += f", the {most} largest"
         with self._session._reading(self._model) as (reader, name):
             history = reader.share_history(name)
         rows = (
@@ -170,7 +174,9 @@ def path_of(session: str | os.PathLike[str]) -> Path:
     if not isinstance(session, str | os.PathLike):
         raise wrong_type("session", "a name or a path", session)
     try:
-        return session_path(session if isinstance(session, str) else str(Path(session).absolute()))
+        if isinstance(session, str):
+            return session_path(session)
+        return session_path(str(Path(session).absolute()))
     except BadUsage as error:
         raise ValueError(f"session: {error}") from None
 
@@ -222,11 +228,12 @@ class StoredSession:
         topic = whole("topic", topic)
         with self._reading(model) as (reader, name):
             reader.check_topic(name, topic)
-            points = reader.topic_history(name, topic, SNAPSHOT_WORDS)
-        return [
-            TopicThen(articles, share, *zip(*words, strict=True))
-            for articles, share, words in points
-        ]
+            snapshots = reader.topic_history(name, topic, SNAPSHOT_WORDS)
+        history = []
+        for articles, share, leading in snapshots:
+            words, probabilities = zip(*leading, strict=True)
+            history.append(TopicThen(articles, share, words, probabilities))
+        return history
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
         """The events of a model's topics, oldest first."""
@@ -242,17 +249,17 @@ class StoredSession:
         """The articles most about a topic, ranked by the topic's share of them times the square
         root of their number of words; if `topic` is None, the newest articles, whatever their
         role."""
-        limit, topic = (
-            whole("limit", limit, least=0),
-            None if topic is None else whole("topic", topic),
-        )
+        limit = whole("limit", limit, least=0)
+        if topic is not None:
+            topic = whole("topic", topic)
         with self._reading(model) as (reader, name):
             return proportions.listed_articles(reader, name, topic, limit)
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
         with self._reading(model) as (reader, name):
-            return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
+            measurements = [Measurement(*row) for row in reader.all_metrics()]
+        return [measurement for measurement in measurements if measurement.model == name]
 
     def infer(
         self,
@@ -262,9 +269,11 @@ class StoredSession:
         markup: Markup | None = None,
     ) -> NDArray[np.float32]:
         """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than
-        one at a
-        time. ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own
-        texts. A session of links takes texts with links in either markup, and recognises which.
+        one at a time.
+
+        ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
+        A session of links takes texts with links in either markup, and recognises which of the two
+        it is.
 
         A text without any word of the vocabulary, None or NaN, gets what the model expects of an
         unread document.
@@ -279,17 +288,18 @@ class StoredSession:
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """(the number of known words of each text, (D,); what `infer` returns)."""
         check_collection("texts", texts)
-        plain = list[str]()
+        checked = list[str]()
         for number, text in enumerate(map(cell, texts)):
             if text is not None and not isinstance(text, str):
                 raise TypeError(
                     f"texts: number {number} is of type {type(text).__name__}, not a string"
                 )
-            plain.append(text or "")
+            checked.append(text or "")
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
-            name, plain = reader.model_named(model), proportions.proses(reader, plain, markup)
-            return proportions.proportions(reader, name, reader.counter(), plain)
+            name = reader.model_named(model)
+            proses = proportions.proses(reader, checked, markup)
+            return proportions.proportions(reader, name, reader.counter(), proses)
 
     def similar(
         self,
@@ -309,21 +319,37 @@ class StoredSession:
         """
         if (title is None) == (text is None):
             raise ValueError("similar takes either a title or a text")
-        for what, value in (("title", title), ("text", text)):
+        for argument, value in (("title", title), ("text", text)):
             if not isinstance(value, str | None):
-                raise wrong_type(what, "text", value)
+                raise wrong_type(argument, "text", value)
         limit = whole("limit", limit, least=1)
-        if text is not None and not (inferred := self._inferred([text], model, markup))[0].any():
-            raise ValueError("text contains no word of the session's vocabulary")
+        theta: NDArray[np.float32] | None = None
+        if text is not None:
+            known_words, inferred = self._inferred([text], model, markup)
+            if not known_words.any():
+                raise ValueError("text contains no word of the session's vocabulary")
+            theta = inferred[0]
         with self._reading(model) as (reader, name):
-            recorded = self._recorded
-            now = name, reader.progress().committed_at
-            if recorded is None or (recorded.model, recorded.as_of.committed_at) != now:
-                recorded = self._recorded = Recorded(reader, name)
-            to = inferred[1][0] if title is None else recorded.row_of(reader, title)
-            if to is None:
+            recorded = self._recorded_as_of_now(reader, name)
+            if theta is not None:
+                return recorded.nearest(reader, theta, limit)
+            row = recorded.row_of(reader, str(title))
+            if row is None:
                 raise proportions.not_found(reader, str(title))
-            return recorded.nearest(reader, to, limit)
+            return recorded.nearest(reader, row, limit)
+
+    def _recorded_as_of_now(self, reader: SessionReader, model: str) -> Recorded:
+        """The recorded proportions: those in memory unless the session has changed since, or they
+        are another model's."""
+        recorded = self._recorded
+        if (
+            recorded is None
+            or recorded.model != model
+            or recorded.as_of.committed_at != reader.progress().committed_at
+        ):
+            recorded = Recorded(reader, model)
+            self._recorded = recorded
+        return recorded
 
     @overload
     def proportions(
@@ -360,16 +386,19 @@ class StoredSession:
         without any known word. The index is that of the Series given to `train`, otherwise `id` if
         every document has a unique one, otherwise `page_id`.
 
-        Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005
-        (in a model
-        of over 100 topics: under half an equal share). A row sums to 1 minus what was not recorded.
+        Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005,
+        or, in a model of over 100 topics, under half of what each topic would have if all were
+        equal. A row sums to 1 minus what was not recorded.
         Proportions date from the article's training; those of the newest 20,000 articles were
         updated each time the session doubled in size. With several passes, they date from the last
         reading.
         """
+        if held_out is None:
+            held_out = frame
         with self._reading(model) as (reader, name):
-            matrix_of = proportions.as_frame if frame else proportions.as_csr
-            return matrix_of(reader, name, held_out=frame if held_out is None else held_out)
+            if frame:
+                return proportions.as_frame(reader, name, held_out=held_out)
+            return proportions.as_csr(reader, name, held_out=held_out)
 
     def documents(self, model: str | None = None) -> DataFrame:
         """A pandas table of the documents with the largest topic of each: `topic`, `name`, `share`
@@ -423,7 +452,8 @@ class StoredSession:
             raise ValueError(
                 f"what: there is no export {what!r:.60}. {did_you_mean(str(what), TABLES)}"
             )
-        table, target = TABLES[what], _target(path)
+        table = TABLES[what]
+        target = _target(path)
         with self._open() as reader:
             form = exports.written_to(target, table, format)
             exports.save(table, form, ExportRequest(reader, table.models(reader, model)), target)
@@ -466,7 +496,7 @@ class StoredSession:
 
         try:
             models = [
-                self.topics(model.name)._pieces(MOST_SHOWN // 2) for model in self.status().models
+                self.topics(model.name)._as_html(MOST_SHOWN // 2) for model in self.status().models
             ]
         except SessionError:
             models = []
@@ -480,7 +510,8 @@ class StoredSession:
             try:
                 yield reader
             except BadUsage as error:
-                raise ValueError(str(error).replace("--format ", "format ")) from None
+                in_python = str(error).replace("--format ", "format ")  # as the parameter is called
+                raise ValueError(in_python) from None
 
     @contextmanager
     def _reading(self, model: str | None) -> Iterator[tuple[SessionReader, str]]:
@@ -497,6 +528,7 @@ def _reader(path: Path) -> SessionReader:
 
 @contextmanager
 def _in_python() -> Iterator[None]:
+    """Leave out of the message for a missing session what to do on the command line."""
     try:
         yield
     except NoSession as error:
@@ -523,22 +555,22 @@ def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
     if hasattr(value, "columns"):  # iterating over a table yields their names
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
-    is_alone = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
-    if (
-        is_alone or isinstance(value, Mapping) or not isinstance(value, Iterable)
-    ):  # a mapping yields keys
+    is_single = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
+    yields_keys = isinstance(value, Mapping)
+    if is_single or yields_keys or not isinstance(value, Iterable):
         raise wrong_type(argument, "a collection, such as a list", value)
 
 
 def cell(value: object) -> object:
     """The value of a table's cell: None for NaN, for pandas' NA and NaT, and for what numpy masks;
-    what a scalar of Arrow holds."""
+    for a scalar of Arrow, the value that it holds."""
     if type(value).__module__.partition(".")[0] == "pyarrow":
         value = value.as_py()  # type: ignore[attr-defined]
-    missing = type(value).__name__ in ("NAType", "NaTType", "MaskedConstant") or (
-        isinstance(value, Real) and value != value
-    )
-    return None if missing else value
+    # By name, since pandas need not be installed.
+    if type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
+        return None
+    is_nan = isinstance(value, Real) and value != value
+    return None if is_nan else value
 
 
 def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:

@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,6 +16,7 @@ from wikitopics.cli.options import Command, Group, topic_numbers, whole
 from wikitopics.cli.output import (
     ProgressLine,
     column,
+    fields_of,
     objects,
     put_json,
     put_line,
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from wikitopics.crawler.page import Markup
     from wikitopics.session.storage.reader import SessionReader
 
-LARGEST = 3
-"""Topics listed for each area."""
+TOPICS_OF_AREA = 3
+"""How many topics are listed for each area."""
 NAMING_TITLES = 10
 """How many titles of a topic's leading articles are passed to the command that names it."""
 
@@ -93,9 +93,9 @@ def topics(
 
     The share is the fraction of the corpus's words that belong to the topic. The trend is the
     change in that share, in percentage points, since half as many articles had been read. npmi is
-    the coherence of the
-    leading words: how strongly they tend to occur together in held-out articles (-1 to 1). A topic
-    is in use if it has more than a thousandth of the words. --json gives all topics.
+    the coherence of the leading words: how strongly they tend to occur together in held-out
+    articles (-1 to 1). A topic is in use if it has more than a thousandth of the words. --json
+    gives all topics.
 
     Examples:
       wikitopics topics --top 8
@@ -117,12 +117,38 @@ def topics(
     with options.reading(session) as reader:
         name = reader.model_named(model)
         if areas is not None:
-            _areas(reader, name, areas or None, every, as_json)
+            number = None if areas == 0 else areas  # 0: --areas without a number
+            _areas(reader, name, number, every, as_json)
         elif tree:
             _tree(reader, name, every, as_json)
+        elif as_json:
+            _list_as_json(reader, name, top, relevant=by == "relevance")
         else:
-            relevant = by == "relevance" if by else not as_json
-            _list(reader, name, top, every, as_json, relevant)
+            _list(reader, name, top, every, relevant=by != "probability")
+
+
+def _list_as_json(reader: "SessionReader", model: str, top: int, relevant: bool) -> None:
+    from wikitopics.session.analysis.proportions import top_words
+    from wikitopics.session.analysis.topics import described_topics
+
+    with reader.one_moment():
+        topics = sorted(described_topics(reader, model), key=lambda topic: -topic.share)
+        words = top_words(reader, model, top, relevant=relevant) if topics else []
+    if not topics:
+        say(NO_TOPICS)
+    put_json(
+        [
+            {
+                "model": model,
+                "topic": topic.number,
+                "share": topic.share,
+                "words": objects("word probability", words[topic.number]),
+                **fields_of(topic, "name", "npmi", "parent", "in_use"),
+                **fields_of(topic, "area", "area_name", "hidden"),
+            }
+            for topic in topics
+        ]
+    )
 
 
 def _list(
@@ -130,88 +156,79 @@ def _list(
     model: str,
     top: int,
     every: bool,
-    as_json: bool,
     relevant: bool,
 ) -> None:
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.proportions import top_words
-    from wikitopics.session.analysis.topics import coherences, described_topics, repeats_in_words
+    from wikitopics.session.analysis.topics import coherences, repeats_in_words
     from wikitopics.session.records import in_line
 
     with reader.one_moment():
         rows = sorted(reader.topics(model), key=lambda row: -row.share)
         words = top_words(reader, model, top, relevant=relevant) if rows else []
-        topics = described_topics(reader, model) if as_json else ()
-        npmi, repeated = coherences(reader, model), repeats_in_words(reader, model)
+        npmi = coherences(reader, model)
+        repeated = repeats_in_words(reader, model)
     if not rows:
         say(NO_TOPICS)
-    if as_json:
-        words_of = [objects("word probability", row) for row in words]
-        names = "name npmi parent in_use area area_name hidden"
-        rest = attrgetter(*names.split())
-        values = (
-            (model, one.number, one.share, words_of[one.number], *rest(one))
-            for one in sorted(topics, key=lambda one: -one.share)
-        )
-        put_json(objects(f"model topic share words {names}", values))
-        return
     in_use = [row for row in rows if row.share > IN_USE]
     shown = rows if every else [row for row in in_use if not row.hidden]
-    head, *called = column(
-        (f"{row.name} (hidden)" if row.hidden else row.name for row in shown), "name"
-    )
+    labels = [row.name + (" (hidden)" if row.hidden else "") for row in shown]
+    head, *padded_names = column(labels, "name")
     if shown:
         put_line(f"topic  share  trend   npmi  {head}  words")
-    for row, name in zip(shown, called, strict=True):
+    for row, name in zip(shown, padded_names, strict=True):
         coherence = npmi[row.topic]
         npmi_text = "" if coherence is None else f"{coherence:.2f}"
         put_line(
             f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
             f"{name}  {in_line(word for word, _ in words[row.topic])}"
         )
-    for missing, why in (
-        (len(rows) - len(in_use), "not in use"),
-        (len(in_use) - len(shown), "hidden"),
-    ):
-        if missing > 0 and not every:
-            verb = "is" if missing == 1 else "are"
-            say(f"{missing} of {len(rows)} topics {verb} {why}; --all shows them")
+    if not every:
+        _say_left_out(len(rows) - len(in_use), len(rows), "not in use")
+        _say_left_out(len(in_use) - len(shown), len(rows), "hidden")
     if repeated:
         say(repeated)
+
+
+def _say_left_out(left_out: int, topics: int, why: str) -> None:
+    if left_out:
+        verb = "is" if left_out == 1 else "are"
+        say(f"{left_out} of {topics} topics {verb} {why}; --all shows them")
 
 
 def _areas(reader: "SessionReader", model: str, n: int | None, every: bool, as_json: bool) -> None:
     from wikitopics.session.analysis.areas import areas
 
     with reader.one_moment():
-        found, rows = areas(reader, model, n), reader.topics(model)
+        found = areas(reader, model, n)
+        rows = reader.topics(model)
     if as_json:
-        values = ((model, one.number, one.name, one.share, list(one.topics)) for one in found)
+        values = ((model, area.number, area.name, area.share, list(area.topics)) for area in found)
         put_json(objects("model area name share topics", values))
         return
     if not found:
         say(NO_TOPICS)
         return
-    head, *called = column((one.name for one in found), "name")
+    head, *padded_names = column((area.name for area in found), "name")
     put_line(f"area  share  topics  {head}  largest topics")
-    for one, name in zip(found, called, strict=True):
-        if shown := [rows[topic] for topic in one.topics if every or not rows[topic].hidden]:
-            largest = "; ".join(row.label for row in shown[:LARGEST])
-            put_line(f"{one.number:4} {one.share:6.1%}  {len(shown):6}  {name}  {largest}")
+    for area, name in zip(found, padded_names, strict=True):
+        shown = [rows[topic] for topic in area.topics if every or not rows[topic].hidden]
+        if shown:
+            largest = "; ".join(row.label for row in shown[:TOPICS_OF_AREA])
+            put_line(f"{area.number:4} {area.share:6.1%}  {len(shown):6}  {name}  {largest}")
 
 
 def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> None:
     from wikitopics.session.analysis.areas import areas, in_drawing_order, topic_tree
 
     with reader.one_moment():
-        branches, found, rows = (
-            topic_tree(reader, model),
-            areas(reader, model),
-            reader.topics(model),
-        )
+        branches = topic_tree(reader, model)
+        found = areas(reader, model)
+        rows = reader.topics(model)
     if as_json:
         values = (
-            (model, one.number, one.parent, one.height, one.name, one.share) for one in branches
+            (model, branch.number, branch.parent, branch.height, branch.name, branch.share)
+            for branch in branches
         )
         put_json(objects("model node parent height name share", values))
         return
@@ -238,12 +255,13 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
       wikitopics topics rename 12 'rivers and lakes'
       wikitopics topics rename 12 '' --session night      back to the automatic name
     """
-    from wikitopics.session.control import rename as give
+    from wikitopics.session.control import rename as give_name
 
     path = session_path(session)
     with options.reading(path) as reader:
         chosen = reader.model_named(model)
-    say(f"topic {topic} of {chosen} is now called {give(path, chosen, topic, name)}")
+    new_name = give_name(path, chosen, topic, name)
+    say(f"topic {topic} of {chosen} is now called {new_name}")
 
 
 topics_argument = click.argument(
@@ -320,7 +338,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
       wikitopics topics name --command ./ask-model --session night --replace
     """
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.control import rename as give
+    from wikitopics.session.control import rename as give_name
     from wikitopics.session.control import suggested
     from wikitopics.session.records import SNAPSHOT_WORDS
     from wikitopics.session.system import Signals
@@ -333,28 +351,30 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
             row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE
         ]
         named = {} if replace else reader.names_given(chosen)
-    rows = sorted((row for row in candidates if row.topic not in named), key=lambda row: -row.share)
-    if not rows:
+    rows = [row for row in candidates if row.topic not in named]
+    rows.sort(key=lambda row: -row.share)
+    if not candidates:
+        say(NO_TOPICS)
+    elif not rows:
         noun = "topic" if every else "topic in use"
-        say(f"every {noun} has a given name; --replace renames them" if candidates else NO_TOPICS)
+        say(f"every {noun} has a given name; --replace renames them")
 
-    with Signals() as signals:  # so that whatever ends this ends the command's process group too
+    with Signals() as signals:  # a signal that ends the program ends CMD's process group too
         for number, row in enumerate(rows, 1):
             with options.reading(path) as reader:
                 if not replace and row.topic in reader.names_given(chosen):
                     continue  # named by hand meanwhile
-                titles = [
-                    one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)
-                ]
+                articles = reader.articles_about(chosen, row.topic, NAMING_TITLES)
             question = {
                 "number": row.topic,
                 "words": [word for word, _ in row.words],
-                "titles": titles,
+                "titles": [article.title for article in articles],
             }
-            name = suggested(path, command, question, signals)
-            outcome = (
-                f"is now called {give(path, chosen, row.topic, name)}" if name else "keeps its name"
-            )
+            suggestion = suggested(path, command, question, signals)
+            outcome = "keeps its name"
+            if suggestion:
+                new_name = give_name(path, chosen, row.topic, suggestion)
+                outcome = f"is now called {new_name}"
             say(f"{number} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
 
 
@@ -394,8 +414,8 @@ def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
     if not events:
         say("no events yet")
     for event in events:
-        of = f"{event.model:10}" if len(models) > 1 else ""
-        put_line(f"{event.articles:11,}  {of}{event.told()}")
+        model_column = f"{event.model:10}" if len(models) > 1 else ""
+        put_line(f"{event.articles:11,}  {model_column}{event.told()}")
 
 
 def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> None:
@@ -412,12 +432,12 @@ def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> No
         return
     if not history:
         say(NO_TOPICS)
-    shown = 0
+    doublings_shown = 0
     for number, (articles, share, words) in enumerate(history, 1):
-        if articles.bit_length() != shown or number == len(
-            history
-        ):  # one line per doubling, and the newest
-            shown = articles.bit_length()
+        doublings = articles.bit_length()
+        is_newest = number == len(history)
+        if doublings != doublings_shown or is_newest:  # one line per doubling, and the newest
+            doublings_shown = doublings
             put_line(f"{articles:11,} {share:6.1%}  {in_line(word for word, _ in words)}")
 
 
@@ -452,9 +472,8 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
 
     Articles of a wiki are identified by page id, documents of a file by number. Two wikis have no
     article in common. Two files, or a file and a wiki, are assumed to have none, and a message says
-    so. With
-    --keep-articles top or none, a session does not know which articles it trained on, so only those
-    that it holds out itself are scored.
+    so. With --keep-articles top or none, a session does not know which articles it trained on, so
+    only those that it holds out itself are scored.
 
     Examples:
       wikitopics compare
@@ -462,15 +481,14 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     """
     from wikitopics.session.analysis.comparison import compare as compared
 
-    names = (*sessions, *more) or ("default",)
+    names = [*sessions, *more] or ["default"]
     with contextlib.ExitStack() as opened:
         paths = dict.fromkeys(map(session_path, names))
         readers = [opened.enter_context(options.reading(path)) for path in paths]
         nouns = {noun(reader.settings().source) for reader in readers}
         articles = nouns.pop() if len(nouns) == 1 else "articles"
-        with ProgressLine(
-            "models scored", sum(len(reader.models()) for reader in readers)
-        ) as progress:
+        n_models = sum(len(reader.models()) for reader in readers)
+        with ProgressLine("models scored", n_models) as progress:
             result = compared(readers, progress)
     if as_json:
         put_json(asdict(result))
@@ -478,25 +496,35 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     for remark in result.remarks:
         say(remark)
     put_line(f"{result.articles:,} {articles} that no model was trained on")
-    head, *called = column((one.session for one in result.models), "session")
-    width = max(len("model"), *(len(one.model) for one in result.models))
+    head, *padded_sessions = column((score.session for score in result.models), "session")
+    width = max(len("model"), *(len(score.model) for score in result.models))
     put_line(
         f"{head}  {'model':{width}}  {'trained':>11}  {'in use':>11}  {'log likelihood':>14}  "
         f"{'difference':>11}  {'perplexity':>10}"
     )
-    for one, session in zip(result.models, called, strict=True):
-        used = f"{one.topics_in_use:,} of {one.topics:,}"
+    for score, session in zip(result.models, padded_sessions, strict=True):
+        used = f"{score.topics_in_use:,} of {score.topics:,}"
         put_line(
-            f"{session}  {one.model:{width}}  {one.articles:>11,}  {used:>11}  "
-            f"{one.log_likelihood:>14.4f}  {one.difference:>11.4f}  {one.perplexity:>10,.1f}"
+            f"{session}  {score.model:{width}}  {score.articles:>11,}  {used:>11}  "
+            f"{score.log_likelihood:>14.4f}  {score.difference:>11.4f}  {score.perplexity:>10,.1f}"
         )
 
 
 _MOST = 32 * 2**20
 """The largest text, in bytes."""
 _UNREADABLE = 0.3
-"""The share of characters that are not UTF-8 above which a file is no text; in Latin-1 one letter
-in ten may be accented."""
+"""The share of characters that are not UTF-8 above which a file is taken to be binary. A text in
+Latin-1, of whose letters one in ten may be accented, is far below it."""
+
+
+class Inferred(NamedTuple):
+    """What was inferred of one file."""
+
+    words: int
+    known: int
+    """How many of the words are in the vocabulary."""
+    theta: "NDArray[np.float32]"
+    """The topic proportions, (K,)."""
 
 
 @click.command(cls=Command)
@@ -526,23 +554,31 @@ def infer(
 
     files = files or ("-",)
     with _uncollected(), options.reading(session) as reader:
-        name, unit = reader.model_named(model), reader.settings()[TOKENS]
-        texts = list(zip(files, infer_files(reader, name, files, markup), strict=True))
+        name = reader.model_named(model)
+        unit = reader.settings()[TOKENS]
+        inferred = infer_files(reader, name, files, markup)
         topics = {row.topic: row for row in reader.topics(name, 8)}
     for file in files:
         if ending(file) in (JSON_LINES, *TABLES):
             say(f"{file} is read as one text; in Python, session.infer takes one text per row")
     if as_json:
-        rows = ((file, words, known, name, theta.tolist()) for file, (words, known, theta) in texts)
+        rows = (
+            (file, text.words, text.known, name, text.theta.tolist())
+            for file, text in zip(files, inferred, strict=True)
+        )
         put_json(objects("file words known model proportions", rows))
         return
-    for file, (words, known, theta) in texts:
-        put_line(f"{_called(file)}: {known:,} of {words:,} {unit} known")
-        for topic in (-theta).argsort(kind="stable")[:8].tolist() if known else ():
-            if theta[topic] >= 0.01:
+    for file, text in zip(files, inferred, strict=True):
+        put_line(f"{_called(file)}: {text.known:,} of {text.words:,} {unit} known")
+        if not text.known:
+            continue
+        largest_first = (-text.theta).argsort(kind="stable")
+        for topic in largest_first[:8].tolist():
+            share = text.theta[topic]
+            if share >= 0.01:
                 row = topics.get(topic)
                 label = f"{row.name}: {in_line(word for word, _ in row.words)}" if row else ""
-                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {label}")
+                put_line(f"  {share:6.1%}  {topic:4}  {label}")
 
 
 @contextlib.contextmanager
@@ -563,21 +599,24 @@ def infer_files(
     model: str,
     files: Sequence[str],
     markup: "Markup | None" = None,
-) -> "list[tuple[int, int, NDArray[np.float32]]]":
-    """(words, known words, topic proportions) of each file, where "-" is standard input.
+) -> list[Inferred]:
+    """What is inferred of each file, where "-" is standard input.
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
     from wikitopics.session.analysis.proportions import proportions, proses
 
-    texts, vocabulary = proses(reader, map(_read, files), markup), reader.counter()
+    texts = proses(reader, map(_read, files), markup)
+    vocabulary = reader.counter()
     known, theta = proportions(reader, model, vocabulary, texts)
     if not known.any():
-        held = f"{_called(files[0])} contains" if len(files) == 1 else "these texts contain"
-        shown = command("vocab show", reader.path)
-        what = "wikitext or HTML link to a title" if reader.settings()[TOKENS] == LINKS else "word"
-        raise SessionError(f"{held} no {what} of the session's vocabulary (`{shown}` prints it)")
-    return list(zip(map(vocabulary.n_words_in, texts), known.tolist(), theta, strict=True))
+        contain = f"{_called(files[0])} contains" if len(files) == 1 else "these texts contain"
+        of_links = reader.settings()[TOKENS] == LINKS
+        what = "wikitext or HTML link to a title" if of_links else "word"
+        show = command("vocab show", reader.path)
+        raise SessionError(f"{contain} no {what} of the session's vocabulary (`{show}` prints it)")
+    words = map(vocabulary.n_words_in, texts)
+    return list(map(Inferred, words, known.tolist(), theta))
 
 
 def _called(file: str) -> str:
@@ -591,11 +630,10 @@ def _read(file: str) -> str:
     if file == "-" and sys.stdin.isatty():
         say("type or paste a text; Ctrl+D ends it")
     try:
-        data = (
-            read_bounded(sys.stdin.buffer, _MOST)
-            if file == "-"
-            else read_input(file, _MOST, pipes=True)
-        )
+        if file == "-":
+            data = read_bounded(sys.stdin.buffer, _MOST)
+        else:
+            data = read_input(file, _MOST, pipes=True)
     except FileNotFoundError:
         raise SessionError(
             f"{file}: no such file or folder; to infer the words themselves, pipe them to `infer -`"
@@ -639,21 +677,25 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     with options.reading(session) as reader:
         name = reader.model_named(model)
         recorded = Recorded(reader, name)
-        to: NDArray[np.float32] | int | None = (
-            None if what == "-" else recorded.row_of(reader, what, exact=True)
-        )
-        if to is None and (what == "-" or os.path.exists(what)):
-            ((_, _, to),) = infer_files(reader, name, [what])
-        elif to is None and (to := recorded.row_of(reader, what)) is None:
+        near: NDArray[np.float32] | int | None = None  # proportions, or the row of an article
+        if what != "-":
+            near = recorded.row_of(reader, what, exact=True)
+        if near is None and (what == "-" or os.path.exists(what)):
+            [text] = infer_files(reader, name, [what])
+            near = text.theta
+        if near is None:
+            near = recorded.row_of(reader, what)
+        if near is None:
             raise not_found(reader, what, or_file=True)
-        articles, settings = recorded.nearest(reader, to, limit), reader.settings()
-    told = f"as of {recorded.as_of.articles:,} {unit_noun(settings.source, settings[PASSES])}"
+        articles = recorded.nearest(reader, near, limit)
+        settings = reader.settings()
+    as_of = f"as of {recorded.as_of.articles:,} {unit_noun(settings.source, settings[PASSES])}"
     if len(recorded) < recorded.as_of.documents:
-        told += f"; topic proportions are recorded for {len(recorded):,} of them"
-    say(told)
+        as_of += f"; topic proportions are recorded for {len(recorded):,} of them"
+    say(as_of)
     if as_json:
-        put_json([unless_none(asdict(one), "id") for one in articles])
+        put_json([unless_none(asdict(article), "id") for article in articles])
         return
     put_line("distance     page_id  title")
-    for one in articles:
-        put_line(f"{one.distance:8.3f} {one.page_id:11}  {one.title}")
+    for article in articles:
+        put_line(f"{article.distance:8.3f} {article.page_id:11}  {article.title}")

@@ -23,15 +23,21 @@ OPTIONS: tuple[Option[Any], ...] = (
     SEEDS,
     MARKUP,
 )
-_PARAMETERS = {option.flag: option.name for option in (*OPTIONS, LANG)}
-_PARAMETERS |= {VOCAB.flag: "vocabulary", "--session": "session"}
+_PARAMETERS = {
+    **{option.flag: option.name for option in (*OPTIONS, LANG)},
+    VOCAB.flag: "vocabulary",
+    "--session": "session",
+}
 """The parameters of `train` by the options of the command line."""
+_COMMAND_OR_OPTION = re.compile("`[^`]*`|--[a-z-]+")
 
 
 def in_python(message: str) -> str:
     """A message with the parameters of `train` in place of the options of the command line. Names
     in it cannot act on a terminal."""
-    # A command in backticks keeps its options.
-    return visible(
-        re.sub("`[^`]*`|--[a-z-]+", lambda option: _PARAMETERS.get(option[0], option[0]), message)
-    )
+
+    def parameter_of(match: re.Match[str]) -> str:
+        found = match[0]
+        return _PARAMETERS.get(found, found)  # a command in backticks keeps its options
+
+    return visible(_COMMAND_OR_OPTION.sub(parameter_of, message))

@@ -25,44 +25,50 @@ def progress_bar(
     wanted: bool,
     requested: Settings | None,
 ) -> Iterator[Callable[[], None]]:
-    """Yield a function that looks at the session and shows its progress, if somebody can see it.
+    """Yield a function that reads the session and shows its progress, if somebody can see it.
 
+    ``documents``: how many texts the trainer is given; ``wanted``: whether the caller wants a bar;
     ``requested``: the settings of a new session before its size is known.
     """
-    if not wanted or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+    can_be_seen = sys.stderr.isatty() or "ipykernel" in sys.modules
+    if not wanted or not can_be_seen:
         yield lambda: None
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # in a notebook without widgets, it warns and shows a bar of text
+            # In a notebook without widgets, tqdm warns, and shows a bar of text.
+            warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:
         yield lambda: None
         return
-    name, began = visible(session_name(path)), time.time()
+    name = visible(session_name(path))
+    began = time.time()
     with tqdm(desc=name, unit=" texts") as bar:
 
-        def look() -> None:
+        def show() -> None:
             with suppress(SessionError), SessionReader(path) as reader:
                 now = reader.status()
-                if now.committed_at < began:  # this is from before this training
+                if now.committed_at < began:  # nothing has been saved since this training began
                     return
                 passes = 1 if now.added else now.passes
                 if bar.total is None:
-                    if requested and (chosen := chosen_by_size(requested, reader.settings())):
+                    chosen = chosen_by_size(requested, reader.settings()) if requested else ""
+                    if chosen:
                         # Notebooks show what is on standard error as if it were an error.
                         bar.write(in_python(chosen), file=sys.stdout)
                     bar.reset(documents * passes)
                 scores = {
-                    one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity
+                    model.name: f"{model.perplexity:,.0f}"
+                    for model in now.models
+                    if model.perplexity
                 }
                 label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name
                 bar.set_description(label, refresh=False)
                 bar.set_postfix(scores, refresh=False)
-                # Later passes leave out texts that are held out or skipped; the bar counts all in
-                # each.
-                bar.update(round((now.lap or 0) * bar.total) - bar.n)
+                # Later passes leave out texts that are held out or skipped; the bar counts all
+                # texts in each pass.
+                read = round((now.lap or 0) * bar.total)
+                bar.update(read - bar.n)
 
-        yield look
+        yield show

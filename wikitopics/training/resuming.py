@@ -30,54 +30,56 @@ def is_finished(
     """Whether nothing is left to do. Raises `SessionError` for a session with other options, or
     with other texts unless these can be added."""
     with SessionReader(path) as reader:
-        settings, position, state = (
-            reader.settings(),
-            reader.progress().position,
-            reader.status().state,
-        )
+        settings = reader.settings()
+        position = reader.progress().position
+        has_finished = reader.status().state == "finished"
         counter = None if vocabulary is None else reader.counter()
         holdings = reader.holdings()
-    takes_more = state == "finished" and settings.source == request[SOURCE]
-    adds, over = add and takes_more, ", or replace=True to start over"
-    other = f"session {session_name(path)} was made from other texts ({holdings}): "
-    other += "pass those again, or another session"
-    other += over + ("; add=True adds these" if takes_more else "")
+    takes_more = has_finished and settings.source == request[SOURCE]
+    adds = add and takes_more
+    start_over = ", or replace=True to start over"
+    other_texts = (
+        f"session {session_name(path)} was made from other texts ({holdings}): pass those again, "
+        f"or another session{start_over}"
+    )
+    if takes_more:
+        other_texts += "; add=True adds these"
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
     if position is None and BEFORE in settings.source_options:
         # Up to 1.2.0, a session that had just been told of more texts did not know yet what they
         # were.
         is_the_same = is_the_same and add
     if not is_the_same and not adds:
-        raise SessionError(other)
+        raise SessionError(other_texts)
     try:
         check_resumable(request, settings, adds=adds)
     except BadUsage as error:  # the arguments are right, but not those of this session
-        raise SessionError(f"{error}{over}") from None
-    try:
-        if position and is_the_same:
-            TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).mark(
-                position
-            )
-    except BadSource:
-        if not adds:
-            raise SessionError(other) from None
-        is_the_same = False
+        raise SessionError(f"{error}{start_over}") from None
+    if position and is_the_same:
+        texts = TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name))
+        try:
+            texts.mark(position)
+        except BadSource:  # the file holds other texts than those that the session has read
+            if not adds:
+                raise SessionError(other_texts) from None
+            is_the_same = False
     if vocabulary != counter:
         raise SessionError(
             "vocabulary: this session counts other words; to resume it, leave out vocabulary and "
-            f"the arguments that choose its words, or give another session{over}"
+            f"the arguments that choose its words, or give another session{start_over}"
         )
-    return state == "finished" and is_the_same
+    return has_finished and is_the_same
 
 
 def are_numbered(path: Path) -> bool:
     """Whether the session calls texts with ids by their numbers, as an earlier version did: it can
     be resumed only with the same titles."""
     with SessionReader(path) as reader:
-        given = (
-            one.title for one in reader.recent_articles() if one.id not in (None, "", one.title)
-        )
-        return any(re.fullmatch(r"text \d+", title) for title in given)
+        for article in reader.recent_articles():
+            has_other_title = article.id and article.id != article.title
+            if has_other_title and re.fullmatch(r"text \d+", article.title):
+                return True
+    return False
 
 
 def skipped_by_id(path: Path) -> int:
@@ -88,8 +90,9 @@ def skipped_by_id(path: Path) -> int:
 
 def store_index(path: Path, index: Mapping[str, object] | None) -> None:
     """Store an index in the session unless it is there already."""
-    if index is not None:
-        with SessionReader(path) as reader:
-            is_there = reader.index() == (index["name"], index["dtype"])
-        if not is_there:
-            keep_index(path, index)
+    if index is None:
+        return
+    with SessionReader(path) as reader:
+        is_there = reader.index() == (index["name"], index["dtype"])
+    if not is_there:
+        keep_index(path, index)

@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from wikitopics.stored import StoredSession, path_of, whole, wrong_type
 from wikitopics.training.in_python import OPTIONS, in_python
 from wikitopics.training.progress import progress_bar
 from wikitopics.training.resuming import are_numbered, is_finished, skipped_by_id, store_index
-from wikitopics.training.texts import kept_index, labels_of, lines_of_texts
+from wikitopics.training.texts import are_row_numbers, kept_index, labels_of, lines_of_texts
 from wikitopics.training.words import (
     USUAL,
     given_language,
@@ -37,13 +37,14 @@ from wikitopics.training.words import (
     given_seeds,
     given_vocabulary,
     given_words,
+    known_words,
     remarks_on_words,
 )
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError, VocabularyRecipe, build_vocabulary
 
-LOOK_SECONDS = 0.3
-"""Seconds between two looks at the session for its progress."""
+POLL_SECONDS = 0.3
+"""Seconds after which the session is read again for its progress."""
 _MODELS = "a kind of model or a SPEC, or several"
 
 
@@ -76,39 +77,33 @@ def train(
     None, NaN and empty texts are skipped and counted, but keep their numbers: a document's
     `page_id` is its position among the texts, from 1.
 
-    titles, ids: one for each text; without ids, the index of a pandas Series is used. Without
-    titles, a text
-        is called by its id, or "text 727" if it has no id or only the row number that pandas gave
-        it. `proportions(frame=True)` has that index, or ids from a pandas Series or Index, with
-        their type; other ids are text
+    titles, ids: one for each text; without ids, the index of a pandas Series is used. A text
+        without a title is called by its id. It is called "text 727" if it has no id, or only the
+        row number that pandas gave it. `proportions(frame=True)` has that index, or ids from a
+        pandas Series or Index, with their type; other ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from
-    the texts,
-        according to the next arguments, up to phrases; lang and digits also determine how a list of
-        words is read
+        the texts, according to the next arguments, up to phrases; lang and digits also determine
+        how a list of words is read
     lang: the code of the texts' language, such as "de"; None: treat them as English
     stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none;
-    "auto":
-        the English ones if the language is English
+        "auto": the English ones if the language is English
     min_df, max_df: the fewest and the most texts in which a word may occur: a whole number of
-    texts, or a
-        float for a share of them; None: two, and one in 2,500; 0.2, or 0.1 without stop words
+        texts, or a float for a share of them. If min_df is None: two texts, or one in 2,500 if that
+        is more; if max_df is None: 0.2, or 0.1 without stop words
     min_letters: the fewest letters of a word; 2 keeps AI and EU
     digits: whether words that also have a letter may have digits, such as 5G
     phrases: whether frequent pairs of words, such as "new york", count as words
     seeds: words that topics should be about, by name: the first topics are about these and get
-    these names;
-        the others are free
+        these names; the others are free
     markup: "wikitext" or "html", which is removed before words are counted
     replace: whether an existing session of this name is deleted and begun again; nothing is deleted
-    before
-        the arguments have been checked and the texts read
+        before the arguments have been checked and the texts read
     add: whether a finished session learns these texts in addition to its own: once, without those
-    whose ids
-        it already has. Their numbers follow those of the earlier texts
+        whose ids it already has. Their numbers follow those of the earlier texts
     progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is
-    installed
+        installed
 
     A trainer learns in a separate process, as with `wikitopics train --source texts`. Meanwhile,
     the texts are in a file beside the session that only you can read. If the session exists and has
@@ -129,22 +124,28 @@ def train(
     if replace:
         with suppress(NoSession):
             control.check_removable(path)
-    request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
+    request = _request(files, model, markup, topics, passes, seed)
     language = given_language(lang)
-    choice = {"min_df": min_df, "max_df": max_df, "min_letters": min_letters}
-    recipe = given_recipe(language, stop_words, digits=digits, phrases=phrases, **choice)
-    words = given_vocabulary(
-        vocabulary, recipe, VocabularyRecipe.of_language(language, digits=digits)
+    recipe = given_recipe(
+        language,
+        stop_words,
+        min_df=min_df,
+        max_df=max_df,
+        min_letters=min_letters,
+        digits=digits,
+        phrases=phrases,
     )
+    recipe_of_list = VocabularyRecipe.of_language(language, digits=digits)
+    words = given_vocabulary(vocabulary, recipe, recipe_of_list)
     seeded = {} if seeds is None else given_seeds(seeds)
     labels = labels_of(texts, ids, None if add else path)
     index, notes = kept_index(labels, of_ids=ids is not None)
-    # pandas numbers the rows of a table that has no index of its own: such numbers are no titles
-    by_id = ids is not None or (getattr(labels, "start", 0), getattr(labels, "step", 0)) != (0, 1)
+    ids_are_titles = ids is not None or not are_row_numbers(labels)
     if ids is None and labels is not None:
-        ids = map(str, labels)  # one that is missing is a label, too
+        ids = map(str, labels)  # a missing label becomes text, too, such as "nan"
     arguments = {"texts": texts, "titles": titles, "ids": ids}
-    if (trainer := owner(path)) is not None:
+    trainer = owner(path)
+    if trainer is not None:
         raise in_use(path, trainer.pid)
     with files.held() as descriptor:
         with _attended(path, files, descriptor) as started:
@@ -152,48 +153,70 @@ def train(
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if seeded:
                 request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
-            is_new = replace or not os.path.exists(
-                path
-            )  # also a name that is too long: refused below
-            settings = new_settings(request, request.kind())[0]  # raises for what is wrong with it
-            by_id = by_id and (is_new or not are_numbered(path))
-            documents = lines_of_texts(arguments, notes.append, noticed=markup is None, by_id=by_id)
+            # A name that is too long does not exist either: what follows refuses it.
+            is_new = replace or not os.path.exists(path)
+            settings, _ = new_settings(request, request.kind())  # raises for a wrong request
+            if not is_new and are_numbered(path):
+                ids_are_titles = False
+            documents = lines_of_texts(
+                arguments,
+                notes.append,
+                markup_is_noticed=markup is None,
+                ids_are_titles=ids_are_titles,
+            )
             number = files.write_texts(descriptor, documents)
             proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
-            if words is None and (is_new or lang is not None or recipe != USUAL):
+            chooses_words = is_new or lang is not None or recipe != USUAL
+            if words is None and chooses_words:
                 words = build_vocabulary(filter(None, proses()), recipe).vocabulary
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
-                sizes = (int(words.count(text)[1].sum()) for text in proses())
+                sizes = known_words(words, proses())
                 notes += remarks_on_words(words, seeded, sizes, number if replace else None)
             for note in notes:
                 warnings.warn(in_python(note), stacklevel=2)
             if not is_new:
-                is_done = is_finished(path, files, request, words, add)
-                if not add:  # the index of the first texts is kept
+                nothing_is_left = is_finished(path, files, request, words, add)
+                if not add:  # what is added leaves the index of the first texts
                     store_index(path, index)
-                if is_done:
+                if nothing_is_left:
                     return StoredSession(path)
             if replace:
                 with suppress(NoSession):
                     control.remove(path, texts=False)
-            known = 0 if is_new else skipped_by_id(path)
+            skipped_before = 0 if is_new else skipped_by_id(path)
             command = ["train", "--session", str(path), *_arguments(request, files)]
             with acting_later():  # during a start, no process is known yet that could be ended
-                started.append(control.start_trainer(path, command, [descriptor]))
-            with progress_bar(path, number, progress, settings if is_new else None) as look:
-                code = None
-                while code is None:
-                    with acting_later() as signals:
-                        code = signals.wait(started[0], LOOK_SECONDS)
-                        if is_new and os.path.exists(path):
-                            store_index(path, index)
-                            is_new = False
-                        look()
+                process = control.start_trainer(path, command, [descriptor])
+                started.append(process)
+            with progress_bar(path, number, progress, settings if is_new else None) as show:
+                code = _wait(process, path, index if is_new else None, show)
         _check_ended(path, code)
-        for remark in _remarks(path, number, known):
+        for remark in _remarks(path, number, skipped_before):
             warnings.warn(remark, stacklevel=2)
     return StoredSession(path)
+
+
+def _wait(
+    process: subprocess.Popen[bytes],
+    path: Path,
+    index: Mapping[str, object] | None,
+    show: Callable[[], None],
+) -> int:
+    """Wait for the trainer, and show its progress; returns its exit code.
+
+    ``index``: what is to be stored in a new session as soon as the trainer has created it.
+    """
+    to_store = index
+    while True:
+        with acting_later() as signals:
+            code = signals.wait(process, POLL_SECONDS)
+            if to_store is not None and os.path.exists(path):
+                store_index(path, to_store)
+                to_store = None
+            show()
+        if code is not None:
+            return code
 
 
 @contextmanager
@@ -222,32 +245,36 @@ def _attended(
         raise SessionError(in_python(str(error))) from None
     finally:
         with acting_later():
-            if all(process.poll() is not None for process in started) and owner(path) is None:
+            all_have_ended = all(process.poll() is not None for process in started)
+            if all_have_ended and owner(path) is None:
                 files.remove(held)
 
 
 def _check_ended(path: Path, code: int) -> None:
     """Raise ValueError or `SessionError` unless the trainer has ended as it should."""
-    if code == SessionInUse.exit_code:  # its log may be the other one's
+    if code == 0:
+        return
+    if code == SessionInUse.exit_code:  # the log may be that of the trainer that is running
         raise in_use(path, owner_pid(path) or 0)
-    if code:
-        message = control.last_words(path)
-        control.forget(path)
-        if message and code == BadUsage.exit_code:
-            raise ValueError(in_python(message))
-        raise SessionError(
-            in_python(message if message and code > 0 else f"the trainer was {control.death(code)}")
-        )
+    message = control.last_words(path)
+    control.forget(path)
+    if message and code == BadUsage.exit_code:
+        raise ValueError(in_python(message))
+    if not message or code < 0:
+        message = f"the trainer was {control.death(code)}"
+    raise SessionError(in_python(message))
 
 
-def _remarks(path: Path, number: int, known: int) -> Iterator[str]:
-    """Remarks for the user on a session that was given this many texts; ``known``: how many texts
-    it had skipped before because it had their ids."""
+def _remarks(path: Path, number: int, skipped_before: int) -> Iterator[str]:
+    """Remarks for the user on a session that was given this many texts; ``skipped_before``: how
+    many texts it had already skipped because it had their ids."""
     with SessionReader(path) as reader:
         now = reader.status()
-    if known := now.skips.get(KNOWN_ID, 0) - known:
+    skipped = now.skips.get(KNOWN_ID, 0) - skipped_before
+    if skipped:
         yield (
-            f"{known:,} of {number:,} texts are skipped, because the session already has their ids"
+            f"{skipped:,} of {number:,} texts are skipped, because the session already has their "
+            "ids"
         )
     if now.state != "finished":
         yield f"the trainer was stopped after {now.documents:,} documents; the same call resumes it"
@@ -257,20 +284,25 @@ def _request(
     files: InMemoryTexts,
     model: object,
     markup: Markup | None,
-    **numbers: int | None,
+    topics: int | None,
+    passes: int | None,
+    seed: int | None,
 ) -> TrainRequest:
-    """The request to the trainer; ``numbers``: topics, passes and seed.
-
-    Raises ValueError or TypeError for a value that its option does not take.
-    """
+    """The request to the trainer. Raises ValueError or TypeError for a value that its option does
+    not take."""
     models: tuple[object, ...] = ()
-    if model is not None:
-        models = (model,) if isinstance(model, str) else tuple(given_words("model", _MODELS, model))
+    if isinstance(model, str):
+        models = (model,)
+    elif model is not None:
+        models = tuple(given_words("model", _MODELS, model))
         if not models:
             raise wrong_type("model", _MODELS, model)
-    topics, passes, seed = (
-        None if one is None else whole(name, one) for name, one in numbers.items()
-    )
+    if topics is not None:
+        topics = whole("topics", topics)
+    if passes is not None:
+        passes = whole("passes", passes)
+    if seed is not None:
+        seed = whole("seed", seed)
     return TrainRequest(
         source="texts",
         texts=(str(files.texts),),
@@ -288,8 +320,9 @@ def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
     for option in OPTIONS:
         if option in request:
             value = request[option]
-            yield from (
-                f"{option.flag}={one}" for one in (value if isinstance(value, tuple) else (value,))
-            )
+            values = value if isinstance(value, tuple) else (value,)
+            for each in values:
+                yield f"{option.flag}={each}"
+    files_are_anothers = f'[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ]'
     remove = shlex.join(["rm", "-f", "--", *map(str, files)])
-    yield f'{ON_END.flag}=[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ] || {remove}'
+    yield f"{ON_END.flag}={files_are_anothers} || {remove}"

@@ -18,13 +18,15 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.stored import cell, check_collection
 
 _END = object()
+"""Stands for the values that a column lacks at its end."""
 
 
 def labels_of(texts: object, ids: object, path: Path | None) -> Any:
-    """The ids as an index of pandas: those given, otherwise the index of the texts; None if they
-    are of other types, or if the session at ``path`` was made by 1.1.0, which did not use an index
-    as ids."""
-    if (pandas := sys.modules.get("pandas")) is None:
+    """The ids as an index of pandas: the ids given, otherwise the index of the texts. None if these
+    are not pandas', or if the session at ``path`` was made by 1.1.0, which did not use an index as
+    ids."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
         return None
     if isinstance(ids, pandas.Series | pandas.Index):
         return pandas.Index(ids)
@@ -37,76 +39,98 @@ def labels_of(texts: object, ids: object, path: Path | None) -> Any:
     return texts.index
 
 
+def are_row_numbers(labels: Any) -> bool:
+    """Whether pandas has numbered the rows from 0, since the table has no index of its own."""
+    return getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
+
+
 def kept_index(labels: Any, *, of_ids: bool) -> tuple[dict[str, object] | None, list[str]]:
-    """What a session must keep to restore the index of these labels, or None if it cannot, and a
-    remark that says why; ``of_ids``: whether the labels are ids that were given."""
+    """What a session must keep to restore the index of these labels, and no remark; or None if
+    that is impossible, and a remark that says why.
+
+    ``of_ids``: whether the labels are ids that were given.
+    """
     if labels is None:
         return None, []
     if of_ids and labels.hasnans:
         return None, ["ids: some are missing, so tables of documents show numbers instead"]
-    subject, index = "ids are" if of_ids else "the index of the texts is", as_kept(labels)
-    return index, [] if index else [f"{subject} of a type that can only be kept as text"]
+    index = as_kept(labels)
+    if index:
+        return index, []
+    subject = "ids are" if of_ids else "the index of the texts is"
+    return index, [f"{subject} of a type that can only be kept as text"]
 
 
 def lines_of_texts(
     arguments: Mapping[str, Any],
     tell: Say,
     *,
-    noticed: bool,
-    by_id: bool,
+    markup_is_noticed: bool,
+    ids_are_titles: bool,
 ) -> Iterator[dict[str, str | None]]:
     """The lines of the file of texts, from the arguments of `train`.
 
-    ``tell``: is told of repeated ids and, if ``noticed``, of markup in the texts. ``by_id``:
-    whether the title of a text without one is its id, if it has any.
+    ``tell``: is told of repeated ids and, if ``markup_is_noticed``, of markup in the texts.
+    ``ids_are_titles``: whether a text without a title is called by its id, if it has one.
 
     Raises ValueError or TypeError, and `SessionError` where the texts are read from files that
     cannot be read.
     """
-    columns = {
-        name: values for name, values in arguments.items() if name == "texts" or values is not None
-    }
+    columns = {"texts": arguments["texts"]}
+    for name in ("titles", "ids"):
+        if arguments[name] is not None:
+            columns[name] = arguments[name]
     for name, values in columns.items():
         check_collection(name, values)
 
     def read() -> Iterator[dict[str, str | None]]:
-        number = some = repeated = 0
+        number = 0
+        with_text = 0
+        repeated = 0
         seen = set[str]()
         try:
             for number, cells in enumerate(zip_longest(*columns.values(), fillvalue=_END), start=1):
                 row = dict(zip(columns, cells, strict=True))
-                if ended := [name for name, cell in row.items() if cell is _END]:
+                ended = [name for name, value in row.items() if value is _END]
+                if ended:
                     raise ValueError(
                         f"{ended[0]}: only {number - 1:,} of them, fewer than the others"
                     )
-                text, title, external_id = (
-                    cell(row.get(name)) for name in ("texts", "titles", "ids")
-                )
+                text = cell(row["texts"])
+                title = cell(row.get("titles"))
+                external_id = cell(row.get("ids"))
                 if text is not None and not isinstance(text, str):
                     raise TypeError(
                         f"texts: number {number - 1} is of type {type(text).__name__}, not a string"
                     )
-                some += bool(text and text.strip())
+                if text and text.strip():
+                    with_text += 1
                 label = None if external_id is None else str(external_id)
                 if label is not None:
                     if len(label.encode(errors="surrogatepass")) > LONGEST_ID:
                         raise ValueError(f"ids: number {number - 1} is over {LONGEST_ID:,} bytes")
-                    repeated += label in seen
+                    if label in seen:
+                        repeated += 1
                     seen.add(label)
-                title = label if title is None and by_id and label else title
-                yield {
-                    "text": text,
-                    "title": f"text {number}" if title is None else str(title),
-                    "id": label,
-                }
+                if title is not None:
+                    called = str(title)
+                elif ids_are_titles and label:
+                    called = label
+                else:
+                    called = f"text {number}"
+                yield {"text": text, "title": called, "id": label}
         except OSError as error:
             raise SessionError(f"cannot read the texts: {error}") from error
-        if not some:
-            raise ValueError(f"texts: all {number:,} are empty" if number else "texts is empty")
+        if not number:
+            raise ValueError("texts is empty")
+        if not with_text:
+            raise ValueError(f"texts: all {number:,} are empty")
         if repeated:
             tell(
                 f"ids: {repeated:,} of {number:,} repeat an earlier one, so an id no longer tells "
                 "which text is which"
             )
 
-    return noticing(read(), lambda document: document["text"] or "", tell) if noticed else read()
+    if not markup_is_noticed:
+        return read()
+    return noticing(read(), lambda document: document["text"] or "", tell)

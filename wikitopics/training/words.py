@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
-from typing import Any
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.mediawiki.source import language_of_texts
@@ -27,6 +26,7 @@ from wikitopics.vocab.vocabulary import (
 )
 
 USUAL = VocabularyRecipe.of_language(None)
+"""How words are chosen if no argument says so."""
 
 
 def given_language(lang: object) -> str | None:
@@ -49,29 +49,51 @@ def words(lang: str) -> Callable[[str], list[str]]:
     return Rule.of_language(given_language(lang) or "").split
 
 
-def given_recipe(language: str | None, stop_words: object, **choice: Any) -> VocabularyRecipe:
-    """How the arguments of `train` choose words; ``choice``: those that a recipe has under the same
-    names.
-
-    Raises ValueError or TypeError.
-    """
-    if not isinstance(stop_words, str):
-        given = () if stop_words is None else stop_words
-        words: Collection[str] | None = given_words("stop_words", "words", given)
-    elif stop_words in ("auto", *STOP_WORDS):
-        words = STOP_WORDS.get(stop_words)  # auto: those of the language
+def given_recipe(
+    language: str | None,
+    stop_words: object,
+    *,
+    min_df: float | None,
+    max_df: float | None,
+    min_letters: int,
+    digits: bool,
+    phrases: bool,
+) -> VocabularyRecipe:
+    """How the arguments of `train` choose words. Raises ValueError or TypeError."""
+    words: Collection[str] | None
+    if stop_words is None:
+        words = ()
+    elif not isinstance(stop_words, str):
+        words = given_words("stop_words", "words", stop_words)
+    elif stop_words == "auto":
+        words = None  # those of the language
+    elif stop_words in STOP_WORDS:
+        words = STOP_WORDS[stop_words]
     else:
         known = ", ".join(map(repr, STOP_WORDS))
         raise ValueError(
             f"stop_words must be words, 'auto', {known} or None, not {stop_words!r:.60}"
         )
-    for name in ("min_df", "max_df"):
-        try:
-            choice[name] = None if choice[name] is None else document_limit(choice[name])
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name}: {error}") from None
-    choice["min_letters"] = whole("min_letters", choice["min_letters"], least=1)
-    return VocabularyRecipe.of_language(language, words, **choice)
+    return VocabularyRecipe.of_language(
+        language,
+        words,
+        min_df=_document_limit("min_df", min_df),
+        max_df=_document_limit("max_df", max_df),
+        min_letters=whole("min_letters", min_letters, least=1),
+        digits=digits,
+        phrases=phrases,
+    )
+
+
+def _document_limit(argument: str, value: float | None) -> int | float | None:
+    """A number of documents, or a share of them; None if the argument is not given. Raises
+    ValueError."""
+    if value is None:
+        return None
+    try:
+        return document_limit(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{argument}: {error}") from None
 
 
 def given_vocabulary(
@@ -84,7 +106,7 @@ def given_vocabulary(
     """
     if argument is None:
         return None
-    chosen = USUAL  # anything but a list has a rule of its own
+    allowed = USUAL  # a vocabulary that is not a list of words has a rule of its own
     if isinstance(argument, Vocabulary):
         vocabulary = argument
     elif isinstance(argument, str | os.PathLike):
@@ -94,9 +116,11 @@ def given_vocabulary(
             raise type(error)(f"vocabulary: {error}") from None
     else:
         words = given_words("vocabulary", "a Vocabulary, words, a name or a file", argument)
-        chosen, in_order = of_list, sorted(words) if isinstance(argument, Set) else words
-        vocabulary = Vocabulary(in_order, recipe.rule, "vocabulary")
-    if recipe != chosen:
+        if isinstance(argument, Set):
+            words.sort()
+        vocabulary = Vocabulary(words, recipe.rule, "vocabulary")
+        allowed = of_list
+    if recipe != allowed:
         raise ValueError(
             "vocabulary: its words are already chosen; leave out stop_words and the other "
             "arguments that choose words (only lang and digits go with a list of words)"
@@ -107,27 +131,36 @@ def given_vocabulary(
 def given_seeds(argument: object) -> dict[str, list[str]]:
     """The seeds that an argument of `train` means. Raises ValueError or TypeError."""
     needed = "a dictionary of lists of words"
-    if not isinstance(argument, Mapping) or any(
-        isinstance(words, str) for words in argument.values()
-    ):
+    if not isinstance(argument, Mapping):
+        raise wrong_type("seeds", needed, argument)
+    if any(isinstance(words, str) for words in argument.values()):
         raise wrong_type("seeds", needed, argument)
     seeds = {str(name): given_words("seeds", needed, words) for name, words in argument.items()}
+    if not seeds:
+        return {}
     try:
-        return parsed(json.dumps(seeds)) if seeds else {}
+        return parsed(json.dumps(seeds))
     except ValueError as error:
         raise ValueError(f"seeds: {error}") from None
 
 
 def given_words(argument: str, needed: str, value: object) -> list[str]:
     """The words in an argument that is a collection of them. Raises TypeError."""
-    words: list[Any] = (
-        list(map(cell, value))
-        if isinstance(value, Iterable) and not isinstance(value, bytes)
-        else [value]
-    )
-    if not all(isinstance(word, str) for word in words):
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
         raise wrong_type(argument, needed, value)
+    words = []
+    for word in map(cell, value):
+        if not isinstance(word, str):
+            raise wrong_type(argument, needed, value)
+        words.append(word)
     return words
+
+
+def known_words(vocabulary: Vocabulary, proses: Iterable[str]) -> Iterator[int]:
+    """How many words of the vocabulary each text has."""
+    for prose in proses:
+        _, counts = vocabulary.count(prose)
+        yield int(counts.sum())
 
 
 def remarks_on_words(
@@ -136,9 +169,10 @@ def remarks_on_words(
     sizes: Iterator[int],
     number: int | None,
 ) -> list[str]:
-    """Remarks for the user on the words of a new session; ``sizes``: the number of known words of
-    each text;
-    ``number``: that of the texts, if a session is to be replaced.
+    """Remarks for the user on the words of a new session.
+
+    ``sizes``: how many known words each text has; ``number``: how many texts there are, if a
+    session is to be replaced.
 
     Raises `BadUsage` if a seeded topic has no known word, and ValueError if too few of the texts
     have one: the trainer would find that only after the session to replace has been deleted.
@@ -149,10 +183,13 @@ def remarks_on_words(
     if number is None:
         return remarks
     held_out = default_held_out(number)
-    some = sum(1 for _ in islice(filter(None, chain(first, sizes)), held_out + LEAST))
-    if some < held_out + LEAST:
-        raise ValueError(
-            f"texts: only {some:,} of {number:,} have words of the vocabulary; {held_out:,} are "
-            "held out, and at least two more are needed"
-        )
-    return remarks
+    with_words = 0
+    for size in chain(first, sizes):
+        if size:
+            with_words += 1
+        if with_words == held_out + LEAST:
+            return remarks
+    raise ValueError(
+        f"texts: only {with_words:,} of {number:,} have words of the vocabulary; {held_out:,} are "
+        "held out, and at least two more are needed"
+    )
