@@ -23,8 +23,8 @@ DEMO = (
     "from wikitopics.__main__ import main; main()"
 )
 LARGER = (
-    "from wikitopics.cli import main, train; small = train.open_demo; "
-    f"train.open_demo = lambda *more: small(*more, given=['--wiki-size', '{SIZE}']); "
+    "from wikitopics.cli import main, screen; small = screen.open_demo; "
+    f"screen.open_demo = lambda *more: small(*more, given=['--wiki-size', '{SIZE}']); "
 )
 LEFT = rb"the trainer \(pid (\d+)\) keeps running; `wikitopics stop --session demo` stops it"
 SAVED = b"saved; `wikitopics topics --session demo` lists the topics"

@@ -236,7 +236,7 @@ def test_a_watcher_that_comes_before_the_trainer_waits_for_it(tmp_path, opened):
 
 
 def test_a_watcher_does_not_wait_for_ever(tmp_path, opened):
-    code = "from wikitopics.cli import main, train; train.BEGIN_SECONDS = 0.2; "
+    code = "from wikitopics.cli import main, screen; screen.BEGIN_SECONDS = 0.2; "
     terminal = opened(code + f"main(['watch', '--session', {str(tmp_path / 'nigth.db')!r}])")
     assert terminal.end() == 1
     assert b"there is no session" in terminal.written

@@ -9,7 +9,7 @@ import pytest
 
 from tests.session.memory import status
 from tests.session.rows import sql
-from wikitopics.cli.train import contact_missing
+from wikitopics.cli.screen import contact_missing
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.storage.database import VERSION

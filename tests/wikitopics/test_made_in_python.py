@@ -3,7 +3,7 @@
 import pytest
 
 from tests.wikitopics.test_training import learn
-from wikitopics.cli import train
+from wikitopics.cli import screen
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.texts.files import GIVEN, check_paths
 from wikitopics.session.paths import session_path
@@ -14,13 +14,13 @@ from wikitopics.session.paths import session_path
 def test_no_trainer_is_started_for_texts_that_are_gone(monkeypatch):
     learn(session="given")
     shown = []
-    monkeypatch.setattr(train, "need_terminal", lambda _: None)
-    monkeypatch.setattr(train, "check_meant", lambda *_: None)
+    monkeypatch.setattr(screen, "need_terminal", lambda _: None)
+    monkeypatch.setattr(screen, "check_meant", lambda *_: None)
     monkeypatch.setattr(
-        train, "show", lambda path, *more, **told: shown.append((path, more, told)) or 0
+        screen, "show", lambda path, *more, **told: shown.append((path, more, told)) or 0
     )
-    train.open_screen("given", {"notify": None})
-    assert shown == [(session_path("given"), (), {"notify": None, "says": train.MADE_IN_PYTHON})]
+    screen.open_screen("given", {"notify": None})
+    assert shown == [(session_path("given"), (), {"notify": None, "says": screen.MADE_IN_PYTHON})]
 
 
 def test_a_trainer_says_that_only_the_program_has_the_texts(tmp_path):

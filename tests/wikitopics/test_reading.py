@@ -179,7 +179,7 @@ def test_a_pipe_is_a_text_and_a_device_is_none(cli, trained, tmp_path, one_line)
 
 
 def test_a_text_without_end_is_cut_short(cli, trained, monkeypatch, one_line):
-    monkeypatch.setattr("wikitopics.cli.topics._MOST", 1_000_000)
+    monkeypatch.setattr("wikitopics.cli.texts._MOST", 1_000_000)
     with open("/dev/zero") as endless:
         monkeypatch.setattr("sys.stdin", endless)
         one_line(cli("infer"), 1, "standard input: more than 1,000,000 bytes")

@@ -13,9 +13,10 @@ import pytest
 
 from tests.session.memory import status
 from tests.sessions import RELEASES
-from wikitopics.cli import train
+from wikitopics.cli import ending
+from wikitopics.cli.ending import at_end
 from wikitopics.cli.output import rate
-from wikitopics.cli.train import JsonLines, ProgressLines, at_end
+from wikitopics.cli.progress import JsonLines, ProgressLines
 from wikitopics.crawler.embedded import Demo
 from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES, SampleArticles, load_sample
 from wikitopics.model import kinds
@@ -237,7 +238,7 @@ def test_a_command_at_the_end_that_fails_or_never_ends_is_a_line(
     says,
 ):
     if command == "sleep 600":
-        monkeypatch.setattr(train, "PATIENCE", 0.2)
+        monkeypatch.setattr(ending, "PATIENCE", 0.2)
     told = []
     with at_end(command, tmp_path, told.append):
         pass

@@ -21,13 +21,25 @@ from wikitopics.session import __version__
 from wikitopics.session.errors import SessionError, did_you_mean
 
 _COMMANDS = {
-    **dict.fromkeys(("demo", "train", "watch"), "train"),
+    "demo": "screen",
+    "train": "train",
+    "watch": "screen",
     "status": "sessions",
-    **dict.fromkeys(("topics", "history"), "topics"),
+    "topics": "topics",
+    "history": "topics",
     "articles": "sessions",
-    **dict.fromkeys(("similar", "infer", "compare"), "topics"),
-    **dict.fromkeys(("export", "report", "vocab"), "export"),
-    **dict.fromkeys(("sessions", "stop", "pause", "resume", "save", "backup"), "sessions"),
+    "similar": "texts",
+    "infer": "texts",
+    "compare": "compare",
+    "export": "export",
+    "report": "export",
+    "vocab": "export",
+    "sessions": "sessions",
+    "stop": "sessions",
+    "pause": "sessions",
+    "resume": "sessions",
+    "save": "sessions",
+    "backup": "sessions",
     "doctor": "doctor",
 }
 """The module of each command, in the order of the help."""
@@ -138,7 +150,7 @@ def wikitopics(
         options.refuse_early_options(ctx)
         return None
     _check_limits()
-    from wikitopics.cli.train import open_screen
+    from wikitopics.cli.screen import open_screen
 
     return open_screen(session, settings)
 

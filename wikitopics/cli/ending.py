@@ -1,0 +1,85 @@
+"""`train --on-end COMMAND` and `--notify HOW`: what is done when a trainer ends."""
+
+import contextlib
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wikitopics.cli import output
+from wikitopics.session import escapes
+from wikitopics.session.errors import Say
+from wikitopics.session.escapes import visible
+from wikitopics.session.paths import session_name
+from wikitopics.session.system import (
+    Signals,
+    acting_later,
+    kill_group,
+    start_command,
+)
+
+PATIENCE = 20.0
+"""The maximum seconds that the command may take: whoever stopped the trainer waits for it."""
+
+
+@dataclass(slots=True)
+class End:
+    """How a trainer ends."""
+
+    reason: str = ""
+    tell: Say = lambda reason: None
+    """Called with the reason, unless the trainer ends with an error."""
+
+
+@contextlib.contextmanager
+def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None) -> Iterator[End]:
+    """Run ``command`` and give notice once after the block, even if it raises; the block sets the
+    reason."""
+    end, code = End(), 0
+    try:
+        yield end
+    except BaseException as error:
+        end.reason = (
+            "interrupted"
+            if isinstance(error, output.INTERRUPTED)
+            else str(error) or type(error).__name__
+        )
+        code = output.exit_code(error)
+        raise
+    finally:
+        with (
+            acting_later() as signals
+        ):  # whoever reads that the trainer has ended may send a signal
+            if not code:
+                end.tell(end.reason)
+            if notify is not None and escapes.obeys(sys.stderr):
+                with contextlib.suppress(OSError):
+                    notice = f"wikitopics, {session_name(path)}: {end.reason}"
+                    sys.stderr.write(escapes.notice(notify, notice))
+                    sys.stderr.flush()
+            if command is not None:
+                _run(command, path, end.reason, code, tell, signals)
+
+
+def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: Signals) -> None:
+    """Run the command with the user's shell. Its output goes to standard error, and its result
+    changes nothing. Ctrl+C ends it; other signals take effect once it has ended."""
+    said = {
+        "WIKITOPICS_REASON": visible(" ".join(reason.split())),
+        "WIKITOPICS_EXIT_CODE": str(code),
+    }
+    try:
+        process = start_command(command, path, stdin=subprocess.DEVNULL, stdout=2, **said)
+    except (OSError, ValueError) as error:
+        tell(output.error_line(f"--on-end cannot be run: {error}"))
+        return
+    failed = signals.wait(process, PATIENCE, until=(signal.SIGINT,))
+    if failed is None:  # Ctrl+C does not reach its process group
+        kill_group(process)
+        interrupted = signal.SIGINT in signals.noted
+        why = "was interrupted" if interrupted else f"took over {PATIENCE:.0f} s and was killed"
+        tell(output.error_line(f"--on-end {why}"))
+    elif failed:
+        tell(output.error_line(f"--on-end failed with code {failed}"))

@@ -1,0 +1,223 @@
+"""The topics of any text: `infer` and `similar`."""
+
+import contextlib
+import gc
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from wikitopics.cli import options
+from wikitopics.cli.options import Command
+from wikitopics.cli.output import (
+    objects,
+    put_json,
+    put_line,
+    say,
+    unless_none,
+)
+from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.session.errors import SessionError
+from wikitopics.session.options import LINKS, PASSES, TOKENS
+from wikitopics.session.paths import command
+from wikitopics.session.sources import unit_noun
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from wikitopics.crawler.page import Markup
+    from wikitopics.session.storage.reader import SessionReader
+
+_MOST = 32 * 2**20
+"""The largest text, in bytes."""
+_UNREADABLE = 0.3
+"""The share of characters that are not UTF-8 above which a file is taken to be binary. A text in
+Latin-1, of whose letters one in ten may be accented, is far below it."""
+
+
+class Inferred(NamedTuple):
+    """What was inferred of one file."""
+
+    words: int
+    known: int
+    """How many of the words are in the vocabulary."""
+    theta: "NDArray[np.float32]"
+    """The topic proportions, (K,)."""
+
+
+@click.command(cls=Command)
+@click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
+@options.take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
+@options.of_model
+@options.json_option
+def infer(
+    files: tuple[str, ...],
+    markup: "Markup | None",
+    model: str | None,
+    session: str,
+    as_json: bool,
+) -> None:
+    """Infer the topic proportions of any text.
+
+    Each FILE is one text; without FILE, the text is read from standard input. A session of links
+    (--tokens links) takes wikitext or HTML.
+
+    Examples:
+      wikitopics infer essay.txt
+      wikitopics infer --session links page.html
+      pbpaste | wikitopics infer --json
+    """
+    from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending
+    from wikitopics.session.records import in_line
+
+    files = files or ("-",)
+    with _uncollected(), options.reading(session) as reader:
+        name = reader.model_named(model)
+        unit = reader.settings()[TOKENS]
+        inferred = infer_files(reader, name, files, markup)
+        topics = {row.topic: row for row in reader.topics(name, 8)}
+    for file in files:
+        if ending(file) in (JSON_LINES, *TABLES):
+            say(f"{file} is read as one text; in Python, session.infer takes one text per row")
+    if as_json:
+        rows = (
+            (file, text.words, text.known, name, text.theta.tolist())
+            for file, text in zip(files, inferred, strict=True)
+        )
+        put_json(objects("file words known model proportions", rows))
+        return
+    for file, text in zip(files, inferred, strict=True):
+        put_line(f"{_called(file)}: {text.known:,} of {text.words:,} {unit} known")
+        if not text.known:
+            continue
+        largest_first = (-text.theta).argsort(kind="stable")
+        for topic in largest_first[:8].tolist():
+            share = text.theta[topic]
+            if share >= 0.01:
+                row = topics.get(topic)
+                label = f"{row.name}: {in_line(word for word, _ in row.words)}" if row else ""
+                put_line(f"  {share:6.1%}  {topic:4}  {label}")
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Turn garbage collection off: it took a tenth of the startup time.
+
+    Loading compiled kernels makes about a hundred thousand objects, all of which stay.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def infer_files(
+    reader: "SessionReader",
+    model: str,
+    files: Sequence[str],
+    markup: "Markup | None" = None,
+) -> list[Inferred]:
+    """What is inferred of each file, where "-" is standard input.
+
+    Raises `SessionError` for a file that is not text, and if no word of any file is known.
+    """
+    from wikitopics.session.analysis.proportions import proportions, proses
+
+    texts = proses(reader, map(_read, files), markup)
+    vocabulary = reader.counter()
+    known, theta = proportions(reader, model, vocabulary, texts)
+    if not known.any():
+        contain = f"{_called(files[0])} contains" if len(files) == 1 else "these texts contain"
+        of_links = reader.settings()[TOKENS] == LINKS
+        what = "wikitext or HTML link to a title" if of_links else "word"
+        show = command("vocab show", reader.path)
+        raise SessionError(f"{contain} no {what} of the session's vocabulary (`{show}` prints it)")
+    words = map(vocabulary.n_words_in, texts)
+    return list(map(Inferred, words, known.tolist(), theta))
+
+
+def _called(file: str) -> str:
+    return "standard input" if file == "-" else file
+
+
+def _read(file: str) -> str:
+    from wikitopics.crawler.texts.records import encoding_of
+    from wikitopics.session.storage.files import read_bounded, read_input
+
+    if file == "-" and sys.stdin.isatty():
+        say("type or paste a text; Ctrl+D ends it")
+    try:
+        if file == "-":
+            data = read_bounded(sys.stdin.buffer, _MOST)
+        else:
+            data = read_input(file, _MOST, pipes=True)
+    except FileNotFoundError:
+        raise SessionError(
+            f"{file}: no such file or folder; to infer the words themselves, pipe them to `infer -`"
+        ) from None
+    except OSError as error:
+        raise SessionError(f"{_called(file)}: {error.strerror}") from None
+    text = data.decode(encoding_of(data), "replace")
+    unreadable = text.count("\N{REPLACEMENT CHARACTER}")
+    if "\0" in text or unreadable > len(text) * _UNREADABLE:
+        raise SessionError(f"{_called(file)}: a binary file, or not UTF-8 text")
+    if unreadable:
+        say(
+            f"{_called(file)}: not UTF-8 in {unreadable:,} places, where words are cut: save it as "
+            "UTF-8"
+        )
+    return text
+
+
+@click.command(cls=Command)
+@click.argument("what", metavar="TITLE|FILE")
+@options.limit_option
+@options.of_model
+@options.json_option
+def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
+    """List the articles most like another one, or like any text.
+
+    Give an article by its title, or a text by its file ('-' for standard input).
+
+    An exact title takes precedence over a file of that name (./NAME is always the file), and a file
+    over a title that differs only in capitals. The distance is the Hellinger distance (0 to 1)
+    between topic proportions. An article's proportions date from its training; those of the newest
+    20,000 articles are updated each time the session doubles in size.
+
+    Examples:
+      wikitopics similar Cello
+      wikitopics similar essay.txt --limit 50 --json
+      pbpaste | wikitopics similar -
+    """
+    from wikitopics.session.analysis.proportions import Recorded, not_found
+
+    with options.reading(session) as reader:
+        name = reader.model_named(model)
+        recorded = Recorded(reader, name)
+        near: NDArray[np.float32] | int | None = None  # proportions, or the row of an article
+        if what != "-":
+            near = recorded.row_of(reader, what, exact=True)
+        if near is None and (what == "-" or os.path.exists(what)):
+            [text] = infer_files(reader, name, [what])
+            near = text.theta
+        if near is None:
+            near = recorded.row_of(reader, what)
+        if near is None:
+            raise not_found(reader, what, or_file=True)
+        articles = recorded.nearest(reader, near, limit)
+        settings = reader.settings()
+    as_of = f"as of {recorded.as_of.articles:,} {unit_noun(settings.source, settings[PASSES])}"
+    if len(recorded) < recorded.as_of.documents:
+        as_of += f"; topic proportions are recorded for {len(recorded):,} of them"
+    say(as_of)
+    if as_json:
+        put_json([unless_none(asdict(article), "id") for article in articles])
+        return
+    put_line("distance     page_id  title")
+    for article in articles:
+        put_line(f"{article.distance:8.3f} {article.page_id:11}  {article.title}")
