@@ -37,21 +37,20 @@ class End:
 def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None) -> Iterator[End]:
     """Run ``command`` and give notice once after the block, even if it raises; the block sets the
     reason."""
-    end, code = End(), 0
+    end = End()
+    code = 0
     try:
         yield end
     except BaseException as error:
-        end.reason = (
-            "interrupted"
-            if isinstance(error, output.INTERRUPTED)
-            else str(error) or type(error).__name__
-        )
+        if isinstance(error, output.INTERRUPTED):
+            end.reason = "interrupted"
+        else:
+            end.reason = str(error) or type(error).__name__
         code = output.exit_code(error)
         raise
     finally:
-        with (
-            acting_later() as signals
-        ):  # whoever reads that the trainer has ended may send a signal
+        # Whoever reads that the trainer has ended may send a signal.
+        with acting_later() as signals:
             if not code:
                 end.tell(end.reason)
             if notify is not None and escapes.obeys(sys.stderr):
@@ -66,20 +65,21 @@ def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None
 def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: Signals) -> None:
     """Run the command with the user's shell. Its output goes to standard error, and its result
     changes nothing. Ctrl+C ends it; other signals take effect once it has ended."""
-    said = {
+    variables = {
         "WIKITOPICS_REASON": visible(" ".join(reason.split())),
         "WIKITOPICS_EXIT_CODE": str(code),
     }
     try:
-        process = start_command(command, path, stdin=subprocess.DEVNULL, stdout=2, **said)
+        process = start_command(command, path, stdin=subprocess.DEVNULL, stdout=2, **variables)
     except (OSError, ValueError) as error:
         tell(output.error_line(f"--on-end cannot be run: {error}"))
         return
-    failed = signals.wait(process, PATIENCE, until=(signal.SIGINT,))
-    if failed is None:  # Ctrl+C does not reach its process group
-        kill_group(process)
-        interrupted = signal.SIGINT in signals.noted
-        why = "was interrupted" if interrupted else f"took over {PATIENCE:.0f} s and was killed"
+    exit_code = signals.wait(process, PATIENCE, until=(signal.SIGINT,))
+    if exit_code is None:
+        kill_group(process)  # Ctrl+C at the terminal does not reach its process group
+        why = f"took over {PATIENCE:.0f} s and was killed"
+        if signal.SIGINT in signals.noted:
+            why = "was interrupted"
         tell(output.error_line(f"--on-end {why}"))
-    elif failed:
-        tell(output.error_line(f"--on-end failed with code {failed}"))
+    elif exit_code:
+        tell(output.error_line(f"--on-end failed with code {exit_code}"))

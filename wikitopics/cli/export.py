@@ -4,7 +4,6 @@ one."""
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -12,10 +11,11 @@ from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
+from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
 from wikitopics.session.analysis import exports
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.metrics import METRICS, Metric
+from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_path
 from wikitopics.session.sources import described
 
@@ -47,7 +47,7 @@ def report(output: str | None, session: str) -> None:
     from wikitopics.session.storage.files import replacing
 
     path = session_path(session)
-    target = None if output in (None, "-") else Path(str(output))
+    target = None if output is None or output == "-" else Path(output)
     if target is not None:
         check_page(target)
     elif sys.stdout.isatty():
@@ -57,35 +57,47 @@ def report(output: str | None, session: str) -> None:
     if target is None:
         put_data([page.encode("utf-8", "backslashreplace")])
         return
+    content = page.encode()
     with replacing(target) as file:
-        file.write(page.encode())
-    say(f"wrote {target}: {len(page.encode()) / 1e6:.1f} MB")
+        file.write(content)
+    say(f"wrote {target}: {len(content) / 1e6:.1f} MB")
 
 
-def _described(metric: Metric) -> str:
-    return metric.help + (f" ({metric.better} is better)" if metric.better else "")
+# `export`: the tables of a session, and its models.
 
 
-@click.command(
-    cls=Command,
-    epilog="\b\nWHAT is one of:\n"
-    + "".join(f"  {table.name:11} {table.label}\n" for table in exports.TABLES.values())
-    + "\n\b\nIn `export metrics`, besides metrics that only one kind of model has:\n"
-    + "".join(f"  {metric.name:26} {_described(metric)}\n" for metric in METRICS)
-    + "\n",
-)
+def _tables_and_metrics() -> str:
+    """The lists at the end of the help. Click keeps the lines of a paragraph that begins with
+    "\\b"."""
+    lines = ["\b", "WHAT is one of:"]
+    for table in exports.TABLES.values():
+        lines.append(f"  {table.name:11} {table.label}")
+    lines += ["", "\b", "In `export metrics`, besides metrics that only one kind of model has:"]
+    for metric in METRICS:
+        better = f" ({metric.better} is better)" if metric.better else ""
+        lines.append(f"  {metric.name:26} {metric.help}{better}")
+    return "\n".join(lines) + "\n\n"
+
+
+def _default_formats() -> str:
+    formats = ["csv"]
+    for table in exports.TABLES.values():
+        if table.formats[0] != "csv":
+            formats.append(f"{table.formats[0]} for {table.name}")
+    return ", ".join(formats)
+
+
+_TABLES_WITH_ALL = [table for table in exports.TABLES.values() if table.everything]
+"""The tables that take --all."""
+
+
+@click.command(cls=Command, epilog=_tables_and_metrics())
 @click.argument("what", metavar="WHAT", type=click.Choice(list(exports.TABLES)))
 @click.option(
     "--format",
     "form",
     type=click.Choice(list(exports.FORMATS)),
-    help="The format (default: by the ending of PATH; otherwise csv"
-    + "".join(
-        f", {one.formats[0]} for {one.name}"
-        for one in exports.TABLES.values()
-        if one.formats[0] != "csv"
-    )
-    + ").",
+    help=f"The format (default: by the ending of PATH; otherwise {_default_formats()}).",
 )
 @click.option(
     "-o",
@@ -104,7 +116,7 @@ def _described(metric: Metric) -> str:
     "--all",
     "every",
     is_flag=True,
-    help=" ".join(f"{s.name}: {s.everything}." for s in exports.TABLES.values() if s.everything),
+    help=" ".join(f"{table.name}: {table.everything}." for table in _TABLES_WITH_ALL),
 )
 @click.option(
     "--bom",
@@ -135,29 +147,26 @@ def export(
     """
     from wikitopics.session.analysis.proportions import licence_of
 
-    table = exports.WIDE if wide else exports.TABLES[what]
-    if table.name != what:
+    if wide and what != exports.WIDE.name:
         raise BadUsage("--wide is only for `export topics`")
+    table = exports.WIDE if wide else exports.TABLES[what]
     target = None if output is None or output == "-" else Path(output)
-    written_as = (
-        exports.format_of(table, form)
-        if target is None
-        else exports.written_to(target, table, form)
-    )
+    if target is None:
+        written_as = exports.format_of(table, form)
+    else:
+        written_as = exports.written_to(target, table, form)
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
     if every and not table.everything:
-        known = " and ".join(f"`export {s.name}`" for s in exports.TABLES.values() if s.everything)
+        known = " and ".join(f"`export {table.name}`" for table in _TABLES_WITH_ALL)
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
         request = exports.ExportRequest(reader, table.models(reader, model), every, bom)
         if target is None:
+            name = written_as.name
             if written_as.stream is None:
-                raise BadUsage(
-                    f"{written_as.name} writes several files: name a folder for them with -o"
-                )
+                raise BadUsage(f"{name} writes several files: name a folder for them with -o")
             if written_as.binary and sys.stdout.isatty():
-                name = written_as.name
                 raise BadUsage(
                     f"cannot write {name} to a terminal: give -o FILE.{name} or redirect"
                 )
@@ -165,12 +174,15 @@ def export(
         else:
             with ProgressLine("rows") as progress:
                 rows = exports.save(table, written_as, request, target, progress)
-            say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
-        if what == "articles" and not every and described(reader.settings().source).own:
-            say(f"{reader.status().held_out:,} held-out documents left out; --all writes them")
-        licence = licence_of(reader.settings()) if table.of_texts else None
-        if licence is not None:
-            say(licence.text)
+            say(f"wrote {output}" if rows is None else f"wrote {output}: {rows:,} rows")
+        if what == "articles" and not every:
+            are_the_users_own = described(reader.settings().source).own
+            if are_the_users_own:
+                say(f"{reader.status().held_out:,} held-out documents left out; --all writes them")
+        if table.of_texts:
+            licence = licence_of(reader.settings())
+            if licence is not None:
+                say(licence.text)
 
 
 # `vocab build` and `vocab show`: build a vocabulary, or print one.
@@ -193,6 +205,7 @@ def vocab(ctx: click.Context, session: str | None) -> None:
       wikitopics vocab show
       wikitopics vocab build articles.jsonl -o my.txt
     """
+    # `vocab --session NAME show` means the same as `vocab show --session NAME`.
     ctx.default_map = {"show": {"session": session}}
 
 
@@ -224,12 +237,14 @@ def show(name: str, session: str | None) -> None:
 def _document_limit(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> int | float | None:
+    """A click callback: the number or share of documents that an option's value means."""
     from wikitopics.vocab.vocabulary import document_limit
 
     if value is None:
         return None
     try:
-        return document_limit(int(value) if value.isdecimal() else float(value))
+        number = int(value) if value.isdecimal() else float(value)
+        return document_limit(number)
     except ValueError:
         raise click.BadParameter(
             "must be a number of documents, such as 5, or a share of them, such as 0.05, not "
@@ -315,8 +330,20 @@ def build(
     output: Path,
     size: int,
     stop_words: tuple[str, ...],
+    min_df: int | float | None,
+    max_df: int | float | None,
+    min_letters: int,
+    digits: bool,
+    phrases: bool,
+    text_column: str | None,
+    lines: bool | None,
+    no_header: bool | None,
+    markup: Markup | None,
+    lang: str | None,
+    api_url: str | None,
     articles: int,
-    **given: Any,
+    contact: str | None,
+    rpm: float | None,
 ) -> None:
     """Build a vocabulary from SOURCE.
 
@@ -344,42 +371,60 @@ def build(
         read_stop_words,
     )
 
-    wiki = {option.name: given.pop(option.name) for option in (LANG, API_URL, CONTACT, RPM)}
-    column, lines, markup = (given.pop(option.name) for option in (COLUMN, LINES, MARKUP))
-    header = not given.pop(NO_HEADER.name)
-    language = language_of_texts(wiki[LANG.name])
-    unwanted = (
-        [word for name in stop_words for word in read_stop_words(name)] if stop_words else None
+    language = language_of_texts(lang)
+    left_out: list[str] | None = None  # the usual stop words of the language
+    if stop_words:
+        left_out = []
+        for name in stop_words:
+            left_out += read_stop_words(name)
+    recipe = VocabularyRecipe.of_language(
+        language,
+        left_out,
+        min_df=min_df,
+        max_df=max_df,
+        min_letters=min_letters,
+        digits=digits,
+        phrases=phrases,
     )
-    recipe = VocabularyRecipe.of_language(language, unwanted, **given)
     crawl = not sources
-    if crawl and language is None and wiki[API_URL.name] is None:
+    if crawl and language is None and api_url is None:
         raise BadUsage("give files to read, or --lang or --api-url to crawl")
-    if sources and wiki[API_URL.name] is not None:
+    if sources and api_url is not None:
         raise BadUsage("give files to read or --api-url to crawl, not both")
     if crawl and markup is not None:
         raise BadUsage(f"{MARKUP.flag} is only for files: a wiki states its own markup")
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
-    if output.exists() and any(Path(name).exists() and output.samefile(name) for name in sources):
+    read = [name for name in sources if Path(name).exists()]
+    if output.exists() and any(output.samefile(name) for name in read):
         raise BadUsage(f"{output} is one of the files to read: name another one with -o")
     if is_packed(output.name):
         raise BadUsage(f"{output.name}: vocabularies are not compressed; leave out {output.suffix}")
-    progress = ProgressLine("articles", articles) if crawl else ProgressLine("documents")
     if crawl:
-        kind, request = Api(), TrainRequest(**wiki)
+        progress = ProgressLine("articles", articles)
+        kind = Api()
+        request = TrainRequest(lang=lang, api_url=api_url, contact=contact, rpm=rpm)
         identity = request.identity(kind)
-        source = kind.open(identity, with_contact(request, kind, identity).asked(kind))
+        request = with_contact(request, kind, identity)
+        source = kind.open(identity, request.asked(kind))
         documents = crawled_documents(source, articles, say)
     else:
-        documents = file_documents(sources, say, column, markup or "text", bool(lines), header)
+        progress = ProgressLine("documents")
+        documents = file_documents(
+            sources,
+            say,
+            text_column,
+            markup or "text",
+            bool(lines),
+            not no_header,
+        )
     try:
         with progress:
             built = build_vocabulary(_counted(documents, progress), recipe, size=size)
     except BadDocuments as error:
-        plain = [path for path in sources if ".xml" not in Path(path).name]
-        hint = Texts().division({TEXTS.name: plain, LINES.name: lines})
+        texts = [path for path in sources if ".xml" not in Path(path).name]  # the others are dumps
+        hint = Texts().division({TEXTS.name: texts, LINES.name: lines})
         raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
     with replacing(output) as file:
         file.write(("\n".join(built.vocabulary.lines) + "\n").encode())

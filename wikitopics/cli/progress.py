@@ -31,29 +31,32 @@ class ProgressLines:
 
     def __call__(self, report: "Report") -> None:
         self._tell_compiling(report)
-        measured_before = self._last is not None and self._last.measured.perplexities
-        first = bool(report.measured.perplexities) and not measured_before
+        measured_before = self._last is not None and bool(self._last.measured.perplexities)
+        is_first_score = bool(report.measured.perplexities) and not measured_before
         self._last = report
-        if report.state == "stopping" or (time.monotonic() < self._next and not first):
+        is_due = is_first_score or time.monotonic() >= self._next
+        if report.state == "stopping" or not is_due:
             return
         self._next = time.monotonic() + self._every
         self._tell(self._line(report))
 
     def _line(self, report: "Report") -> str:
-        progress, now = report.progress, report.activity
+        progress = report.progress
+        activity = report.activity
         parts = [
-            output.duration(report.activity.elapsed_seconds),
+            output.duration(activity.elapsed_seconds),
             f"{progress.articles:,} {report.noun}",
         ]
         if report.passes > 1:
             parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
             parts.append(f"{progress.held_out:,} held out")
-        if measured := report.measured.perplexities:
-            scores = ", ".join(f"{name} {value:,.0f}" for name, value in measured.items())
+        perplexities = report.measured.perplexities
+        if perplexities:
+            scores = ", ".join(f"{name} {value:,.0f}" for name, value in perplexities.items())
             parts.append(f"perplexity after {report.measured.articles:,}: {scores}")
-        if now.crawl_rate:
-            parts.append(f"reading {output.rate(now.crawl_rate * 3600)} {report.noun}/h")
+        if activity.crawl_rate:
+            parts.append(f"reading {output.rate(activity.crawl_rate * 3600)} {report.noun}/h")
         seconds = _seconds_left(report)
         if progress.lap is not None:
             parts.append(f"{progress.lap:.1%} of the source read")
@@ -63,8 +66,8 @@ class ProgressLines:
             parts.append(f"{age(seconds)} left")
         if report.state == "paused":
             parts.append("paused")
-        if now.waiting_for and report.state != "stopping":
-            parts.append(now.wait(time.time()))
+        if activity.waiting_for and report.state != "stopping":
+            parts.append(activity.wait(time.time()))
         return "  ".join(parts)
 
     def end(self, reason: str) -> None:
@@ -76,39 +79,37 @@ class ProgressLines:
 
 
 def _seconds_left(report: "Report") -> float | None:
-    """Seconds until everything wanted has been read; None if that is unknown or the state not
-    "running"."""
+    """Seconds until everything wanted has been read; None if that is unknown, or if the state is
+    not "running"."""
+    if report.state != "running":
+        return None
     progress = report.progress
-    seconds = report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
-    return seconds if report.state == "running" else None
+    return report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
 
 
 class JsonLines(ProgressLines):
-    """The same as JSON objects on standard output, one per line."""
+    """Progress as JSON objects on standard output, one per line."""
 
     @staticmethod
     def _values(report: "Report") -> dict[str, object]:
         from wikitopics.session.records import per_hour
 
         progress = report.progress
+        activity = report.activity
+        articles_per_hour = per_hour(progress.articles, activity.elapsed_seconds)
         return {
             "state": report.state,
-            **output.fields_of(
-                progress,
-                "articles",
-                "tokens",
-                "held_out",
-                "crawled",
-                "pending",
-                "skipped",
-            ),
-            "elapsed_seconds": round(report.activity.elapsed_seconds, 3),
-            "articles_per_hour": round(
-                per_hour(progress.articles, report.activity.elapsed_seconds), 1
-            ),
-            "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
+            "articles": progress.articles,
+            "tokens": progress.tokens,
+            "held_out": progress.held_out,
+            "crawled": progress.crawled,
+            "pending": progress.pending,
+            "skipped": progress.skipped,
+            "elapsed_seconds": round(activity.elapsed_seconds, 3),
+            "articles_per_hour": round(articles_per_hour, 1),
+            "crawled_per_hour": round(activity.crawl_rate * 3600, 1),
             "perplexity": dict(report.measured.perplexities),
-            "waiting_for": report.activity.waiting_for,
+            "waiting_for": activity.waiting_for,
             "lap": progress.lap,
             "seconds_left": _seconds_left(report),
             "passes": report.passes,

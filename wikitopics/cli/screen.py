@@ -97,7 +97,8 @@ def watch(session: str, notify: str | None, web: bool, port: int | None, host: s
       wikitopics watch --session night
       wikitopics watch --web
     """
-    if (notify if web else port or host) is not None:
+    given_for_browsers = port is not None or host is not None
+    if (web and notify is not None) or (not web and given_for_browsers):
         raise click.UsageError("--port and --host need --web; --notify cannot be combined with it")
     if web:
         return serve_screens(session_path(session), port, host)
@@ -146,11 +147,10 @@ def _wait_for(path: Path) -> None:
     if owner(path) is not None:
         output.say(f"waiting for {session_name(path)} to begin (Ctrl+C quits)")
     else:  # a trainer that has just been started does not hold its session yet
-        told = (
+        output.say(
             f"there is no session {session_name(path)} yet: waiting {BEGIN_SECONDS:.0f} s for its "
-            "trainer"
+            "trainer (Ctrl+C quits)"
         )
-        output.say(f"{told} (Ctrl+C quits)")
     until = time.monotonic() + BEGIN_SECONDS
     while not path.exists() and time.monotonic() < until:
         if owner(path) is not None:
@@ -176,9 +176,11 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
     if contact_missing(path, request):
         from wikitopics.tui.questions import ask
 
-        answer = ask()  # and save it
+        answer = ask()  # which also saves the contact
+        if answer == "demo":
+            return open_demo("demo", notify)
         if answer != "saved":
-            return open_demo("demo", notify) if answer == "demo" else 0
+            return 0
     return show(path, ["train", *sys.argv[1:]], notify)
 
 
@@ -196,8 +198,10 @@ def made_in_python(path: Path) -> bool:
         return False
     with reading(path) as reader:
         texts = reader.settings().source_options.get(TEXTS.name)
-    given = texts if isinstance(texts, list | tuple) else ()
-    return any(str(each).endswith(GIVEN) and not os.path.exists(str(each)) for each in given)
+    if not isinstance(texts, list | tuple):
+        return False
+    paths = map(str, texts)
+    return any(path.endswith(GIVEN) and not os.path.exists(path) for path in paths)
 
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
@@ -259,7 +263,9 @@ def show(
     from wikitopics.session.storage.files import last_line
 
     need_terminal(command("status", path))
-    trainers, trainer, ending = Trainers(), None, None
+    trainers = Trainers()
+    trainer = None
+    ending = None
     with Signals() as signals:
         try:
             if arguments is not None:
@@ -274,33 +280,35 @@ def show(
                 trainers.detach()
             end_trainers(paths, trainers, signals)
     code = 0
-    if trainer is not None and not path.exists() and ending != "demo":
-        status = trainers.code(path)
-        if not status or status < 0 or question(path):
-            output.say("stopped before training began")
+    made_no_session = trainer is not None and not path.exists()
+    if made_no_session and ending != "demo":
+        trainer_code = trainers.code(path) or 0  # negative: the signal that ended it
+        if trainer_code > 0 and not question(path):
+            code = trainer_code
+            message = last_line(log_file(path))
+            output.say(message or output.error_line(f"the trainer ended with code {code}"))
         else:
-            code = status
-            output.say(
-                last_line(log_file(path))
-                or output.error_line(f"the trainer ended with code {code}")
-            )
+            output.say("stopped before training began")
     for each in trainers.paths():
         forget(each)
-    return open_demo("demo", notify) if ending == "demo" else code
+    if ending == "demo":
+        return open_demo("demo", notify)
+    return code
 
 
 def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
     """End the trainers that are not left running, and print one line about the state of each
     session."""
-    ended = trainers.running()
-    if ended:
+    were_running = trainers.running()
+    if were_running:
         output.say("saving and stopping …")
-    before = len(signals.noted)
-    trainers.stop(give_up=lambda: len(signals.noted) > before)
+    signals_before = len(signals.noted)
+    trainers.stop(give_up=lambda: len(signals.noted) > signals_before)
     for path in dict.fromkeys(paths):
         holder = owner(path)
         if holder is not None:
-            known = f"pid {holder.pid}" if holder.pid else "pid unknown"
-            output.say(f"the trainer ({known}) keeps running; `{command('stop', path)}` stops it")
+            pid = f"pid {holder.pid}" if holder.pid else "pid unknown"
+            output.say(f"the trainer ({pid}) keeps running; `{command('stop', path)}` stops it")
         elif path.exists():
-            output.say(f"{'saved; ' if ended else ''}`{command('topics', path)}` lists the topics")
+            saved = "saved; " if were_running else ""
+            output.say(f"{saved}`{command('topics', path)}` lists the topics")

@@ -63,7 +63,8 @@ def check_meant(path: Path, request: "TrainRequest") -> None:
     """Raise `BadUsage` if no session is named and `default` holds other texts than those that are
     asked for.
 
-    Named, it learns these too. Every other difference is refused for any session.
+    A session that is named learns these texts, too. Every other difference is refused elsewhere,
+    for any session.
     """
     from wikitopics.session.request import added_texts
 
@@ -74,8 +75,8 @@ def check_meant(path: Path, request: "TrainRequest") -> None:
         return
     with reading(path) as reader:
         progress = reader.progress()
-        takes_more = progress.finished and progress.lap == 1
-        if takes_more and added_texts(request, reader.settings()) is not None:
+        has_read_all = progress.finished and progress.lap == 1
+        if has_read_all and added_texts(request, reader.settings()) is not None:
             raise BadUsage(
                 f"session {session_name(path)} holds {reader.holdings()}: `--session NAME` makes "
                 f"another session of these texts, `--session {session_name(path)}` lets this one "
@@ -90,7 +91,8 @@ def _describe_kind(name: str) -> None:
     except BadUsage as error:
         output.put_line(f"{name}: {error}")
         return
-    output.put_line(f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else ""))
+    summary = f", {kind.summary}" if kind.summary else ""
+    output.put_line(f"{name}: {kind.label}{summary}")
     for option in options_of(kind):
         default = "" if option.default in (None, "") else f"; default {option.default}"
         output.put_line(f"  {option.name}={option.takes()}{default}: {option.help}")
@@ -106,17 +108,19 @@ def run_trainer(
     from wikitopics.session.training.start import train as start
 
     path = session_path(session)
+    messages = contextlib.nullcontext(output.say) if log is None else also_to(Path(log), path)
     with (
-        contextlib.nullcontext(output.say) if log is None else also_to(Path(log), path) as tell,
+        messages as tell,
         at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end,
     ):
         progress = JsonLines(tell) if as_json else ProgressLines(tell)
         end.tell = progress.end
         try:
             end.reason = start(path, request, progress, tell)
-        except Unconfirmed as what:
-            if not output.agrees(f"{what}. Continue?", str(what)):
-                end.reason, end.tell = "nothing was started", tell
+        except Unconfirmed as cost:
+            if not output.agrees(f"{cost}. Continue?", str(cost)):
+                end.reason = "nothing was started"
+                end.tell = tell
                 return 0
             end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
     return 0
