@@ -45,11 +45,11 @@ _COMMANDS = {
 """The module of each command, in the order of the help."""
 _LOADING_SECONDS = 10
 """CPU seconds in which NumPy, SciPy and Numba must have been loaded."""
-_ROOM = 400 << 20
+_MEMORY = 400 * 2**20
 """Bytes of address space that a command needs in addition, mostly for its threads."""
-
 _FILES = 64
-"""A trainer opens up to 28 files for itself; more with several models, or a screen."""
+"""Files that may be open at once. A trainer opens up to 28 for itself; more with several models, or
+a screen."""
 
 
 class LazyGroup(options.SettingsCommand, options.Group):
@@ -72,11 +72,10 @@ class LazyGroup(options.SettingsCommand, options.Group):
         # The options of `train` are listed once, by `wikitopics train --help`.
         names = ("session", "contact", "version")
         options = [option for option in self.get_params(ctx) if option.name in names]
-        records = [
-            option.get_help_record(ctx)
-            for option in (*options, self.get_help_option(ctx))
-            if option
-        ]
+        help_option = self.get_help_option(ctx)
+        if help_option is not None:
+            options.append(help_option)
+        records = [option.get_help_record(ctx) for option in options]
         with formatter.section("Options"):
             formatter.write_dl([record for record in records if record is not None])
         self.format_commands(ctx, formatter)
@@ -107,13 +106,18 @@ def _check_limits() -> None:
         return
     from wikitopics.session.system import acting_later
 
-    limits = {"RLIMIT_CPU": _LOADING_SECONDS, "RLIMIT_AS": max(0, most - _ROOM)}
-    code = "; ".join(f"setrlimit({name}, ({value},) * 2)" for name, value in limits.items())
-    code = f"from resource import *; {code}; import scipy.special, numba"
+    memory = max(0, most - _MEMORY)
+    code = (
+        "from resource import *; "
+        f"setrlimit(RLIMIT_CPU, ({_LOADING_SECONDS}, {_LOADING_SECONDS})); "
+        f"setrlimit(RLIMIT_AS, ({memory}, {memory})); "
+        "import scipy.special, numba"
+    )
     with acting_later():
         probe = subprocess.run([sys.executable, "-c", code], capture_output=True)
     if probe.returncode:
-        raise SessionError(f"`ulimit -v {most >> 10}` leaves too little memory: set a higher limit")
+        kilobytes = most // 1024
+        raise SessionError(f"`ulimit -v {kilobytes}` leaves too little memory: set a higher limit")
 
 
 @click.group(
@@ -184,7 +188,8 @@ def run(arguments: Sequence[str]) -> int:
     Click's own `main` is not used: it ends silently at any broken pipe, not only that of standard
     output.
     """
-    if shell := os.environ.get(_COMPLETION):
+    shell = os.environ.get(_COMPLETION)
+    if shell:
         return shell_complete(wikitopics, {}, "wikitopics", _COMPLETION, shell)
     try:
         try:
@@ -213,11 +218,11 @@ def _session_in(message: str) -> str:
     """Advice if the word that a command does not accept is the name of a session."""
     from wikitopics.session.paths import session_folder
 
-    words = re.findall(r"command '([\w.-]+)'|argument \(([\w.-]+)\)", message)
-    names = [
-        name for name in map("".join, words) if os.path.exists(session_folder() / f"{name}.db")
-    ]
-    return f"to name the session, use `--session {names[0]}`; " if names else ""
+    for match in re.finditer(r"command '([\w.-]+)'|argument \(([\w.-]+)\)", message):
+        word = match[1] or match[2]
+        if os.path.exists(session_folder() / f"{word}.db"):
+            return f"to name the session, use `--session {word}`; "
+    return ""
 
 
 def _explained(error: Exception) -> str | None:
@@ -233,7 +238,10 @@ def _explained(error: Exception) -> str | None:
     if isinstance(error, BrokenPipeError):
         return f"the connection to another process broke: {error}"
     if isinstance(error, OSError) and error.strerror:
-        of = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-        return of + error.strerror
-    # Every room's errors carry an exit code.
-    return str(error) if isinstance(error, OSError) or hasattr(error, "exit_code") else None
+        if error.filename is None:
+            return error.strerror
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    is_ours = hasattr(error, "exit_code")  # every room's errors carry one
+    if is_ours or isinstance(error, OSError):
+        return str(error)
+    return None

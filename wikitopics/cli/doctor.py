@@ -35,6 +35,7 @@ _NETWORK_FILE_SYSTEMS = {
     "webdav",
 }
 LOW_DISK = 500e6
+"""Free bytes on the disk below which something is wrong."""
 
 Check = tuple[str, bool | None, str]
 """(what was checked, whether it is all right, details); None: it is missing, and is optional."""
@@ -61,15 +62,16 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     if as_json:
         put_json(
             [
-                {"check": what, "ok": fine is not False, "detail": words}
-                for what, fine, words in checks
+                {"check": what, "ok": is_fine is not False, "detail": details}
+                for what, is_fine, details in checks
             ]
         )
     else:
         width = max(len(what) for what, _, _ in checks)
-        for what, fine, words in checks:
-            put_line(f"{_MARKS[fine]:4} {what:{width}} {words}")
-    return 1 if any(fine is False for _, fine, _ in checks) else 0
+        for what, is_fine, details in checks:
+            put_line(f"{_MARKS[is_fine]:4} {what:{width}} {details}")
+    something_is_wrong = any(is_fine is False for _, is_fine, _ in checks)
+    return 1 if something_is_wrong else 0
 
 
 def _tried(what: str, describe: Callable[..., str], *arguments: object) -> Check:
@@ -87,51 +89,50 @@ def _installation() -> Iterator[Check]:
     needs = ["wikitopics"]
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         needs = importlib.metadata.requires("wikitopics") or []
-    # Packages of extras need not be installed.
-    for package in (
-        re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need
-    ):
-        yield _tried(package, importlib.metadata.version, package)
+    for need in needs:
+        if "extra ==" not in need:  # packages of extras need not be installed
+            package = re.split(r"[^\w.-]", need, maxsplit=1)[0]
+            yield _tried(package, importlib.metadata.version, package)
     from wikitopics.model.kernels import cache_folder
 
-    folder, none = cache_folder(), "no writable folder: the models are recompiled at every start"
-    yield "kernel cache", folder is not None, folder or none
+    folder = cache_folder()
+    if folder is None:
+        yield "kernel cache", False, "no writable folder: the models are recompiled at every start"
+    else:
+        yield "kernel cache", True, folder
     for extra in EXTRAS:
-        missing, versions = (
-            ", ".join(extra.missing()),
-            ", ".join(map(" ".join, extra.versions().items())),
-        )
-        state = (
-            f"not installed ({missing}): `{extra.command}` adds" if missing else f"{versions}, for"
-        )
-        yield f"extra {extra.name}", None if missing else True, f"{state} {extra.purpose}"
-    # Models and sources from other packages.
-    for what, theirs, load in (
-        ("model", set(kinds.names()) - set(kinds.built_in), kinds.load),
-        ("source", set(sources.names()) - set(sources.BUILT_IN), sources.load),
-    ):
-        for name in sorted(theirs):
-            yield _tried(f"{what} {name}", _label, load, name)
+        missing = ", ".join(extra.missing())
+        if missing:
+            adds = f"`{extra.command}` adds {extra.purpose}"
+            yield f"extra {extra.name}", None, f"not installed ({missing}): {adds}"
+        else:
+            versions = ", ".join(f"{name} {version}" for name, version in extra.versions().items())
+            yield f"extra {extra.name}", True, f"{versions}, for {extra.purpose}"
+    for name in sorted(set(kinds.names()) - set(kinds.built_in)):
+        yield _tried(f"model {name}", _label, kinds.load, name)
+    for name in sorted(set(sources.names()) - set(sources.BUILT_IN)):
+        yield _tried(f"source {name}", _label, sources.load, name)
 
 
 def _label(load: Callable[[str], object], name: str) -> str:
+    """What a model or source from another package calls itself."""
     return str(getattr(load(name), "label", "installed"))
 
 
 def _places() -> Iterator[Check]:
-    folder, config = session_folder(), config_file()
+    folder = session_folder()
+    config = config_file()
     fault = _unwritable(folder)
     yield "sessions", not fault, fault or str(folder)
     if not fault:
         yield from _disk(_nearest(folder))
-    yield (
-        "leftovers",
-        True,
-        _leftovers({folder, folder / "vocabularies", config.parent, Path.cwd()}),
-    )
-    there = os.path.exists(config)
-    fault = "" if there else _unwritable(config.parent)
-    yield "config file", not fault, fault or f"{config}{'' if there else ' (none yet)'}"
+    folders = {folder, folder / "vocabularies", config.parent, Path.cwd()}
+    yield "leftovers", True, _leftovers(folders)
+    if os.path.exists(config):
+        yield "config file", True, str(config)
+    else:
+        fault = _unwritable(config.parent)
+        yield "config file", not fault, fault or f"{config} (none yet)"
 
 
 def _leftovers(folders: set[Path]) -> str:
@@ -139,16 +140,26 @@ def _leftovers(folders: set[Path]) -> str:
     from wikitopics.session import control
     from wikitopics.session.storage import files
 
+    kinds_of_leftovers = [
+        (
+            "unfinished files left by killed commands, which you can delete",
+            files.left_behind,
+        ),
+        (
+            "texts passed from Python, left by killed trainers, which you can delete",
+            control.left_behind,
+        ),
+        (
+            "folders set aside by a killed `export`, which the next `export` to the same folder "
+            "puts back",
+            files.set_aside,
+        ),
+    ]
     leftovers = []
-    for what, left_behind in (
-        ("unfinished files left by killed commands", files.left_behind),
-        ("texts passed from Python, left by killed trainers", control.left_behind),
-    ):
-        if paths := sorted(str(path) for folder in folders for path in left_behind(folder)):
-            leftovers.append(f"{what}, which you can delete: {', '.join(paths)}")
-    if paths := sorted(str(path) for folder in folders for path in files.set_aside(folder)):
-        how = "which the next `export` to the same folder puts back"
-        leftovers.append(f"folders set aside by a killed `export`, {how}: {', '.join(paths)}")
+    for what, left_in in kinds_of_leftovers:
+        paths = sorted(str(path) for folder in folders for path in left_in(folder))
+        if paths:
+            leftovers.append(f"{what}: {', '.join(paths)}")
     return "; ".join(leftovers) or "none"
 
 
@@ -165,25 +176,19 @@ def _unwritable(folder: Path) -> str:
     This is tried, since permissions alone do not tell: root has all of them, even on a read-only
     file system.
     """
-    there = _nearest(folder)
+    existing = _nearest(folder)
     try:
-        with tempfile.TemporaryFile(dir=there):
+        with tempfile.TemporaryFile(dir=existing):
             return ""
     except OSError as error:
-        fault = "is not writable" if there == folder else "cannot be created"
+        fault = "is not writable" if existing == folder else "cannot be created"
         return f"{folder} {fault} ({error.strerror}): set WIKITOPICS_HOME to another folder"
 
 
 def _disk(folder: Path) -> Iterator[Check]:
     free = shutil.disk_usage(folder).free
     yield "disk", free > LOW_DISK, f"{free / 1e9:,.1f} GB free"
-    mounts, real = "", folder.resolve()
-    with contextlib.suppress(OSError):  # only Linux has this file
-        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
-    kinds_at = {
-        Path(at.replace("\\040", " ")): k for _, at, k, *_ in map(str.split, mounts.splitlines())
-    }
-    kind = next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)
+    kind = _file_system_of(folder.resolve())
     try:
         lack = lack_of(folder)
     except OSError as error:
@@ -195,6 +200,21 @@ def _disk(folder: Path) -> Iterator[Check]:
         fault = f": it cannot {lack}, which a session needs"
     advice = "; set WIKITOPICS_HOME to a local folder" if fault else ""
     yield "file system", not fault, f"{kind or 'unknown'}{fault}{advice}"
+
+
+def _file_system_of(folder: Path) -> str | None:
+    """The kind of file system that a folder is on, such as "ext4"; None if that is unknown."""
+    mounts = ""
+    with contextlib.suppress(OSError):  # only Linux has this file
+        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+    kinds_at = {}
+    for mount in mounts.splitlines():
+        _, mounted_at, kind, *_ = mount.split()
+        kinds_at[Path(mounted_at.replace("\\040", " "))] = kind  # spaces are written as octal
+    for place in (folder, *folder.parents):
+        if place in kinds_at:
+            return kinds_at[place]
+    return None
 
 
 def _contact() -> str:
@@ -228,8 +248,10 @@ def _network() -> str:
         with socket.create_connection((host, 443), 5.0) as connection:
             ssl.create_default_context().wrap_socket(connection, server_hostname=host).close()
     except OSError as error:
-        reason = "no answer within 5 s" if isinstance(error, TimeoutError) else str(error)
-        if isinstance(error, socket.gaierror):
+        reason = str(error)
+        if isinstance(error, TimeoutError):
+            reason = "no answer within 5 s"
+        elif isinstance(error, socket.gaierror):
             reason = "the name cannot be resolved"
         advice = "if you use a proxy, ignore this: only the crawler goes through it"
         raise SessionError(f"{host}: {reason} ({advice})") from None

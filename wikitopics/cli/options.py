@@ -43,9 +43,8 @@ def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> lis
 
 def model_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
     """The models of the session that the command line names."""
-    return [
-        name for name in _of_session(ctx, lambda reader: reader.models()) if name.startswith(begun)
-    ]
+    names = _of_session(ctx, lambda reader: reader.models())
+    return [name for name in names if name.startswith(begun)]
 
 
 def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -54,20 +53,20 @@ def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> lis
     Names have no commas here, since fish cuts the help at a comma.
     """
     model = ctx.params.get("model")
-    rows = sorted(
-        _of_session(ctx, lambda reader: reader.topics(reader.model_named(model))),
-        key=lambda row: -row.share,
-    )
-    numbers = [(str(row.topic), visible(row.name.replace(",", ""))) for row in rows]
-    return [
-        CompletionItem(number, help=name) for number, name in numbers if number.startswith(begun)
-    ]
+    rows = _of_session(ctx, lambda reader: reader.topics(reader.model_named(model)))
+    completions = []
+    for row in sorted(rows, key=lambda row: -row.share):
+        number = str(row.topic)
+        if number.startswith(begun):
+            name = visible(row.name.replace(",", ""))
+            completions.append(CompletionItem(number, help=name))
+    return completions
 
 
 def _of_session(
     ctx: click.Context, ask: Callable[[SessionReader], Sequence[Answer]]
 ) -> Sequence[Answer]:
-    """Ask the session of an unfinished command line; returns nothing if it cannot be read."""
+    """What the session of an unfinished command line answers; empty if it cannot be read."""
     try:
         with reading(ctx.params.get("session") or "default") as reader:
             return ask(reader)
@@ -175,19 +174,23 @@ limit_option = click.option(
 def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     """A click option. Its value is None if it is not given, so that given options can be told
     apart."""
-    words = help or option.help
-    if not help and option.default not in (None, "") and option.of is not bool:
-        words = f"{words.removesuffix('.')} (default: {option.default})."
-    if not help and option.of is tuple:
-        words = f"{words} May be given several times."
+    if not help:
+        help = option.help
+        if option.default not in (None, "") and option.of is not bool:
+            help = f"{help.removesuffix('.')} (default: {option.default})."
+        if option.of is tuple:
+            help = f"{help} May be given several times."
     if option.of is bool:
-        return click.Option([option.flag, option.name], is_flag=True, default=None, help=words)
+        return click.Option([option.flag, option.name], is_flag=True, default=None, help=help)
+    metavar = option.metavar
+    if not metavar:
+        metavar = f"[{'|'.join(option.choices)}]" if option.choices else "N"
     return click.Option(
         [option.flag, option.name],
-        metavar=option.metavar or (f"[{'|'.join(option.choices)}]" if option.choices else "N"),
+        metavar=metavar,
         type=OptionType(option),
         multiple=option.of is tuple,
-        help=words,
+        help=help,
     )
 
 
@@ -207,10 +210,11 @@ class Command(click.Command):
     the help of the command that it is about."""
 
     def __init__(self, *, help: str | None = None, epilog: str | None = None, **more: Any) -> None:
-        text, mark, examples = inspect.cleandoc(help or "").partition("\n\nExample")
-        super().__init__(
-            help=text, epilog=(epilog or "") + (f"\b\nExample{examples}" if mark else ""), **more
-        )
+        text, begins_with, examples = inspect.cleandoc(help or "").partition("\n\nExample")
+        epilog = epilog or ""
+        if begins_with:
+            epilog += f"\b\nExample{examples}"  # click keeps the lines of what follows "\b"
+        super().__init__(help=text, epilog=epilog, **more)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -249,11 +253,13 @@ class SettingsCommand(Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        takes, source = self.takes_settings(args), _source_in(args)  # click empties the list
+        groups: Groups = []
         try:
-            ctx.meta[f"settings of {self.name}"] = setting_groups(source) if takes else []
+            if self.takes_settings(args):
+                groups = setting_groups(_source_in(args))
         except BadUsage as error:
             raise click.BadParameter(str(error), ctx, param_hint=f"'{SOURCE.flag}'") from None
+        ctx.meta[f"settings of {self.name}"] = groups
         return super().parse_args(ctx, args)
 
     def takes_settings(self, args: Sequence[str]) -> bool:
@@ -294,18 +300,17 @@ def setting_groups(source: str | None = None) -> Groups:
             raise BadUsage(f"{kind.name} has its own command: `wikitopics {kind.command}`")
         shown.append(kind)
     options = {option.name: option for kind in shown for option in kind.options}
-    source_option, model_kind = click_option(SOURCE), click_option(MODEL)
-    source_option.type, model_kind.type = (
-        OptionType(SOURCE, _source_names),
-        OptionType(MODEL, kinds.names),
-    )
+    source_option = click_option(SOURCE)
+    source_option.type = OptionType(SOURCE, _source_names)
     source_option.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
+    model_option = click_option(MODEL)
+    model_option.type = OptionType(MODEL, kinds.names)
 
     return [
-        ("Source", [source_option, *map(click_option, (*options.values(), VOCAB))]),
-        ("Models", [model_kind, *map(click_option, SHARED)]),
+        ("Source", [source_option, *map(click_option, options.values()), click_option(VOCAB)]),
+        ("Models", [model_option, *map(click_option, SHARED)]),
         ("Fixed for the session", [*map(click_option, KEPT)]),
-        ("This run", [*map(click_option, (*RUN, *OUTSIDE))]),
+        ("This run", [*map(click_option, RUN), *map(click_option, OUTSIDE)]),
     ]
 
 
@@ -316,7 +321,9 @@ def _source_names() -> list[str]:
 def _source_in(args: Sequence[str]) -> str | None:
     """The source that these words name."""
     source = None
-    for word, value in pairwise([*args, ""]):
-        if word == "--source" or word.startswith("--source="):
-            source = value if word == "--source" else word.partition("=")[2]
+    for word, next_word in pairwise([*args, ""]):
+        if word == "--source":
+            source = next_word
+        elif word.startswith("--source="):
+            source = word.removeprefix("--source=")
     return source

@@ -37,20 +37,21 @@ def mend_standard_streams() -> None:
     Otherwise the next file opened, perhaps the session itself, would get their descriptor and
     whatever is printed.
     """
-    for number, name, flags in (
-        (0, "stdin", os.O_RDONLY),
-        (1, "stdout", os.O_RDONLY),  # writing there is still an error, which will be reported
-        (2, "stderr", os.O_WRONLY),
+    for descriptor, name, flags, mode in (
+        (0, "stdin", os.O_RDONLY, "r"),
+        # Writing to standard output is still an error, which will be reported.
+        (1, "stdout", os.O_RDONLY, "w"),
+        (2, "stderr", os.O_WRONLY, "w"),
     ):
         try:
-            os.fstat(number)
+            os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, flags)  # gets the lowest free descriptor: this one
-            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 (stays open)
+            stream = open(descriptor, mode, closefd=False)  # noqa: SIM115 (stays open)
+            setattr(sys, name, stream)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(
-            errors="backslashreplace"
-        )  # what the terminal cannot show is escaped
+        # What the terminal cannot show is escaped.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @contextlib.contextmanager
@@ -65,9 +66,8 @@ def standard_output() -> Iterator[TextIO]:
 
 def output_failed(error: OSError) -> ReaderGone | SessionError:
     """What an error of writing to standard output means; nothing more is written there."""
-    with contextlib.suppress(
-        OSError
-    ):  # otherwise Python would write it again at exit, and complain
+    # Otherwise Python would write what is left again at exit, and complain.
+    with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, BrokenPipeError):
         return ReaderGone()
@@ -102,7 +102,9 @@ def put_line(text: str, title: str = "", address: str | None = None) -> None:
     ``title``: ends the line, as a link to this address if the terminal supports links.
     """
     with standard_output() as out:
-        shown = escapes.link(title, address) if address and escapes.links(out) else visible(title)
+        shown = visible(title)
+        if address and escapes.links(out):
+            shown = escapes.link(title, address)
         out.write(f"{visible(text)}{shown}\n")
 
 
@@ -112,8 +114,8 @@ def column(texts: Iterable[str], head: str) -> Iterator[str]:
     from rich.cells import cell_len
 
     cells = [head, *map(visible, texts)]
-    wide = max(map(cell_len, cells))
-    return (text + " " * (wide - cell_len(text)) for text in cells)
+    width = max(map(cell_len, cells))
+    return (text + " " * (width - cell_len(text)) for text in cells)
 
 
 def put_json(value: object) -> None:
@@ -134,7 +136,9 @@ def exit_code(error: BaseException) -> int:
     """The exit code of a program that this error ends."""
     if isinstance(error, ReaderGone):
         return 0
-    return 130 if isinstance(error, INTERRUPTED) else getattr(error, "exit_code", 1)
+    if isinstance(error, INTERRUPTED):
+        return 130
+    return getattr(error, "exit_code", 1)
 
 
 def fields_of(row: object, *names: str) -> dict[str, Any]:
@@ -221,10 +225,13 @@ def rate(value: float) -> str:
         return f"{value / 1e6:.1f}M"
     if value >= 10_000:
         return f"{value / 1e3:.0f}k"
-    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
+    if value >= 100 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.1f}"
 
 
 def duration(seconds: float) -> str:
-    """1:02:03"""
-    whole = int(seconds)
-    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+    """Hours, minutes and seconds: 1:02:03."""
+    minutes, seconds_left = divmod(int(seconds), 60)
+    hours, minutes_left = divmod(minutes, 60)
+    return f"{hours}:{minutes_left:02}:{seconds_left:02}"

@@ -76,17 +76,28 @@ def status(session: str, as_json: bool) -> None:
         models = [
             output.unless_none(asdict(model), "prequential_log_likelihood") for model in now.models
         ]
-        last = now.passes if now.added else now.pass_
-        more = {"models": models, **output.fields_of(now, "state", "skips", "passes"), "pass": last}
-        output.put_json({**output.fields_of(now, *_STATUS_KEYS), **more})
+        output.put_json(
+            {
+                **output.fields_of(now, *_STATUS_KEYS),
+                "models": models,
+                **output.fields_of(now, "state", "skips", "passes"),
+                "pass": now.passes if now.added else now.pass_,
+            }
+        )
         return
-    state = _STATES[
-        "suspended" if now.suspended else "hindered" if now.hindered else now.state
-    ].format(
+    if now.suspended:
+        sentence = _STATES["suspended"]
+    elif now.hindered:
+        sentence = _STATES["hindered"]
+    else:
+        sentence = _STATES[now.state]
+    state = sentence.format(
         pid=now.pid,
         resume=command("resume", reader.path),
         train=command(described(now.source).command or "train", reader.path),
-    ) + (f" (pid {now.pid})" if now.pid else "")
+    )
+    if now.pid:
+        state += f" (pid {now.pid})"
     output.put_line(f"{now.session}: {state}")
     called = unit_noun(now.source, now.passes)
     output.put_line(f"source     {now.source_name} ({now.source})")
@@ -152,20 +163,20 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     with options.reading(session) as reader, reader.one_moment():
         name = reader.model_named(model)
         rows = listed_articles(reader, name, topic, limit)
-        called = noun(reader.settings().source)[:-1]
+        singular = noun(reader.settings().source).removesuffix("s")
     if as_json:
-        first, last = (
-            ("page_id", "title", "revision_id", "words"),
-            ("topic", "proportion", "id", "url"),
-        )
-        values = (
-            {**output.fields_of(row, *first), "model": name, **output.fields_of(row, *last)}
-            for row in rows
-        )
-        output.put_json([output.unless_none(one, "id") for one in values])
+        values = []
+        for row in rows:
+            value = {
+                **output.fields_of(row, "page_id", "title", "revision_id", "words"),
+                "model": name,
+                **output.fields_of(row, "topic", "proportion", "id", "url"),
+            }
+            values.append(output.unless_none(value, "id"))
+        output.put_json(values)
         return
     if not rows:
-        output.say(f"no stored {called} has topic {topic} of {name} as its largest")
+        output.say(f"no stored {singular} has topic {topic} of {name} as its largest")
         return
     output.put_line(f"{'share':>6} {'words':>7}  title")
     for row in rows:
@@ -192,7 +203,11 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
 
     if session_folder().exists():
         os.scandir(session_folder()).close()  # raises the error of a folder that cannot be listed
-    rows = [one for one in list_sessions() if session in (None, one[0])]
+    rows = [
+        (name, path, status)
+        for name, path, status in list_sessions()
+        if session is None or name == session
+    ]
     if as_json:
         output.put_json(
             [{"name": name, "path": str(path), **_values(status)} for name, path, status in rows]
@@ -207,8 +222,9 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
             f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates "
             "one"
         )
-    _, *names = output.column((name for name, _, _ in rows), " " * 20)
-    for name, (_, path, status) in zip(names, rows, strict=True):
+    width_of_names = 20
+    _, *padded_names = output.column((name for name, _, _ in rows), " " * width_of_names)
+    for name, (_, path, status) in zip(padded_names, rows, strict=True):
         if isinstance(status, str):
             output.put_line(f"{name} {status}")
         else:
@@ -253,12 +269,12 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
     """
     from wikitopics.session.control import check_removable, remove
 
-    named = {each for each in (name, session) if each is not None}
-    if len(named) != 1:
-        raise click.UsageError(
-            "name the session to delete" if not named else "name one session to delete"
-        )
-    name = named.pop()
+    if name is None:
+        name = session
+    if name is None:
+        raise click.UsageError("name the session to delete")
+    if session is not None and session != name:
+        raise click.UsageError("name one session to delete")
     path = session_path(name)
     check_removable(path)
     trainer = owner(path)
