@@ -70,7 +70,8 @@ def overview(folder: Path) -> None:
     head.append(f"here, with {origin()}")
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for name in names():
-        experiment, found = load(name), stored(name)
+        experiment = load(name)
+        found = stored(name)
         there = [found[point]["run"] for point in experiment.points if point in found]
         commits = ", ".join(sorted({f"{run['commit']} ({run['date']})" for run in there})) or "none"
         minutes = sum(run["seconds"] for run in there) / 60
@@ -96,11 +97,14 @@ def overview(folder: Path) -> None:
 def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
     """Measure a point in a process of its own and keep it in `folder`; return whether that worked,
     or None if this machine lacks something for it."""
-    point, key = experiment.points[name], f"{experiment.name}.{name}"
+    point = experiment.points[name]
+    key = f"{experiment.name}.{name}"
     if missing := point.missing():
         print(f"{key}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
         return None
-    run, started, used = provenance(point.needs), time.monotonic(), cpu_seconds()
+    run = provenance(point.needs)
+    started = time.monotonic()
+    used = cpu_seconds()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", key, file.name]
         environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}

@@ -70,8 +70,10 @@ def main(
     dictionary = artm.Dictionary()
     dictionary.gather(data_path=str(folder / "train"))
     model.initialize(dictionary=dictionary)
-    spent, due = 0.0, 2_000
-    seconds, phis = [], []
+    spent = 0.0
+    due = 2_000
+    seconds = []
+    phis = []
     for n, batch in enumerate(learnt, start=1):
         begun = cpu_seconds()
         model.fit_online(batch, **steps)

@@ -61,7 +61,8 @@ def choose(lines: list[dict[str, str]], vocabulary: Vocabulary) -> list[Article]
         if len(chosen) < room:
             if len(ids) > MAX_DISTINCT:
                 best = np.sort(np.argsort(-counts, kind="stable")[:MAX_DISTINCT])
-                ids, counts = ids[best], counts[best]
+                ids = ids[best]
+                counts = counts[best]
             chosen.append((line["title"], ids, np.minimum(counts, 255)))
     every = len(long) // len(short)
     for place, article in enumerate(short):
@@ -81,7 +82,8 @@ def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
     stored = sorted(range(len(articles)), key=lambda i: int(rank[articles[i][1]].max()))
     places = np.empty(len(articles), dtype="<u2")
     places[stored] = np.arange(len(articles))
-    gaps, counts = [], []
+    gaps = []
+    counts = []
     for i in stored:
         ranks = rank[articles[i][1]]
         by_rank = np.argsort(ranks)

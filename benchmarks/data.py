@@ -204,8 +204,10 @@ def make_from_dump(
             raise SystemExit(code)  # the trainer has said why
         session = wikitopics.open(Path(home, "dump.db"))
         counted = session.vocabulary()
-        words, (documents, page_ids) = list(counted.words), session.counts()
-    documents, names = documents[:articles], [str(page_id) for page_id in page_ids.tolist()]
+        words = list(counted.words)
+        documents, page_ids = session.counts()
+    documents = documents[:articles]
+    names = [str(page_id) for page_id in page_ids.tolist()]
     made: dict[str, Split] = {one: _divided(one, words, documents, names) for one in CORPORA}
     if not made["full"].report.D:
         raise SystemExit(f"{documents.D} articles are too few to divide")
@@ -257,7 +259,8 @@ def _long() -> Split:
     fresh = [int(row) for row in order if not scored[row]]
     report = fresh[: REPORTED["long"]]
     rest = [*(row for row in range(len(ids)) if scored[row]), *fresh[REPORTED["long"] :]]
-    tuning, train = rest[:TUNING_LONG], rest[TUNING_LONG:]
+    tuning = rest[:TUNING_LONG]
+    train = rest[TUNING_LONG:]
     parts = [batch_of([counted[row] for row in sorted(rows)]) for rows in (train, tuning, report)]
     return Split(list(vocabulary.words), *parts)
 

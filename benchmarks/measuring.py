@@ -110,7 +110,9 @@ def followed(name: str, model: Any, batches: Iterator[Minibatch], scored: Comple
     """The curve of a model that learns, measured at document counts that grow geometrically, 24
     times from 500 to 150,000."""
     looks: list[tuple[int, float, float]] = []
-    seen, seconds, due = 0, 0.0, 500.0
+    seen = 0
+    seconds = 0.0
+    due = 500.0
     for batch in batches:
         seconds += timed(lambda batch=batch: model.learn(batch))[0]  # type: ignore[misc]
         seen += batch.D

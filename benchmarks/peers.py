@@ -113,7 +113,8 @@ class GensimLDA:
     ) -> None:
         from gensim.models import LdaModel, LdaMulticore
 
-        self.n_words, self.n_documents = n_words, n_documents
+        self.n_words = n_words
+        self.n_documents = n_documents
         options: dict[str, Any] = {
             "num_topics": n_topics,
             "id2word": {n: str(n) for n in range(n_words)},
@@ -145,7 +146,9 @@ class Given:
     """Topics, and proportions that somebody inferred for the documents that are asked about."""
 
     def __init__(self, topics: NDArray[Any], theta: NDArray[np.float32]) -> None:
-        self.n_words, self._topics, self._theta = topics.shape[1], topics, theta
+        self.n_words = topics.shape[1]
+        self._topics = topics
+        self._theta = theta
 
     def topics(self) -> NDArray[Any]:
         return self._topics
@@ -182,7 +185,8 @@ def vowpal_wabbit(
     """
     from vowpalwabbit import Workspace
 
-    texts, model = folder / "documents.vw", folder / "model.txt"
+    texts = folder / "documents.vw"
+    model = folder / "model.txt"
     with texts.open("w") as file:
         for d in range(documents.D):
             file.write("| " + " ".join(f"{w}:{n}" for w, n in bow(documents, d)) + "\n")
@@ -235,7 +239,8 @@ def environment(name: str, *packages: str) -> Path:
     """The Python of an environment that has these packages, made beside the corpora. Raises
     `Unavailable` if that fails."""
     folder = FOLDER / name
-    python, made = folder / "bin" / "python", folder / "made"
+    python = folder / "bin" / "python"
+    made = folder / "made"
     if not made.exists() or made.read_text() != " ".join(packages):
         make = (sys.executable, "-m", "venv", "--clear", str(folder))
         for command in (make, (str(python), "-m", "pip", "install", "--quiet", *packages)):
@@ -266,7 +271,8 @@ def bigartm(
             with (folder / f"{part}.vw").open("w") as file:
                 for d in range(batch.D):
                     file.write(f"{d} " + " ".join(f"{w}:{n}" for w, n in bow(batch, d)) + "\n")
-        python, script = environment("bigartm", *BIGARTM), Path(__file__).with_name("bigartm.py")
+        python = environment("bigartm", *BIGARTM)
+        script = Path(__file__).with_name("bigartm.py")
         # It writes logs into the current folder.
         subprocess.run([python, script, folder, json.dumps(settings)], cwd=folder, check=True)
         with np.load(folder / "found.npz") as found:

@@ -43,7 +43,8 @@ def _serve(path: Path) -> None:
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
         if asked is None:
             return web.Response(status=403)
-        start, stop = int(asked[1]), min(int(asked[2]) + 1, size)
+        start = int(asked[1])
+        stop = min(int(asked[2]) + 1, size)
         with path.open("rb") as file:
             file.seek(start)
             data = file.read(stop - start)

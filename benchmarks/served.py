@@ -29,7 +29,9 @@ class CountedFaults(Faults):
 @contextlib.contextmanager
 def serving(app: web.Application) -> Iterator[str]:
     """An embedded wiki on loopback, in a thread of this process; its address."""
-    loop, started, urls = asyncio.new_event_loop(), threading.Event(), []
+    loop = asyncio.new_event_loop()
+    started = threading.Event()
+    urls = []
 
     def serve() -> None:
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)

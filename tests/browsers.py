@@ -15,7 +15,8 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Headless Chromium, driven by selenium; for tests marked `interop`, skipped where one is
     missing."""
     webdriver = pytest.importorskip("selenium.webdriver")
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    binary = shutil.which("chromium")
+    driver = shutil.which("chromedriver")
     if not (binary and driver):
         pytest.skip("no Chromium")
     from selenium.common import WebDriverException

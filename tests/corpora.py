@@ -71,7 +71,8 @@ def write_corpus(
 
 def read_corpus(folder: Path) -> Corpus:
     """What `write_corpus` wrote."""
-    vocabulary, counts = folder / "words.txt", folder / "counts.npz"
+    vocabulary = folder / "words.txt"
+    counts = folder / "counts.npz"
     with np.load(counts) as arrays:
         found = [arrays[name] for name in ("indptr", "word_ids", "counts")]
     return Corpus(vocabulary, counts, tuple(vocabulary.read_text().split()), *found)
@@ -105,7 +106,9 @@ def synthetic_corpus(n_articles: int) -> embedded.Corpus:
         )
     )
     subjects = rng.dirichlet(np.full(len(words), 0.05), 8)
-    indptr, ids, counts = [0], [], []
+    indptr = [0]
+    ids = []
+    counts = []
     for _ in range(n_articles):
         mixture = rng.dirichlet(np.full(8, 0.2)) @ subjects
         drawn = rng.multinomial(int(rng.integers(40, 500)), mixture)

@@ -50,7 +50,8 @@ def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> 
     shares = np.sort(random.pareto(1.5, U) + 0.3)[::-1]
     shares /= shares.sum()
     called = [*names, *(", ".join(random.choice(WORDS, 3, replace=False)) for _ in range(U))][:U]
-    near, row = nearest(areas), model.topics[0].row
+    near = nearest(areas)
+    row = model.topics[0].row
     topics = [
         replace(
             model.topics[0],

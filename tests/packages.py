@@ -95,7 +95,8 @@ class Package:
 
 def from_document(title: str, folder: Path) -> None:
     """Install the package of a section of the document beneath ``folder``."""
-    package, site = folder / "package", folder / "site"
+    package = folder / "package"
+    site = folder / "site"
     package.mkdir(parents=True)
     for name, text in files(section(title)).items():
         (package / name).write_text(text, encoding="utf-8")

@@ -60,7 +60,8 @@ def new_session() -> Callable[..., Path]:
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         files = {"counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
         request = TrainRequest(source="counts", **files, **{"passes": 1, **options})
-        kind, asked = Counts(), request.asked(Counts())
+        kind = Counts()
+        asked = request.asked(Counts())
         settings, vocabulary = new_settings(request, kind)
         opened = asyncio.run(open_source(kind, settings.source_options, asked, vocabulary, print))
         asyncio.run(opened.feed.close())

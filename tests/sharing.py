@@ -23,7 +23,8 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Once:
         everything = everything.parent
 
     def made(name: str, make: Callable[[Path], object]) -> Path:
-        folder, done = everything / name, everything / f"{name}.done"
+        folder = everything / name
+        done = everything / f"{name}.done"
         with open(everything / f"{name}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():

@@ -29,5 +29,6 @@ def gone(pid: int) -> bool:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return True
-    state, threads = fields[0], int(fields[17])
+    state = fields[0]
+    threads = int(fields[17])
     return state in "ZX" and threads <= 1

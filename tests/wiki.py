@@ -99,10 +99,13 @@ class Faults:
 
 def find(articles: SampleArticles, title: str) -> int | None:
     """The index of the article with that title."""
-    first, spared, copy = articles.corpus.titles, articles.spared, COPY.fullmatch(title)
+    first = articles.corpus.titles
+    spared = articles.spared
+    copy = COPY.fullmatch(title)
     index = first.index(title) if title in first else None
     if index is None and copy and copy[1] in first:
-        base, lap = first.index(copy[1]), int(copy[2])
+        base = first.index(copy[1])
+        lap = int(copy[2])
         if lap >= 1 and base >= spared:
             index = len(first) + (lap - 1) * (len(first) - spared) + base - spared
     return index if index is not None and index < articles.size else None
@@ -131,7 +134,8 @@ class FaultyApi(EmbeddedApi):
         query: Mapping[str, str],
     ) -> dict[str, Any]:
         """The reply with the fault "truncated", "out-of-order" or "duplicate"."""
-        self._fault, self._rng = fault, rng
+        self._fault = fault
+        self._rng = rng
         reply = self.answer(query)
         if fault == "duplicate" and (pages := reply.get("query", {}).get("pages")):
             pages.append(dict(pages[0]))
@@ -182,7 +186,8 @@ class FaultyApi(EmbeddedApi):
         if begin := int(cursor[0]):
             due = [e for e in due if (e["pageid"] <= begin if falling else e["pageid"] >= begin)]
         cut = self._fault in ("truncated", "out-of-order") and len(due) > 1
-        most, size = self._rng.randint(1, len(due) - 1) if cut else len(due), 0
+        most = self._rng.randint(1, len(due) - 1) if cut else len(due)
+        size = 0
         for number, entry in enumerate(due):
             page_id, revision_id = self.ids(entry["pageid"] - 1)
             text = self.wikitext(page_id - 1) if number < most else ""
@@ -206,10 +211,8 @@ class PageWriter(Writer):
         return ARTICLE.substitute(title=title, prose=self.prose(article, self._page))
 
 
-LINK, REDIRECT = (
-    '<a href="/wiki/Portal" title="Portal">',
-    '<a href="/wiki/Portal_(hub)" class="mw-redirect">',
-)
+LINK = '<a href="/wiki/Portal" title="Portal">'
+REDIRECT = '<a href="/wiki/Portal_(hub)" class="mw-redirect">'
 DRESSES = ("", ""), (LINK, "</a>"), (REDIRECT, "</a>"), ("<i>", "</i>"), ('<i lang="fr">', "</i>")
 
 
@@ -239,7 +242,8 @@ def _in_html(number: int, slot: Slot) -> tuple[str, str]:
 
 def render_page(title: str, page_id: int, revision_id: int, content: str) -> str:
     """The whole HTML page of one article; ``content`` goes inside ``.mw-parser-output``."""
-    name, address = html.escape(title), quote(title.replace(" ", "_"), safe="/:")
+    name = html.escape(title)
+    address = quote(title.replace(" ", "_"), safe="/:")
     return PAGE.substitute(
         title=name,
         address=address,
@@ -270,12 +274,14 @@ def make_app(api: FaultyApi, latency: float = 0.0) -> web.Application:
         if fault is not None and fault in ERRORS:
             return _error_page(*ERRORS[fault])
         if request.path == "/w/api.php":
-            body, content_type = _api_body(api, request, fault, rng), "application/json"
+            body = _api_body(api, request, fault, rng)
+            content_type = "application/json"
         else:
             response = _page(api, request)
             if not isinstance(response, bytes):
                 return response
-            body, content_type = response, "text/html"
+            body = response
+            content_type = "text/html"
         return await _send(request, body, content_type, fault, rng)
 
     async def robots(request: web.Request) -> web.Response:
@@ -334,17 +340,20 @@ async def _send(
     if fault == "maxlag":
         headers["Retry-After"] = "1"
     if fault == "json":
-        cut, odd = body[: rng.randrange(1, len(body))], b'{"batchcomplete":true,}' + body
+        cut = body[: rng.randrange(1, len(body))]
+        odd = b'{"batchcomplete":true,}' + body
         body = cut if rng.random() < 0.5 else odd
     elif fault == "html":
-        body, content_type = b"<!DOCTYPE html><title>Wikimedia Error</title>", "text/html"
+        body = b"<!DOCTYPE html><title>Wikimedia Error</title>"
+        content_type = "text/html"
     elif fault == "charset":
         body = body.decode().encode("utf-16-le" if rng.random() < 0.5 else "cp037", "replace")
     elif fault == "gzip":
         packed_badly = b"\x1f\x8b" + rng.randbytes(3000)
         return web.Response(body=packed_badly, headers={**headers, "Content-Encoding": "gzip"})
     made = packed(request, body, content_type)
-    body, headers = made["body"], made["headers"] | headers
+    body = made["body"]
+    headers = made["headers"] | headers
     if fault in ("endless", "stall", "reset"):
         return await _never_ends_well(request, body, headers, fault, rng)
     return web.Response(body=body, headers=headers)
@@ -409,7 +418,9 @@ class SizedArticles(SampleArticles):
 def words_for_bytes(corpus: Corpus, wanted: int) -> int:
     """The number of words with which articles of this corpus have about ``wanted`` bytes of
     wikitext."""
-    writer, few, many = Writer(corpus.words), 200, 1200
+    writer = Writer(corpus.words)
+    few = 200
+    many = 1200
 
     def mean_bytes(words_each: int) -> float:
         articles = SizedArticles(corpus, 20, 0, words_each)

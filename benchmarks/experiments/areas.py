@@ -43,9 +43,11 @@ def lift(theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[
     """How many times more often topics of one group share a document than those of random
     groups."""
     parts = theta[:, topics].astype(np.float64)
-    present, mean = np.where(parts > PRESENT, parts, 0), parts.mean(axis=0)
+    present = np.where(parts > PRESENT, parts, 0)
+    mean = parts.mean(axis=0)
     met = np.log((present.T @ present / len(parts) + 1e-7) / np.outer(mean, mean))
-    upper, random = np.triu_indices(len(topics), 1), np.random.default_rng(0)
+    upper = np.triu_indices(len(topics), 1)
+    random = np.random.default_rng(0)
 
     def within(groups: NDArray[np.int64]) -> float:
         return float(met[upper][(groups[:, None] == groups)[upper]].mean())
@@ -76,17 +78,21 @@ def neighbours_kept(far: NDArray[np.float64], places: NDArray[np.floating], k: i
 
 def measured(model: OnlineModel, documents: Minibatch) -> Figures:
     """One pass over the documents, as a session makes it."""
-    meetings, thetas = Meetings.none(model.n_topics), list[NDArray[np.float32]]()
+    meetings = Meetings.none(model.n_topics)
+    thetas = list[NDArray[np.float32]]()
     areas: Areas | None = None
     seen = last = pairs = changes = 0
     for batch in growing(documents, model.default_batch_size):
         theta = model.learn(batch)
         thetas.append(theta)
         meetings.add(theta)
-        before, seen = seen, seen + batch.D
+        before = seen
+        seen += batch.D
         if not snapshot_due(last, before, seen) and seen < documents.D:
             continue
-        before_last, last, earlier = last, seen, areas
+        before_last = last
+        last = seen
+        earlier = areas
         rounds = ROUNDS if look_due(before_last, seen) else 0
         now = Areas.of(model, meetings, earlier, rounds)
         areas = replace(now, names=dict.fromkeys(now.members, ()))
@@ -94,7 +100,8 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
             pairs += 1
             changes += changed(earlier, areas)
     assert areas is not None
-    theta, topics = np.concatenate(thetas), areas.topics
+    theta = np.concatenate(thetas)
+    topics = areas.topics
     groups = areas.of_topic[topics].astype(np.int64)
     leading = model.top_words(20)
     by_words = Areas.by_distance(

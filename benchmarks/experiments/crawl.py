@@ -52,14 +52,19 @@ async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
         # The pool's workers are children of our fork server.
         return processes.cpu_seconds([pid for pid in processes.family(os.getpid()) if pid != wiki])
 
-    words, workers = Vocabulary.load("english").words, min(os.cpu_count() or 1, 8)
+    words = Vocabulary.load("english").words
+    workers = min(os.cpu_count() or 1, 8)
     feed = Intake(source, counting_workers(words, await source.open(), workers))
     feed.start(None)
-    counted, begun, used = -1, 0.0, 0.0
+    counted = -1
+    begun = 0.0
+    used = 0.0
     try:
         while counted < articles and (block := await feed.next()) is not None:
             if counted < 0:
-                counted, begun, used = 0, time.monotonic(), cpu()
+                counted = 0
+                begun = time.monotonic()
+                used = cpu()
                 continue
             counted += len(block)
         return {

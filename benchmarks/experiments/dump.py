@@ -52,10 +52,8 @@ Packing = Callable[[bytes], bytes]
 def pages(articles: int) -> Iterator[str]:
     """The pages of the dump as XML, 100 at a time."""
     corpus = load_sample()
-    made, writer = (
-        SizedArticles(corpus, articles, 0, words_for_bytes(corpus, 8000)),
-        Writer(corpus.words),
-    )
+    made = SizedArticles(corpus, articles, 0, words_for_bytes(corpus, 8000))
+    writer = Writer(corpus.words)
     return xml(articles, made.title, lambda i: writer.wikitext(made.article(i)))
 
 
@@ -86,7 +84,8 @@ def write(path: Path, pages: Iterator[str], pack: Packing, *, each: bool) -> flo
 
 async def opened(names: Sequence[str], vocabulary: Vocabulary, cluster: str | None = None) -> Any:
     """A feed of the articles of these files, counted here or by a cluster."""
-    asked, kind = Asked({"dump": tuple(names)}, seed=0), Dump()
+    asked = Asked({"dump": tuple(names)}, seed=0)
+    kind = Dump()
     source = await open_source(
         kind,
         kind.identity(asked),
@@ -133,7 +132,8 @@ def multistream() -> Figures:
         path = Path(folder) / "dump.xml"
         megabytes = write(path, pages(ARTICLES), bz2.compress, each=True)
         taken = [whole_seconds([str(path)], vocabulary) for _ in range(REPEATS)]
-    seconds, articles = median(one for one, _ in taken), taken[0][1]
+    seconds = median(one for one, _ in taken)
+    articles = taken[0][1]
     return {
         "articles": articles,
         "megabytes": megabytes,
@@ -148,7 +148,8 @@ def _write_long(path: Path) -> float:
 
 def many_copies(over_http: bool) -> Figures:
     """How fast many files of a dump are read, and in how much memory."""
-    vocabulary, most = Vocabulary.load("english"), {True: 0.0, False: 0.0}
+    vocabulary = Vocabulary.load("english")
+    most = {True: 0.0, False: 0.0}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.bz2"
         # In a process of its own: what that leaves behind in memory is not the trainer's.

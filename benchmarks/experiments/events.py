@@ -65,7 +65,8 @@ def snapshots(model: OnlineModel, corpus: Corpus, seed: int) -> Iterator[TopWord
         start = seen % articles.D
         batch = articles[start : start + minibatch_size(seen, most)]
         model.learn(batch)
-        before, seen = seen, seen + batch.D
+        before = seen
+        seen += batch.D
         if snapshot_due(kept, before, seen):
             kept = seen
             shares = np.asarray(model.topic_shares(), np.float32)

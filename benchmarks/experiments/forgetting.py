@@ -68,7 +68,8 @@ def parted(stream: Stream) -> tuple[int, Minibatch, Minibatch]:
     """The size of the vocabulary, and the articles before and after the change, each in random
     order."""
     if stream.corpus == "short":
-        n_words, documents = split("short").n_words, split("short").train
+        n_words = split("short").n_words
+        documents = split("short").train
     else:
         vocabulary = Vocabulary.load("english")
         counted = (vocabulary.count(article["text"]) for article in articles())

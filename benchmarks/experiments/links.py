@@ -34,7 +34,8 @@ EXPERIMENT = Experiment(
 )
 REPEATS = 7
 K = 20
-EPOCHS, BATCH = 30, 64
+EPOCHS = 30
+BATCH = 64
 SEEDS = range(8)
 TRAINED = 0.6
 WORDS = 5
@@ -70,7 +71,8 @@ def speed(markup: Markup) -> Figures:
     def seconds(work: Callable[[Page], object]) -> float:
         return timed(lambda: [work(page) for page in pages])[0]
 
-    prose, links = partial(seconds, lambda page: extract(page.text)), partial(page_links, info=WIKI)
+    prose = partial(seconds, lambda page: extract(page.text))
+    links = partial(page_links, info=WIKI)
     of_prose, of_links = in_turn(REPEATS, prose, partial(seconds, links))
     return {"prose": size / of_prose, "links": size / of_links, "times": of_prose / of_links}
 
@@ -113,7 +115,8 @@ def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> fl
 def shared_words(one: NDArray[Any], other: NDArray[Any]) -> float:
     """The mean share of ten leading words of each topic of ``one`` in its nearest topic of
     ``other``."""
-    rows, columns = top_words(one), top_words(other)
+    rows = top_words(one)
+    columns = top_words(other)
     return float(
         np.mean([max(len(np.intersect1d(row, column)) for column in columns) for row in rows]) / 10
     )
@@ -177,10 +180,8 @@ def quality(kind: str, tokens: str) -> Figures:
             vocabulary = build_vocabulary(linked, VocabularyRecipe(Rule(LINKS))).vocabulary
             if tokens == "rare_words":
                 vocabulary = as_rare(chosen, vocabulary, linked, seed)
-        documents, reference = (
-            counted(vocabulary, chosen),
-            Minibatch.from_csr(counted(vocabulary, others)),
-        )
+        documents = counted(vocabulary, chosen)
+        reference = Minibatch.from_csr(counted(vocabulary, others))
         topics, again = (trained(kind, documents, 2 * seed + n) for n in range(2))
         scores.append(
             (
@@ -192,7 +193,8 @@ def quality(kind: str, tokens: str) -> Figures:
             )
         )
     names = ("npmi", "intruders", "stability", "vocabulary", "tokens")
-    means, errors = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / len(SEEDS) ** 0.5
+    means = np.mean(scores, axis=0)
+    errors = np.std(scores, axis=0, ddof=1) / len(SEEDS) ** 0.5
     return {
         "articles": len(found),
         **dict(zip(names, means.tolist(), strict=True)),

@@ -43,7 +43,8 @@ def led_to(names: NDArray[np.int32], documents: Minibatch, about: NDArray[np.int
 
     names: (K, n) word ids; about: (D,) each document's topic.
     """
-    K, n_words = len(names), int(max(names.max(), documents.word_ids.max())) + 1
+    K = len(names)
+    n_words = int(max(names.max(), documents.word_ids.max())) + 1
     named: list[list[int]] = [[] for _ in range(n_words)]
     for topic, ids in enumerate(names.tolist()):
         for word in ids:
@@ -66,7 +67,8 @@ def weights() -> Figures:
     for corpus in CORPORA:
         parts = split(corpus)
         for model in models(parts.n_words, parts.train):
-            leading, shares = model.top_words(LEADING), model.topic_shares()
+            leading = model.top_words(LEADING)
+            shares = model.topic_shares()
             for part in by_part:
                 documents: Minibatch = getattr(parts, part)[:1000]
                 about = model.infer(documents).argmax(axis=1)

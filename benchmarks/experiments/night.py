@@ -60,7 +60,8 @@ def shuffled(corpus: Corpus, seed: int) -> Iterator[Minibatch]:
 
 
 def look(model: Any, corpus: Corpus, articles: int) -> Look:
-    scored, topics = held_out(corpus), model.topics()
+    scored = held_out(corpus)
+    topics = model.topics()
     common = common_score(topics, corpus)
     shares = model.topic_shares() if hasattr(model, "topic_shares") else None
     return Look(articles, common, scored.score(model), *quality(topics, shares, train(corpus)))
@@ -70,13 +71,15 @@ def followed(name: str, corpus: Corpus, seed: int) -> list[Look]:
     """A model at each doubling of the articles, or at the first end of a minibatch behind it."""
     model, size = MODELS[name][1](words(corpus), seed, corpus)
     looks: list[Look] = []
-    seen, due = 0, FIRST
+    seen = 0
+    due = FIRST
     for documents in shuffled(corpus, seed):
         start = 0
         while start < documents.D:
             batch = documents[start : start + min(size(seen), ARTICLES[corpus] - seen)]
             model.learn(batch)
-            start, seen = start + batch.D, seen + batch.D
+            start += batch.D
+            seen += batch.D
             if seen >= min(due, ARTICLES[corpus]):
                 looks.append(look(model, corpus, seen))
                 while due <= seen:
@@ -176,7 +179,8 @@ def doublings(corpus: Corpus, points: Points) -> str:
                 continue
             looks = means(found)
             ends = [seed[-1][1] for seed in found["seeds"]]
-            spread, last = max(ends) - min(ends), looks[-1]
+            spread = max(ends) - min(ends)
+            last = looks[-1]
             yield (
                 label,
                 *(after(looks, articles) for articles in shown),

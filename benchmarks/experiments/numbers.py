@@ -20,7 +20,9 @@ from benchmarks.measuring import growing, train, words
 from wikitopics.model import CompletionSet, kinds
 
 EXPERIMENT = Experiment("numbers", "what each number of the models' recipes is worth")
-LIVE, EARLY, LATE = 7_000_000, 1_000, 16_000
+LIVE = 7_000_000
+EARLY = 1_000
+LATE = 16_000
 SEEDS = range(3)
 BALANCE: Mapping[str, Mapping[str, float]] = {
     "document_words": {"document_words": 0.0},
@@ -83,11 +85,13 @@ def scores(kind: str, corpus: Corpus, changed: Mapping[str, float], seed: int) -
     """After `EARLY` articles and at the end."""
     load = kinds.load(kind)
     order = np.random.default_rng(seed).permutation(train(corpus).D)[:LATE]
-    documents, scored = in_order(train(corpus), order), CompletionSet(split(corpus).tuning)
+    documents = in_order(train(corpus), order)
+    scored = CompletionSet(split(corpus).tuning)
     size = documents.D if corpus == "long" else LIVE
     model: Any = load.create(load.default_topics, words(corpus), size, seed=seed)
     model.recipe = replace(model.recipe, **changed)
-    seen, found = 0, []
+    seen = 0
+    found = []
     for batch in growing(documents, model.default_batch_size):
         model.learn(batch)
         if seen < EARLY <= seen + batch.D:

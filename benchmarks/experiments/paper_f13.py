@@ -137,12 +137,16 @@ def learnt(
 ) -> int:
     """Learn minibatches, in an order by the seed, for so many CPU seconds or documents; returns
     these."""
-    parts, until = list(minibatches(few, S)), time.process_time() + seconds
-    order, turn, seen = np.random.default_rng(seed).permutation(len(parts)), 0, 0
+    parts = list(minibatches(few, S))
+    until = time.process_time() + seconds
+    order = np.random.default_rng(seed).permutation(len(parts))
+    turn = 0
+    seen = 0
     while seen < documents and time.process_time() < until:
         part = parts[order[turn % len(parts)]]
         model.learn(part)
-        turn, seen = turn + 1, seen + part.D
+        turn += 1
+        seen += part.D
     return seen
 
 
@@ -151,7 +155,8 @@ def five_seconds() -> Figures:
     """What each learns from few long articles, ten times: in five CPU seconds of this machine, and
     from as many documents as the paper's machine learnt in five seconds.
     """
-    few, W = train("long")[:FEW], words("long")
+    few = train("long")[:FEW]
+    W = words("long")
     made: dict[str, Callable[[int], Any]] = {
         "scvb0": lambda seed: scvb0(20, FEW, W, seed),
         "svb": lambda seed: svb(5, 0.0, 20, FEW, W, seed),
@@ -164,7 +169,8 @@ def five_seconds() -> Figures:
         coherent: list[float] = []
         as_theirs: list[float] = []
         for seed in range(RUNS):
-            model, brief = make(seed), make(seed)
+            model = make(seed)
+            brief = make(seed)
             documents.append(learnt(model, few, seed, seconds=FIVE_SECONDS))
             coherent.append(float(npmi(model.topics(), train("long")).mean()))
             learnt(brief, few, seed, documents=THEIRS[name])
@@ -198,7 +204,8 @@ def in_five_seconds(points: Points) -> str:
     return compared(labels, columns, points["five_seconds"], "five CPU seconds of")
 
 
-_all, _some = [*MODELS, "our_scvb0"], ["scvb0", "svb_5", "batch_1000", "batch_10000"]
+_all = [*MODELS, "our_scvb0"]
+_some = ["scvb0", "svb_5", "batch_1000", "batch_10000"]
 EXPERIMENT.pictures |= {
     "figure_1": partial(plot, _all, over="seconds", title="[F13] figure 1: SCVB0 and SVB by time"),
     "figure_2": partial(plot, _all, over="documents", title="[F13] figure 2: by documents"),

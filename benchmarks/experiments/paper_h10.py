@@ -75,11 +75,13 @@ def batch_subset() -> Figures:
 @EXPERIMENT.point()
 def a_topic() -> Figures:
     """The leading words of one topic after so many articles, as online LDA learns."""
-    model, vocabulary = online(train().D), split("short").words
+    model = online(train().D)
+    vocabulary = split("short").words
     if not {*ABOUT} <= {*vocabulary}:
         raise Unavailable("the articles are not in English")
     about = [vocabulary.index(word) for word in ABOUT]
-    due, seen = S, 0
+    due = S
+    seen = 0
     looks: list[tuple[int, np.ndarray[Any, Any]]] = []
     for batch in minibatches(train(), S):
         model.learn(batch)
@@ -99,7 +101,8 @@ ARTICLES = 98_304
 
 def grid(size: int) -> Figures:
     """The log-likelihood of every kappa and tau0 after one pass over ARTICLES."""
-    first, found = train()[:ARTICLES], {}
+    first = train()[:ARTICLES]
+    found = {}
     for kappa in KAPPAS:
         for tau0 in DELAYS:
             model = plain_lda(words(), first.D, kappa=kappa, tau0=float(tau0))

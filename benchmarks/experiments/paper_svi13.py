@@ -132,10 +132,8 @@ EXPERIMENT.tables |= {
     "size": partial(varied, "size", {f"{n}": f"{n:,}" for n in SIZES}, "S (kappa = 0.9)"),
 }
 for _number, _kind, _title in ((12, "hdp", "kappa of the HDP"), (14, "lda", "kappa of LDA")):
-    _curves, _title = (
-        [f"kappa_{_kind}_{digits}" for digits in KAPPAS],
-        f"[SVI13] figure {_number}: {_title}",
-    )
+    _curves = [f"kappa_{_kind}_{digits}" for digits in KAPPAS]
+    _title = f"[SVI13] figure {_number}: {_title}"
     EXPERIMENT.pictures[f"figure_{_number}"] = partial(
         plot,
         _curves,

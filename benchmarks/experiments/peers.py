@@ -68,12 +68,17 @@ Looks = Iterator[Look]
 def looked_at(model: Any, batches: Iterator[Minibatch]) -> Looks:
     """A model that learns from minibatches, after 2,000 documents, at each doubling, and at the
     end."""
-    seen, due, spent, late = 0, 2_000, 0.0, False
+    seen = 0
+    due = 2_000
+    spent = 0.0
+    late = False
     for batch in batches:
         spent += timed(partial(model.learn, batch))[0]
-        seen, late = seen + batch.D, True
+        seen += batch.D
+        late = True
         if seen >= due:
-            due, late = 2 * due, False
+            due *= 2
+            late = False
             yield _look(model, spent)
     if late:
         yield _look(model, spent)
@@ -162,7 +167,8 @@ def _gibbs_look(model: Any, spent: float, corpus: Corpus) -> Look:
 
 
 def _sampled(model: Any, corpus: Corpus, sweeps: tuple[int, ...]) -> Looks:
-    spent, done = 0.0, 0
+    spent = 0.0
+    done = 0
     for n in sweeps:
         spent += timed(partial(model.train, n - done, workers=1))[0]
         done = n

@@ -39,7 +39,8 @@ Topics = tuple[NDArray[Any], NDArray[Any] | None]
 def ours(kind: str, of: Collection, seed: int) -> Topics:
     """As a session with its defaults trains it."""
     model = kinds.load(kind)
-    documents, size = of.documents, of.documents.D
+    documents = of.documents
+    size = of.documents.D
     made = model.create(default_topics(model, size), of.n_words, size, seed=seed)
     random = np.random.default_rng(seed)
     order = np.concatenate(

@@ -54,7 +54,8 @@ MODELS: Mapping[str, Callable[[Corpus], Any]] = {
 
 def our_seconds(make: Callable[[], Any], corpus: Corpus) -> float:
     """CPU seconds for a document."""
-    model, documents = make(), train(corpus)[: DOCUMENTS[corpus]]
+    model = make()
+    documents = train(corpus)[: DOCUMENTS[corpus]]
     begun = cpu_seconds()
     for batch in growing(documents, model.default_batch_size):
         model.learn(batch)
@@ -156,7 +157,8 @@ OF_TOPICS: Mapping[str, Callable[[int], Any]] = {
 @EXPERIMENT.point("sklearn")
 def many_topics() -> Figures:
     """CPU microseconds to learn a document and to infer one, without looking the topics up."""
-    first, others = train("full")[: DOCUMENTS["full"]], split("full").report[:1_024]
+    first = train("full")[: DOCUMENTS["full"]]
+    others = split("full").report[:1_024]
     models: dict[tuple[str, int], Any] = {}
 
     def learn(name: str, topics: int) -> float:
@@ -184,7 +186,8 @@ def many_topics() -> Figures:
 def two_threads() -> Figures:
     """Wall clock, the least of many tries in turn, since other work on the machine only ever adds
     to it."""
-    documents, topics = train()[:40_960], {}
+    documents = train()[:40_960]
+    topics = {}
 
     def run(threads: int) -> float:
         model = OnlineLDA(K, words(), 100_000, threads=threads)

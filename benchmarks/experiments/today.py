@@ -106,10 +106,12 @@ def read(collection: str) -> Texts:
         short = (
             one["text"] for one in articles() if FEWEST_WORDS <= _size(one["text"], known) < LONG
         )
-        texts, held_out = [next(short) for _ in range(10_000)], [next(short) for _ in range(1_000)]
+        texts = [next(short) for _ in range(10_000)]
+        held_out = [next(short) for _ in range(1_000)]
     elif collection == "manuals":
         pages = (page for page in manuals() if len(re.findall("[a-z]{3,}", page)) >= FEWEST_WORDS)
-        texts, held_out = [next(pages) for _ in range(1_000)], [next(pages) for _ in range(1_000)]
+        texts = [next(pages) for _ in range(1_000)]
+        held_out = [next(pages) for _ in range(1_000)]
         found = Counter(word for page in texts for word in {*re.findall("[a-z]{3,}", page.lower())})
         most = LARGEST_SHARE * len(texts)
         words = sorted(
@@ -194,7 +196,8 @@ def embeddings(of: Texts) -> Mapping[str, NDArray[Any]]:
 
 def measure(collection: str, name: str) -> Figures:
     """Means of the seeds, but the median of their CPU seconds: some compile at the first."""
-    program, of = PROGRAMS[name], read(collection)
+    program = PROGRAMS[name]
+    of = read(collection)
     begin = (
         embeddings(of) if name in EMBEDDED else {"seconds_0": np.array(0.0), "mb": np.array(0.0)}
     )
@@ -202,7 +205,8 @@ def measure(collection: str, name: str) -> Figures:
     found = run(name, program.python(), of, TOPICS[collection], seeds, begin.get("embeddings_0"))
     rows = []
     for seed in range(seeds):
-        weights, topic = found[f"weights_{seed}"], found[f"topic_{seed}"]
+        weights = found[f"weights_{seed}"]
+        topic = found[f"topic_{seed}"]
         npmi, distinct, topics = quality(weights, found.get(f"shares_{seed}"), of.documents)
         row = {
             "npmi": npmi,

@@ -34,7 +34,8 @@ def readings(kind: str, corpus: Corpus, times: tuple[float, ...], seed: int) -> 
     load = kinds.load(kind)
     model: Any = load.create(load.default_topics, words(corpus), train(corpus).D, seed=seed)
     learn_all(model, growing(train(corpus), model.default_batch_size))
-    default, found = model.decorrelation, []
+    default = model.decorrelation
+    found = []
     for factor in times:
         model.decorrelation = default * factor
         topics = model.topics()

@@ -23,7 +23,8 @@ _PIECE = 20_000
 def counts_command(folder: Path, articles: int) -> list[str]:
     """How to train three kinds of models on so many articles, which this writes unless they are
     there."""
-    counts, words = folder / "counts.npz", folder / "words.txt"
+    counts = folder / "counts.npz"
+    words = folder / "words.txt"
     if not counts.exists():
         folder.mkdir(parents=True, exist_ok=True)
         words.write_text("\n".join(split("short").words), "utf-8")

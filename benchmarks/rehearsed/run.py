@@ -180,7 +180,8 @@ class Rehearsal:
         assert self._screen.process.poll() is None, (
             f"the screen ended with {self._screen.process.returncode}"
         )
-        articles, now = self._trained(), time.monotonic()
+        articles = self._trained()
+        now = time.monotonic()
         if now >= self._next_sample:
             self._next_sample = now + SAMPLE_SECONDS
             self.journal.note(

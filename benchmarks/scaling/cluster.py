@@ -120,7 +120,8 @@ async def _read(names: Sequence[str], address: str | None) -> tuple[float, float
     begin = time.process_time()
     await asyncio.sleep(IDLE_SECONDS)
     idle = (time.process_time() - begin) / IDLE_SECONDS
-    begin, clock = time.process_time(), time.monotonic()
+    begin = time.process_time()
+    clock = time.monotonic()
     articles = await read(feed, {"round": 1, "done": 0})
     return idle, time.monotonic() - clock, time.process_time() - begin, articles
 

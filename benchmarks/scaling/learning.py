@@ -127,9 +127,11 @@ def _passed(model: OnlineModel, setting: Setting) -> tuple[float, float, float]:
     cpu = seconds = 0.0
     for _ in range(_steps(setting)):
         batch = drawn.minibatch(setting.batch)
-        at, wall = cpu_seconds(), time.perf_counter()
+        at = cpu_seconds()
+        wall = time.perf_counter()
         model.learn(batch)
-        cpu, seconds = cpu + cpu_seconds() - at, seconds + time.perf_counter() - wall
+        cpu = cpu + cpu_seconds() - at
+        seconds = seconds + time.perf_counter() - wall
     asked = drawn.held_out()
     inferring = []
     for _ in range(REPEATS):
@@ -143,7 +145,8 @@ class Drawn:
     """Minibatches of documents drawn with replacement, over a vocabulary of so many words."""
 
     def __init__(self, corpus: Corpus, n_words: int) -> None:
-        self._corpus, self._n_words = split(corpus), n_words
+        self._corpus = split(corpus)
+        self._n_words = n_words
         self._rng = np.random.default_rng(0)
 
     def minibatch(self, documents: int) -> Minibatch:

@@ -51,7 +51,8 @@ def threads(points: Points) -> str:
 
 def wikipedias(points: Points) -> str:
     """Hours that each way of reading one takes, and learning it."""
-    speed, cores = points["dump"]["xml_mb_a_second"], points["dump"]["cores"]
+    speed = points["dump"]["xml_mb_a_second"]
+    cores = points["dump"]["cores"]
     by_dump = speed * 1e6 * 3600 / XML_BYTES
 
     def row(what: str, articles_an_hour: float, form: str = ",.1f") -> list[str]:
@@ -92,7 +93,8 @@ NUMBER = 4
 
 def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
     """The size of a session with this many articles, including its log."""
-    models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
+    models = len(settings.models)
+    topics = sum(spec.topics for spec in settings.models)
     state = NUMBER * n_words * topics
     counts = COUNTS * articles if settings.keeps_counts else 0
     listed = ARTICLE + models * LARGEST_TOPIC

@@ -36,8 +36,16 @@ REPLY = struct.Struct("<IiQ")
 SPAN = struct.Struct("<QQIIQII")
 """What reads and writes begin with: handle, offset, size and four fields that are not needed
 here."""
-GETATTR, OPEN, READ, WRITE, RELEASE, FSYNC, FLUSH, INIT = 3, 14, 15, 16, 18, 20, 25, 26
-BATCH_FORGET, FORGET = 42, 2
+GETATTR = 3
+OPEN = 14
+READ = 15
+WRITE = 16
+RELEASE = 18
+FSYNC = 20
+FLUSH = 25
+INIT = 26
+BATCH_FORGET = 42
+FORGET = 2
 MAX_PAGES = 1 << 22
 ENOSYS = 38
 NEW_MOUNTS = 0x20000
@@ -223,9 +231,11 @@ def serve(image: int, log: int, channel: int) -> None:
         except OSError:  # ENODEV: unmounted
             return
         _, kind, number, *_ = REQUEST.unpack_from(request)
-        error, answer = 0, b""
+        error = 0
+        answer = b""
         if kind == INIT:
-            flags, pages = MAX_PAGES, LARGEST_WRITE // 4096
+            flags = MAX_PAGES
+            pages = LARGEST_WRITE // 4096
             answer = struct.pack(
                 "<IIIIHHIIHHII6I",
                 7,

@@ -81,14 +81,16 @@ def power(folder: Path, times: int, documents: int) -> Cuts:
 def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[int]) -> bool:
     """One run, cut; ``before`` becomes one of the states. Whether the session was finished."""
     rng = trial.rng
-    image, log = folder / "work.img", folder / "writes.log"
+    image = folder / "work.img"
+    log = folder / "writes.log"
     copy(before, image)
     with remembering(image, log, folder / "disk") as disk:
         begun = time.time()
         trainer = trial.start(disk / SESSION)
         try:
             wait(trial, disk / SESSION)
-            size, instant = log.stat().st_size, time.time()
+            size = log.stat().st_size
+            instant = time.time()
         finally:
             trainer.kill()
             trainer.communicate()
@@ -96,13 +98,16 @@ def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[
     cuts.cuts += 1
     goes_on = rng.randrange(STATES)
     finished = False
-    state, chosen = folder / "state.img", folder / "chosen.img"
+    state = folder / "state.img"
+    chosen = folder / "chosen.img"
     for number in range(STATES):
         last = len(history.writes)
         if number < 3:
-            position, kept = last, (1.0, 0.0, 0.5)[number]
+            position = last
+            kept = (1.0, 0.0, 0.5)[number]
         else:
-            position, kept = rng.randrange(last + 1), rng.choice((0.0, rng.random(), 1.0))
+            position = rng.randrange(last + 1)
+            kept = rng.choice((0.0, rng.random(), 1.0))
         at = instant if position == last else history.writes[position].time
         history.state(before, state, position, kept, rng)
         cuts.states += 1
@@ -124,7 +129,8 @@ def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[
 
 def wait(trial: Trial, path: Path) -> None:
     """Wait for a random instant, during the start or some time into the work."""
-    trainer, rng = trial.trainer, trial.rng
+    trainer = trial.trainer
+    rng = trial.rng
     assert trainer is not None
     if rng.random() < 0.7:
         until_it_works(trainer, path)

@@ -74,7 +74,8 @@ def write_counts(folder: Path, documents: int, words: int, length: int) -> list[
         "w" + "".join(letters[n // 20**place % 20] for place in range(4)) for n in range(words)
     ]
     (folder / "words.txt").write_text("\n".join(names) + "\n")
-    counts, vocabulary = str(folder / "counts.npz"), str(folder / "words.txt")
+    counts = str(folder / "counts.npz")
+    vocabulary = str(folder / "words.txt")
     return ["--source", "counts", "--counts", counts, "--vocab", vocabulary, "--passes", "1"]
 
 
@@ -96,7 +97,10 @@ class Trial:
         *,
         threads: bool,
     ) -> None:
-        self.folder, self.command, self.rng, self.threads = folder, command, rng, threads
+        self.folder = folder
+        self.command = command
+        self.rng = rng
+        self.threads = threads
         self.environment = {**os.environ, "PYTHONPATH": str(ROOT), "WIKITOPICS_HOME": str(folder)}
         self.tally = Tally()
         self.trainer: subprocess.Popen[bytes] | None = None

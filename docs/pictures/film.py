@@ -22,12 +22,15 @@ from wikitopics.tui.views.atlas import FRAMES, TopicAtlas
 
 SIZE = 110, 32
 """Columns and lines: readable where a README is shown."""
-POINTS, BIRTHS = 52, 20
+POINTS = 52
+BIRTHS = 20
 """How many points of the replay are shown on the dashboard, at the most; how many frames of the
 births."""
 SECONDS = 0.15, 0.16
 """How long each of them is shown."""
-FIRST, LAST, END = 1.2, 1.4, 3.2
+FIRST = 1.2
+LAST = 1.4
+END = 3.2
 """How long the dashboard is shown before it moves and after, and then the whole atlas."""
 DRAWN = 0.4
 """Seconds without a change after which a screen has been drawn completely."""
@@ -54,10 +57,12 @@ async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
 
 async def still(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     """The screen once it no longer changes."""
-    before, now = "", picture(app)
+    before = ""
+    now = picture(app)
     while before != now:
         await pilot.pause(DRAWN)
-        before, now = now, picture(app)
+        before = now
+        now = picture(app)
     return now
 
 

@@ -14,7 +14,9 @@ from tests.wiki import FaultyApi, make_app
 from wikitopics.crawler.embedded.corpus import SampleArticles
 
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-SUBJECTS, UNSPACED_SUBJECTS, TITLES = DATA["words"], DATA["unspaced"], DATA["titles"]
+SUBJECTS = DATA["words"]
+UNSPACED_SUBJECTS = DATA["unspaced"]
+TITLES = DATA["titles"]
 
 
 class Polyglot(FaultyApi):
@@ -39,7 +41,8 @@ class Polyglot(FaultyApi):
 def linked(language, index):
     """The titles that an article links to: two of its subject's eight, in turn, so that none is
     frequent."""
-    titles, turn = TITLES[language][index % 3].split(";"), index // 3
+    titles = TITLES[language][index % 3].split(";")
+    turn = index // 3
     return [titles[turn % 8], titles[(turn + 1 + turn // 8 % 7) % 8]]
 
 

@@ -118,7 +118,8 @@ def test_held_out_documents_of_one_word_predict_nothing(cli, home, one_line):
 
 def test_one_of_the_sessions_may_be_named_as_everywhere(cli, trained, other):
     other()
-    alone, both = cli("compare", "default"), cli("compare", "other", "default")
+    alone = cli("compare", "default")
+    both = cli("compare", "other", "default")
     assert alone.code == both.code == 0
     assert cli("compare").out == alone.out == cli("compare", "--session", "default").out
     assert cli("compare", "--session", "").code == 2

@@ -84,7 +84,8 @@ def test_an_unencrypted_scheduler_elsewhere_is_refused(on_a_cluster, one_line, t
 
 
 def test_counted_words_are_not_sent_out(cli, one_line, tmp_path):
-    path, words = tmp_path / "counts.npz", tmp_path / "words.txt"
+    path = tmp_path / "counts.npz"
+    words = tmp_path / "words.txt"
     words.write_text("one\ntwo\n")
     np.savez(path, indptr=[0, 1], word_ids=[0], counts=[1], n_words=2)
     asked = ("train", "--session", tmp_path / "s.db", "--counts", path, "--vocab", words)
@@ -231,7 +232,8 @@ def test_same_bits_after_any_kill(
     with served({LATEST: data}) as server:
         train = ["train", "--dump", server.url + LATEST, "--tokens", tokens, *OPTIONS]
         assert cli(*train, "--session", "whole").code == 0
-        path, gate = home / "killed.db", Gate(server)
+        path = home / "killed.db"
+        gate = Gate(server)
         train += ["--session", "killed"]
         gate.kill(
             start(), path, lambda settings, status: settings.building and status.pending >= 50

@@ -40,7 +40,8 @@ installed = pytest.mark.skipif(not PROGRAM.exists(), reason="the command is not 
 @pytest.fixture
 def hostile(tmp_path, monkeypatch):
     """The working directory: whatever is imported from it says so in a file beside it."""
-    folder, told = tmp_path / "hostile", tmp_path / "told"
+    folder = tmp_path / "hostile"
+    told = tmp_path / "told"
     folder.mkdir()
     code = (
         f"with open({str(told)!r}, 'a') as file: file.write(__name__ + '\\n')\nraise "

@@ -123,7 +123,8 @@ def test_other_versions_are_told_on_resume(cli, counted_here, monkeypatch):
 
 
 def test_own_texts_have_words_of_their_own_in_the_language_given(cli, home, tmp_path, one_line):
-    random, subjects = np.random.default_rng(0), [subject.split() for subject in SUBJECTS["fr"]]
+    random = np.random.default_rng(0)
+    subjects = [subject.split() for subject in SUBJECTS["fr"]]
     for name, start in (("texts", 0), ("more", 300)):
         texts = (" ".join(random.choice(subjects[i % 3], 3)) for i in range(300))
         lines = (json.dumps({"id": str(start + i), "text": text}) for i, text in enumerate(texts))
@@ -219,7 +220,8 @@ def test_pages_and_dumps_give_the_same_counts_as_the_api(
 
 
 def test_what_has_no_links_is_refused(cli, home, one_line, tmp_path):
-    texts, words = tmp_path / "t.jsonl", tmp_path / "words.txt"
+    texts = tmp_path / "t.jsonl"
+    words = tmp_path / "words.txt"
     texts.write_text('{"text": "one"}\n')
     words.write_text("one\ntwo\n")
     one_line(

@@ -86,13 +86,16 @@ def is_text(odd):
 
 
 def test_what_is_trained_on(tried, cli, odd, corpus, home):
-    counts, words = named(odd, ".npz"), named(odd, ".txt")
+    counts = named(odd, ".npz")
+    words = named(odd, ".txt")
     shutil.copy(corpus.counts, counts)
     shutil.copy(corpus.vocabulary, words)
-    texts, table = named(odd, ".jsonl"), named(odd, ".csv")
+    texts = named(odd, ".jsonl")
+    table = named(odd, ".csv")
     texts.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
     table.write_text("text\n" + "\n".join(TEXTS) + "\n")
-    pages, seeds = named(odd, ".xml"), named(odd, ".seeds.txt")
+    pages = named(odd, ".xml")
+    seeds = named(odd, ".seeds.txt")
     pages.write_bytes(dump(range(1, 41), text=" ".join(WORDS[:9])))
     seeds.write_text("first: riverb riverc\n")
     folder = odd / "folder"
@@ -156,7 +159,9 @@ def test_what_is_written_and_read(tried, cli, odd, trained, monkeypatch):
     cli.ok("train", "--session", copy)
     cli.ok("compare", copy, trained)
     cli.ok("doctor", "--offline", "--session", copy)
-    many, stop, built = named(odd, ".jsonl"), named(odd, ".stop"), named(odd, ".vocab.txt")
+    many = named(odd, ".jsonl")
+    stop = named(odd, ".stop")
+    built = named(odd, ".vocab.txt")
     many.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
     stop.write_text("rivera\nriverb\n")
     cli.ok("vocab", "build", many, "-o", built, "--stop-words", stop)

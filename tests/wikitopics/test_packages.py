@@ -461,7 +461,8 @@ def test_a_models_error_leaves_a_session_whole(
     changes,
     says,
 ):
-    failing, mended = broken(changes), documented("A model of your own")
+    failing = broken(changes)
+    mended = documented("A model of your own")
     failing.install(monkeypatch)
     if says == "a bug":
         with pytest.raises(AssertionError, match=says):

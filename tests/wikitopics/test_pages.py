@@ -56,7 +56,8 @@ def command_at(words):
     while isinstance(command, click.Group) and words and re.match(r"[a-z]", words[0]):
         found = command.get_command(PROGRAM, words[0])
         assert found is not None, f"`{words[0]}` is no command of {command.name}"
-        command, words = found, words[1:]
+        command = found
+        words = words[1:]
     return command, words
 
 
@@ -349,7 +350,8 @@ def tables(title):
 def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
     # In so short a session nothing happens.
     sql(trained, "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
-    listed, table = tables(what)["column"], TABLES[what]
+    listed = tables(what)["column"]
+    table = TABLES[what]
     assert [row[0] for row in listed] == [*table.columns, *table.optional]
     with SessionReader(trained) as reader:
         header = table.header(ExportRequest(reader, ["lda"]))

@@ -81,7 +81,8 @@ def test_articles_of_a_topic_come_by_share_and_length(cli, trained, one_line):
 
 
 def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
-    text, other = tmp_path / "text", tmp_path / "other"
+    text = tmp_path / "text"
+    other = tmp_path / "other"
     text.write_text(" ".join(corpus.words[:12]) + " unknown")
     other.write_bytes(b"unknown \xff\xfe")
     value = cli.json("infer", text, other)

@@ -42,7 +42,9 @@ class Seen(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.open, self.texts = [], [], {}
+        self.tags = []
+        self.open = []
+        self.texts = {}
         self.feed(text)
         assert not self.open, self.open
 
@@ -68,7 +70,8 @@ class Seen(HTMLParser):
 def check(text):
     """What holds of every page."""
     seen = Seen(text)
-    ids, links = seen.all("id"), seen.all("href", "a")
+    ids = seen.all("id")
+    links = seen.all("href", "a")
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
     assert all(link.startswith(("#", "https://", "http://")) for link in links)
@@ -320,7 +323,8 @@ def wait(browser, condition):
 
 
 def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, found):
-    text, grounds = page(found), []
+    text = page(found)
+    grounds = []
     for scheme in ("light", "dark"):
         shown(browser, tmp_path, text, 360, scheme)
         run(browser, "document.querySelectorAll('details').forEach(one => one.open = true)")

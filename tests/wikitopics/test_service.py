@@ -45,7 +45,8 @@ def test_launchd_sees_a_killed_trainer_as_a_failure(launch):
 
 
 def test_a_stop_by_launchd_waits_until_the_trainer_has_saved(launch, tmp_path):
-    begun, saved = tmp_path / "begun", tmp_path / "saved"
+    begun = tmp_path / "begun"
+    saved = tmp_path / "saved"
     shell = launch(
         f"trap 'sleep 0.3; : > {saved}; exit 0' TERM; : > {begun}\nwhile :; do sleep 0.05; done"
     )

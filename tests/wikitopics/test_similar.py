@@ -154,7 +154,8 @@ def test_python_has_the_same_and_every_other_article_can_be_asked_for(cli, title
 def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path):
     outcome = cli("export", "proportions", "--format", "npz", "-o", tmp_path / "p.npz")
     assert (outcome.code, outcome.err) == (0, f"wrote {tmp_path / 'p.npz'}\n")
-    matrix, page_ids = load_npz(tmp_path / "p.npz"), np.load(tmp_path / "p.npz")["page_ids"]
+    matrix = load_npz(tmp_path / "p.npz")
+    page_ids = np.load(tmp_path / "p.npz")["page_ids"]
     rows = csv_of(cli, "proportions")
     assert list(rows[0]) == ["page_id", "title", "model", "topic", "proportion", "id", "role"]
     assert cli.rows("proportions")[0]["title"] == rows[0]["title"]
@@ -169,14 +170,16 @@ def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path)
     assert sums.mean() > 0.95
     largest = {int(r["page_id"]): r for r in csv_of(cli, "articles")}
     for place, page_id in enumerate(page_ids.tolist()):
-        topic, share = int(largest[page_id]["topic"]), float(largest[page_id]["proportion"])
+        topic = int(largest[page_id]["topic"])
+        share = float(largest[page_id]["proportion"])
         assert matrix[place, topic] == pytest.approx(share, abs=0.008)
 
 
 def test_word_counts_are_those_of_the_trained_articles(cli, trained, corpus):
     rows = cli.rows("words")
     articles = {row["page_id"] for row in cli.rows("articles")}
-    counts, documents = dict.fromkeys(corpus.words, 0), dict.fromkeys(corpus.words, 0)
+    counts = dict.fromkeys(corpus.words, 0)
+    documents = dict.fromkeys(corpus.words, 0)
     for number in articles:
         for at in range(*corpus.indptr[number : number + 2]):
             counts[corpus.words[corpus.word_ids[at]]] += int(corpus.numbers[at])
@@ -249,7 +252,8 @@ def test_answers_say_which_words_argue_for_a_topic_as_far_as_words_are_kept(titl
         answer = answers.of_text(" ".join([*corpus.words[12:24], "xyzzy"]))
         assert answer.known == "12 of 13 words known"
         assert set(answer.topics[0][2]) == set(corpus.words[12:24])
-        session, text = wt.open(), " ".join(corpus.words[12:24])
+        session = wt.open()
+        text = " ".join(corpus.words[12:24])
         assert session.infer([text])[0].argmax() == answer.topics[0][0]
         like = session.similar(text=text)
         assert [one.distance for one in like] == [
@@ -276,7 +280,8 @@ def test_answers_say_which_words_argue_for_a_topic_as_far_as_words_are_kept(titl
 
 def test_answers_hold_until_the_session_has_changed(titled):
     with SessionReader(titled) as reader:
-        answers, now = Answers(reader, "lda"), reader.progress().committed_at
+        answers = Answers(reader, "lda")
+        now = reader.progress().committed_at
         assert answers.still_hold(reader, "lda", now)
         assert not answers.still_hold(reader, "lda", now + 1)
         assert not answers.still_hold(reader, "other", now)

@@ -86,7 +86,8 @@ def test_without_scikit_learn_it_says_what_to_install():
 
 def bomb(path):
     """A gigabyte of equal topics."""
-    K, W = 20_000, 12_500
+    K = 20_000
+    W = 12_500
     arrays = {"topic_word": np.full((K, W), 1 / W, np.float32), "alpha": np.full(K, 0.1)}
     arrays |= {
         "vocabulary": np.array([f"w{word}" for word in range(W)]),

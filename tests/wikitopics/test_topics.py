@@ -26,7 +26,8 @@ def test_every_topic_has_a_name_of_its_words_the_most_relevant_first(cli, traine
     for topic, words in words_of(cli, "--top", 20).items():
         # A name stays until two of its words have gone.
         assert len(set(found[topic].split(", ")) & set(words)) >= 2
-    probable, relevant = words_of(cli, "--top", 20), words_of(cli, "--top", 20, "--by", "relevance")
+    probable = words_of(cli, "--top", 20)
+    relevant = words_of(cli, "--top", 20, "--by", "relevance")
     assert relevant != probable
     assert [sorted(words) for words in relevant.values()] == [
         sorted(words) for words in probable.values()
@@ -55,11 +56,9 @@ def test_hidden_topics_are_left_out_of_lists_and_nothing_else(cli, trained):
     def numbers(*options):
         return {int(line.split()[0]) for line in cli("topics", *options).out.splitlines()[1:]}
 
-    tree, exported, before = (
-        cli("topics", "--tree").out,
-        cli("export", "topics").out,
-        cli.json("topics"),
-    )
+    tree = cli("topics", "--tree").out
+    exported = cli("export", "topics").out
+    before = cli.json("topics")
     assert "topics 4, 2 of lda: hidden from lists" in cli.ok("topics", "hide", 4, 2).err
     assert numbers() == {0, 1, 3}
     assert "2 of 5 topics are hidden; --all shows them" in cli("topics").err
@@ -132,7 +131,8 @@ def test_a_command_names_the_topics_of_one_model_and_unused_ones_if_asked(cli, c
     models = ("--model", "lda:topics=2", "--model", "hdp:topics=200")
     small = ("--batch-size", 64, "--held-out", 40, "--articles", 256)
     assert cli("train", *corpus.options(), *small, *models).code == 0
-    lda, hdp = names(cli), names(cli, "--model", "hdp")
+    lda = names(cli)
+    hdp = names(cli, "--model", "hdp")
     used = {t["topic"] for t in cli.json("topics", "--model", "hdp") if t["in_use"]}
     assert used < set(hdp)
     assert cli("topics", "name", "--model", "hdp", "--command", "echo Named").code == 0

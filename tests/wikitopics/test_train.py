@@ -104,7 +104,8 @@ def test_a_kind_that_has_one_topic_keeps_it():
 
 
 def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home):
-    files, models = corpus.options()[:-2], ("--model", "lda", "--model", "hdp:name=other")
+    files = corpus.options()[:-2]
+    models = ("--model", "lda", "--model", "hdp:name=other")
     begun = cli.ok("train", *files, *models, "--held-out", 40, "--articles", 100)
     said = (
         "Small collection: 26 topics for lda and 77 topics for other (from the square root of its"
@@ -330,11 +331,13 @@ def test_articles_per_hour_how_much_is_read_and_when_it_is_through(capsys):
     assert (line["lap"], line["seconds_left"]) == (None, None)
     told = []
     half = report(400, crawl_rate=2.0)
-    half.progress.crawled, half.progress.lap = 500, 0.5
+    half.progress.crawled = 500
+    half.progress.lap = 0.5
     ProgressLines(told.append)(half)
     assert told[0].endswith("50.0% of the source read  4 min left")
     limited = report(400, crawl_rate=2.0, article_limit=460)
-    limited.progress.crawled, limited.progress.lap = 500, 0.5
+    limited.progress.crawled = 500
+    limited.progress.lap = 0.5
     JsonLines(lambda _: None)(limited)
     line = json.loads(capsys.readouterr().out)
     assert (line["lap"], line["seconds_left"]) == (0.5, 30.0)

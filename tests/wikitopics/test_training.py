@@ -320,7 +320,8 @@ def test_documents_have_their_largest_topic_in_the_order_of_the_texts(path):
         frac=1, random_state=1
     )
     session = learn(column)
-    table, theta = session.documents(), session.proportions(frame=True)
+    table = session.documents()
+    theta = session.proportions(frame=True)
     assert table.index.equals(column.index)
     assert table.loc["r120"].isna().all()
     topics = {topic.number: topic for topic in session.topics()}
@@ -446,7 +447,8 @@ def test_repeated_ids_are_warned_of_and_all_texts_learnt(path):
     with pytest.warns(UserWarning, match="^ids: 60 of 120 repeat an earlier one"):
         session = learn(column)
     assert session.status().documents + session.status().held_out == 120
-    table, theta = session.documents(), session.proportions(frame=True)
+    table = session.documents()
+    theta = session.proportions(frame=True)
     pd.testing.assert_index_equal(theta.index, column.index)
     pd.testing.assert_index_equal(table.index, column.index)
     assert table["topic"].tolist() == theta.to_numpy().argmax(axis=1).tolist()

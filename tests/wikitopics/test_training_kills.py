@@ -154,7 +154,8 @@ def check_each_once(path, *collections):
         assert wanted == found.keys(), (len(wanted), len(found))
 
 
-CLOSE, STRIDE = 9, 9
+CLOSE = 9
+STRIDE = 9
 """The first instants are all tried; of those from this one on, one in so many."""
 
 
