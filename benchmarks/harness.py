@@ -44,7 +44,7 @@ Points = Mapping[str, Figures]
 
 @dataclass(frozen=True)
 class Point:
-    """What is measured in one go, in a process of its own."""
+    """Something that is measured in one go, in a process of its own."""
 
     measure: Callable[[], Figures]
     needs: tuple[str, ...]
@@ -85,7 +85,7 @@ class Experiment:
 
 
 def names() -> list[str]:
-    """Of all experiments."""
+    """The names of all experiments."""
     return [module.name for module in pkgutil.iter_modules(experiments.__path__)]
 
 
@@ -108,7 +108,9 @@ def chosen(asked: list[str]) -> Iterator[tuple[Experiment, str]]:
         experiment = load(name)
         if wanted and wanted not in experiment.points:
             raise KeyError(f"{one} (points of {name}: {', '.join(experiment.points)})")
-        yield from ((experiment, point) for point in experiment.points if wanted in ("", point))
+        points = [wanted] if wanted else list(experiment.points)
+        for point in points:
+            yield experiment, point
 
 
 # -- results ---------------------------------------------------------------------
@@ -120,12 +122,14 @@ def stored(experiment: str, folder: Path | None = None) -> dict[str, dict[str, A
     folder: of the results; by default the published ones
     """
     path = (folder or RESULTS) / f"{experiment}.json"
-    found: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    if not path.exists():
+        return {}
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8"))
     return found
 
 
 def figures(experiment: str, folder: Path | None = None) -> Points:
-    """Of all points that were measured."""
+    """The figures of all points that were measured."""
     return {name: point["figures"] for name, point in stored(experiment, folder).items()}
 
 
@@ -153,7 +157,7 @@ def provenance(needs: tuple[str, ...]) -> dict[str, object]:
         "commit": commit(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": _machine(),
-        # of the minute before: other work makes wall-clock figures worthless
+        # That of the minute before: other work makes wall-clock figures worthless.
         "load": round(os.getloadavg()[0], 2),
         "versions": {package: metadata.version(distributions[package][0]) for package in packages},
     }
@@ -161,9 +165,9 @@ def provenance(needs: tuple[str, ...]) -> dict[str, object]:
 
 def commit() -> str:
     """The last commit that touched the program, with "+" behind it if it was changed since."""
-    return _git("log", "-1", "--format=%h", "--", *CODE) + "+" * bool(
-        _git("status", "--porcelain", "--", *CODE)
-    )
+    last = _git("log", "-1", "--format=%h", "--", *CODE)
+    has_changed = _git("status", "--porcelain", "--", *CODE) != ""
+    return f"{last}+" if has_changed else last
 
 
 def _git(*words: str) -> str:
@@ -173,12 +177,11 @@ def _git(*words: str) -> str:
 
 def _machine() -> str:
     try:
-        names = re.findall(
-            r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
-        )
+        cpuinfo = Path("/proc/cpuinfo").read_text()
     except OSError:
-        names = []
-    processor = names[0] if names else platform.machine()
+        cpuinfo = ""
+    model = re.search(r"^model name\s*: (.*)$", cpuinfo, re.MULTILINE)
+    processor = model[1] if model else platform.machine()
     return (
         f"{os.cpu_count()} x {processor}, {platform.system()}, Python {platform.python_version()}"
     )
@@ -202,14 +205,16 @@ def compared(
         except (KeyError, TypeError):  # there is no such figure, or None
             return "-"
 
-    rows = ((name, label) for name, label in labels.items() if name in points)
-    return table(
-        (what, *columns),
-        ((label, *(cell(form, points[name]) for form in columns.values())) for name, label in rows),
-    )
+    rows = []
+    for name, label in labels.items():
+        if name in points:
+            cells = [cell(form, points[name]) for form in columns.values()]
+            rows.append([label, *cells])
+    return table([what, *columns], rows)
 
 
 def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """As Markdown."""
+    """A table in Markdown."""
     lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-    return "\n".join([lines[0], f"|{'---|' * len(head)}", *lines[1:]])
+    lines.insert(1, f"|{'---|' * len(head)}")
+    return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import resource
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
@@ -77,7 +78,7 @@ def cpu_seconds() -> float:
 
 
 def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tuple[float, T]:
-    """Seconds of it, and its result."""
+    """Seconds of the work, and its result."""
     start = clock()
     result = work()
     return clock() - start, result
@@ -86,8 +87,11 @@ def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tu
 def in_turn(repeats: int, *measures: Callable[[], float]) -> list[float]:
     """The median of each measure. They take turns, so that a slow minute of the machine affects
     all."""
-    taken = [[measure() for measure in measures] for _ in range(repeats)]
-    return [median(list(column)) for column in zip(*taken, strict=True)]
+    taken: list[list[float]] = [[] for _ in measures]
+    for _ in range(repeats):
+        for measure, seconds in zip(measures, taken, strict=True):
+            seconds.append(measure())
+    return [median(seconds) for seconds in taken]
 
 
 # -- learning --------------------------------------------------------------------
@@ -109,24 +113,29 @@ def compile_kernels(model: Any) -> None:
 def followed(name: str, model: Any, batches: Iterator[Minibatch], scored: CompletionSet) -> Figures:
     """The curve of a model that learns, measured at document counts that grow geometrically, 24
     times from 500 to 150,000."""
-    looks: list[tuple[int, float, float]] = []
+    growth = 300 ** (1 / 24)  # 150,000 is 300 times 500
+    measured: list[tuple[int, float, float]] = []
     seen = 0
     seconds = 0.0
     due = 500.0
+    is_measured = False
     for batch in batches:
-        seconds += timed(lambda batch=batch: model.learn(batch))[0]  # type: ignore[misc]
+        start = cpu_seconds()
+        model.learn(batch)
+        seconds += cpu_seconds() - start
         seen += batch.D
-        if seen >= due:
-            due = seen * 300 ** (1 / 24)
-            looks.append((seen, seconds, scored.score(model)))
-    if not looks or looks[-1][0] != seen:
-        looks.append((seen, seconds, scored.score(model)))
-    return _curve(name, looks)
+        is_measured = seen >= due
+        if is_measured:
+            due = seen * growth
+            measured.append((seen, seconds, scored.score(model)))
+    if not is_measured:
+        measured.append((seen, seconds, scored.score(model)))
+    return _curve(name, measured)
 
 
 def by_default(name: str, make: Callable[[int, int], Any]) -> Figures:
-    """The curve of a model with our defaults over the short articles; ``make``: from the number of
-    words and that of documents."""
+    """The curve of a model with our defaults over the short articles; ``make``: makes it from the
+    number of words and that of documents."""
     compile_kernels(make(words(), 1))
     model = make(words(), train().D)
     return followed(name, model, growing(train(), model.default_batch_size), held_out())
@@ -141,20 +150,23 @@ def in_sweeps(
 ) -> Figures:
     """The curve of an algorithm that goes over all documents again and again.
 
-    fit: a model after so many sweeps. It is fitted anew for each number, which gives the seconds of
-    each.
+    fit: makes a model and learns for so many sweeps. A model is fitted anew for each number of
+    sweeps, which gives the seconds of each.
     """
-    looks = []
+    measured = []
     for n in sweeps:
-        seconds, model = timed(lambda n=n: fit(n))  # type: ignore[misc]
-        looks.append((n * documents, seconds, scored.score(model)))
-    return _curve(name, looks)
+        seconds, model = timed(functools.partial(fit, n))
+        measured.append((n * documents, seconds, scored.score(model)))
+    return _curve(name, measured)
 
 
-def _curve(name: str, looks: Sequence[tuple[int, float, float]]) -> Figures:
+def _curve(name: str, measured: Sequence[tuple[int, float, float]]) -> Figures:
     """Log-likelihood against documents learnt and CPU seconds of learning (without measuring), and
-    the last."""
-    documents, seconds, scores = (list(column) for column in zip(*looks, strict=True))
+    the last log-likelihood and number of seconds.
+
+    measured: (documents, seconds, log-likelihood) of each point of the curve.
+    """
+    documents, seconds, scores = map(list, zip(*measured, strict=True))
     curve = {"name": name, "documents": documents, "seconds": seconds, "log_likelihood": scores}
     return {"log_likelihood": scores[-1], "seconds": seconds[-1], "curve": curve}
 
@@ -172,7 +184,7 @@ class FixedTopics:
     def __init__(self, topics: NDArray[Any], alpha: float | NDArray[np.float64]) -> None:
         K, W = topics.shape
         state = OnlineLDA(K, W, 1e6, warm_start=False, eta=1e-9).state()
-        # Counts so large that exp(E[log beta]) is E[beta].
+        # The counts are so large that exp(E[log beta]) is E[beta].
         counts = np.ascontiguousarray(topics.T * 1e9).astype(np.float32)
         state.update(
             lambda_hat=counts,
@@ -192,8 +204,8 @@ def common_score(topics: Any, corpus: Corpus) -> float:
 
 
 def best_score(topics: Any, scored: CompletionSet) -> float:
-    """Of anybody's topics, (K, W), by one scorer for all: proportions inferred alike, with the best
-    of a few symmetric priors."""
+    """The score of anybody's topics, (K, W), made comparable: proportions are inferred in the same
+    way for all, with the best of a few symmetric priors."""
     return max(scored.score(FixedTopics(topics, alpha)) for alpha in PRIORS)
 
 
@@ -206,18 +218,20 @@ def quality(
 ) -> tuple[float, float, int]:
     """NPMI and distinctness of the ten leading words of topics in use, and how many these are.
 
-    topics: (K, W); shares: (K,) each topic's share of the words; None: all topics count alike, as
-    in use.
+    topics: (K, W); shares: (K,) each topic's share of the words; None: every topic is taken to be
+    in use, with the same share.
     documents: those that tell which words occur together.
     ``relevant``: the ten most relevant of the 20 leading words, as the screen shows them.
     """
     shares = np.ones(len(topics)) if shares is None else np.asarray(shares)
-    leading: NDArray[Any] = top_words(topics, SNAPSHOT_WORDS).astype(np.int32)
+    ordered: NDArray[Any] = top_words(topics, SNAPSHOT_WORDS).astype(np.int32)
     if relevant:
-        leading = most_relevant((leading, np.take_along_axis(topics, leading, axis=1)), shares)
-    leading = leading[shares > IN_USE, :10]
+        probabilities = np.take_along_axis(topics, ordered, axis=1)
+        ordered = most_relevant((ordered, probabilities), shares)
+    leading = ordered[shares > IN_USE, :10]
     coherence = float(npmi_of_words(leading, documents).mean())
-    return coherence, len(np.unique(leading)) / leading.size, len(leading)
+    distinct = len(np.unique(leading)) / leading.size
+    return coherence, distinct, len(leading)
 
 
 # -- tables and plots ------------------------------------------------------------
@@ -225,7 +239,9 @@ def quality(
 
 def score(points: Points, name: str) -> str:
     """A point's log-likelihood for a table; a dash where it was not measured."""
-    return f"{points[name]['log_likelihood']:.3f}" if name in points else "-"
+    if name not in points:
+        return "-"
+    return f"{points[name]['log_likelihood']:.3f}"
 
 
 def plot(names: Sequence[str], points: Points, *, over: str, title: str) -> Figure:

@@ -106,19 +106,24 @@ def filled(page: str, name: str = "") -> str:
     """The page of this name with the figures and tables of today's results. Raises KeyError for a
     mark that names none, ValueError if the page does not say something listed."""
 
+    def marked(match: re.Match[str]) -> str:
+        figure = match[2]
+        return f"{measured(figure)}<!--{figure}-->"
+
     def written(match: re.Match[str]) -> str:
         begin, experiment, table, end = match.groups()
-        return f"{begin}{load(experiment).tables[table](figures(experiment))}\n{end}"
+        make = load(experiment).tables[table]
+        return f"{begin}{make(figures(experiment))}\n{end}"
 
-    page = TABLE.sub(
-        written, MARK.sub(lambda match: f"{measured(match[2])}<!--{match[2]}-->", page)
-    )
+    page = MARK.sub(marked, page)
+    page = TABLE.sub(written, page)
     for phrase, *keys in SENTENCES.get(name, ()):
-        # white space as it is on the page, where lines end
-        gaps = re.escape(phrase).replace(r"\ ", r"\s+").replace(r"\{\}", f"({NUMBER})")
-        found = re.search(gaps, page)
+        # The page has line ends where the phrase has spaces, and numbers where it has {}.
+        pattern = re.escape(phrase).replace(r"\ ", r"\s+").replace(r"\{\}", f"({NUMBER})")
+        found = re.search(pattern, page)
         if found is None:
             raise ValueError(f"{name} does not say: {phrase}")
+        # From the last to the first, so that the places of those before stay right.
         for number, key in reversed(list(enumerate(keys, start=1))):
             page = page[: found.start(number)] + measured(key) + page[found.end(number) :]
     return page
@@ -128,7 +133,8 @@ def stale() -> Iterator[tuple[Path, str]]:
     """(page, what it should be) of pages that differ from what was measured."""
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         page = path.read_text(encoding="utf-8")
-        if (new := filled(page, path.relative_to(ROOT).as_posix())) != page:
+        new = filled(page, path.relative_to(ROOT).as_posix())
+        if new != page:
             yield path, new
 
 
@@ -144,7 +150,7 @@ def drawn(name: str) -> Iterator[Path]:
 
     for picture, draw in load(name).pictures.items():
         path = PICTURES / f"{name}-{picture}.svg"
-        # so that the same figures give the same file
+        # With this salt, the same figures give the same file.
         with pyplot.rc_context({"svg.hashsalt": path.name}):
             draw(found).savefig(path, metadata={"Date": None})
         pyplot.close()

@@ -52,15 +52,15 @@ def normalised(topics: NDArray[Any]) -> NDArray[Any]:
 
 
 BEST_SIZE: Mapping[Corpus, int] = {"short": 4096, "long": 256, "full": 4096}
-"""Of the minibatches of [H10]'s algorithm, whoever's it is: the paper's for many articles, less for
-few."""
+"""The best size of a minibatch for the algorithm of [H10], in every program that has it: the
+paper's for many articles, a smaller one for few."""
 
 
 class SklearnLDA:
     """scikit-learn's LatentDirichletAllocation with `partial_fit`, minibatches of ``size``.
 
-    Its learning_offset and learning_decay are 64 and 0.5 unless `options` has others: these are
-    best for 100,000 documents, its defaults, 10 and 0.7, for 12,000, by 0.1 nats.
+    Its learning_offset and learning_decay are 64 and 0.5 unless `options` has others. These are
+    best for 100,000 documents. For 12,000 its defaults, 10 and 0.7, are better by 0.1 nats.
     """
 
     def __init__(
@@ -78,18 +78,19 @@ class SklearnLDA:
             "doc_topic_prior": 0.01,
             "topic_word_prior": 0.01,
             "random_state": 0,
+            "batch_size": size,
+            "total_samples": n_documents,
+            "learning_offset": 64.0,
+            "learning_decay": 0.5,
         }
-        usual |= {"batch_size": size, "total_samples": n_documents}
-        usual |= {"learning_offset": 64.0, "learning_decay": 0.5}
         self._lda = LatentDirichletAllocation(n_topics, **(usual | options))
 
     def learn(self, batch: Minibatch) -> None:
         self._lda.partial_fit(csr(batch, self.n_words))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        theta: NDArray[np.float32] = self._lda.transform(csr(batch, self.n_words)).astype(
-            np.float32
-        )
+        proportions = self._lda.transform(csr(batch, self.n_words))
+        theta: NDArray[np.float32] = proportions.astype(np.float32)
         return theta
 
     def topics(self) -> NDArray[Any]:
@@ -99,8 +100,8 @@ class SklearnLDA:
 class GensimLDA:
     """gensim's LdaModel, or LdaMulticore with workers; priors and steps as for scikit-learn.
 
-    It is told how many documents there will be, as if it had been given all at once: counting those
-    that came so far instead costs it 0.3 nats.
+    gensim is told how many documents there will be, as if it had been given all at once: if it
+    counts those that have come so far instead, it scores 0.3 nats less.
     """
 
     def __init__(
@@ -118,19 +119,19 @@ class GensimLDA:
         options: dict[str, Any] = {
             "num_topics": n_topics,
             "id2word": {n: str(n) for n in range(n_words)},
-        }
-        options |= {
             "chunksize": size,
             "alpha": [0.01] * n_topics,
             "eta": 0.01,
             "decay": 0.5,
             "offset": 64.0,
+            "random_state": 0,
+            "eval_every": None,
         }
-        options |= {"random_state": 0, "eval_every": None}
         self._lda = LdaMulticore(workers=workers, **options) if workers else LdaModel(**options)
 
     def learn(self, batch: Minibatch) -> None:
-        self._lda.state.numdocs = self.n_documents - batch.D  # `update` adds those of the minibatch
+        # `update` adds the number of the minibatch's documents, which gives that of all.
+        self._lda.state.numdocs = self.n_documents - batch.D
         self._lda.update([bow(batch, d) for d in range(batch.D)])
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -203,9 +204,10 @@ def vowpal_wabbit(
     spent, _ = timed(learn)
     topics = np.zeros((n_words, n_topics))
     for line in model.read_text().splitlines():
-        place, *weights = line.split() or [""]
-        if place.isdigit() and len(weights) == n_topics and int(place) < n_words:
-            topics[int(place)] = [float(weight) for weight in weights]
+        numbers = line.split()
+        is_row = len(numbers) == n_topics + 1 and numbers[0].isdigit()
+        if is_row and int(numbers[0]) < n_words:  # the hash has more places than there are words
+            topics[int(numbers[0])] = [float(weight) for weight in numbers[1:]]
     return spent, normalised(topics.T)
 
 
@@ -216,8 +218,9 @@ def gensim_hdp(documents: Minibatch, n_words: int) -> tuple[float, NDArray[Any],
 
     bows = [bow(documents, d) for d in range(documents.D)]
     options = {"T": 150, "K": 15, "chunksize": 256, "kappa": 0.6, "tau": 64.0, "random_state": 0}
-    # It goes over the documents when it is made.
-    spent, hdp = timed(lambda: HdpModel(bows, {n: str(n) for n in range(n_words)}, **options))
+    id2word = {n: str(n) for n in range(n_words)}
+    # The constructor goes over the documents.
+    spent, hdp = timed(lambda: HdpModel(bows, id2word, **options))
     hdp.update_expectations()
     alpha, topics = hdp.hdp_to_lda()
     return spent, normalised(topics), np.maximum(alpha, 1e-6)
@@ -230,8 +233,8 @@ BIGARTM_SETTINGS: Mapping[Corpus, Mapping[str, float]] = {
     "long": {"size": 256, "tau0": 1.0, "kappa": 0.7, "beta": 0.005, "decorrelation": 1500.0},
     "full": {"size": 1024, "tau0": 64.0, "kappa": 0.5, "beta": 0.01, "decorrelation": 2000.0},
 }
-"""Of a few tried on the articles for tuning, the best; of decorrelations, the strongest that costs
-less than 0.01 nats there, which is about what ours costs."""
+"""The best of a few settings that were tried on the articles for tuning. The decorrelation is the
+strongest of those that cost less than 0.01 nats there, which is about what our models' costs."""
 
 
 @functools.cache
@@ -240,15 +243,16 @@ def environment(name: str, *packages: str) -> Path:
     `Unavailable` if that fails."""
     folder = FOLDER / name
     python = folder / "bin" / "python"
-    made = folder / "made"
-    if not made.exists() or made.read_text() != " ".join(packages):
-        make = (sys.executable, "-m", "venv", "--clear", str(folder))
-        for command in (make, (str(python), "-m", "pip", "install", "--quiet", *packages)):
+    installed = folder / "made"
+    if not installed.exists() or installed.read_text() != " ".join(packages):
+        create = (sys.executable, "-m", "venv", "--clear", str(folder))
+        install = (str(python), "-m", "pip", "install", "--quiet", *packages)
+        for command in (create, install):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 why = done.stderr.splitlines()[-1] if done.stderr else "no reason given"
                 raise Unavailable(f"{name} cannot be installed: {why}")
-        made.write_text(" ".join(packages))
+        installed.write_text(" ".join(packages))
     return python
 
 
@@ -260,8 +264,8 @@ def bigartm(
     corpus: Corpus,
     decorrelated: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """CPU seconds (L,) and topics (L, K, W) at L moments of BigARTM's online learning, and then its
-    proportions (D, K) of the documents `seen`."""
+    """BigARTM's online learning: CPU seconds (L,) and topics (L, K, W) at L moments of it, and the
+    proportions (D, K) of the documents `seen` at its end."""
     settings = {"topics": n_topics, "words": n_words, **BIGARTM_SETTINGS[corpus]}
     if not decorrelated:
         settings["decorrelation"] = 0.0
@@ -273,7 +277,7 @@ def bigartm(
                     file.write(f"{d} " + " ".join(f"{w}:{n}" for w, n in bow(batch, d)) + "\n")
         python = environment("bigartm", *BIGARTM)
         script = Path(__file__).with_name("bigartm.py")
-        # It writes logs into the current folder.
+        # BigARTM writes logs into the current folder.
         subprocess.run([python, script, folder, json.dumps(settings)], cwd=folder, check=True)
         with np.load(folder / "found.npz") as found:
             return found["seconds"], found["topics"], found["theta"]

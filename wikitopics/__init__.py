@@ -47,22 +47,33 @@ if TYPE_CHECKING:  # `as` marks these names as exported
     from wikitopics.vocab import Vocabulary as Vocabulary
 
 _HOME = {
-    name: module
-    for module, names in {
-        "wikitopics.crawler.checking": "check_source",
-        "wikitopics.model": "BatchLDA Minibatch OnlineHDP OnlineLDA OnlineModel SCVB0 check_model "
-        "document_completion",
-        "wikitopics.session.errors": "SessionError",
-        "wikitopics.session": "__version__",
-        "wikitopics.stored": (
-            "Area Article Measurement StoredSession Topic TopicThen delete open sessions"
-        ),
-        "wikitopics.training.run": "train",
-        "wikitopics.training.words": "words",
-        "wikitopics.vocab": "ENGLISH_STOP_WORDS UnknownVocabulary Vocabulary",
-    }.items()
-    for name in names.split()
+    "Area": "wikitopics.stored",
+    "Article": "wikitopics.stored",
+    "BatchLDA": "wikitopics.model",
+    "ENGLISH_STOP_WORDS": "wikitopics.vocab",
+    "Measurement": "wikitopics.stored",
+    "Minibatch": "wikitopics.model",
+    "OnlineHDP": "wikitopics.model",
+    "OnlineLDA": "wikitopics.model",
+    "OnlineModel": "wikitopics.model",
+    "SCVB0": "wikitopics.model",
+    "SessionError": "wikitopics.session.errors",
+    "StoredSession": "wikitopics.stored",
+    "Topic": "wikitopics.stored",
+    "TopicThen": "wikitopics.stored",
+    "UnknownVocabulary": "wikitopics.vocab",
+    "Vocabulary": "wikitopics.vocab",
+    "__version__": "wikitopics.session",
+    "check_model": "wikitopics.model",
+    "check_source": "wikitopics.crawler.checking",
+    "delete": "wikitopics.stored",
+    "document_completion": "wikitopics.model",
+    "open": "wikitopics.stored",
+    "sessions": "wikitopics.stored",
+    "train": "wikitopics.training.run",
+    "words": "wikitopics.training.words",
 }
+"""The module of each public name."""
 
 __all__ = sorted(_HOME)
 

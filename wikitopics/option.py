@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -83,15 +84,12 @@ class Registry(Generic[T]):
             return built_in
         points = self._brought().get(name, [])
         if not points:
-            known = [one for one in self.names() if one not in self.unnamed]
+            known = [known_name for known_name in self.names() if known_name not in self.unnamed]
             near = get_close_matches(name, known, n=1)
-            there_are = f"Did you mean '{near[0]}'?" if near else f"Available: {', '.join(known)}"
-            raise self.error(f"{name!r} is not a {self.noun}. {there_are}")
+            advice = f"Did you mean '{near[0]}'?" if near else f"Available: {', '.join(known)}"
+            raise self.error(f"{name!r} is not a {self.noun}. {advice}")
         if len(points) > 1:
-            packages = " and ".join(
-                f"{point.dist.name if point.dist else 'a package'} ({point.value})"
-                for point in points
-            )
+            packages = " and ".join(map(_package_of, points))
             raise self.error(
                 f"the {self.noun} {name!r} comes from {packages}: uninstall all but one"
             )
@@ -106,11 +104,10 @@ class Registry(Generic[T]):
             raise self.error(f"{where} cannot be loaded: it exits the program ({error})") from None
         except Exception as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
             reason = str(error).partition("\n")[0] or type(error).__name__
-            if (
-                isinstance(error, ImportError)
-                and (room := str(error.name).partition(".")[0]) in ROOMS
-            ):
-                reason = f"{reason}; import wikitopics.{room} instead"
+            if isinstance(error, ImportError):
+                missing = str(error.name).partition(".")[0]
+                if missing in ROOMS:
+                    reason = f"{reason}; import wikitopics.{missing} instead"
             raise self.error(f"{where} cannot be loaded: {reason}") from None
         try:
             return self.check(name, candidate)
@@ -126,17 +123,23 @@ class Registry(Generic[T]):
         return brought
 
 
+def _package_of(point: EntryPoint) -> str:
+    """The package that an entry point comes from, and what it names there."""
+    package = point.dist.name if point.dist else "a package"
+    return f"{package} ({point.value})"
+
+
 def check_subclass(candidate: object, base: type, called: str, name: str, key: str) -> None:
     """Raise ValueError unless ``candidate`` is a complete subclass of ``base`` whose ``key`` is
     ``name``."""
     if not (isinstance(candidate, type) and issubclass(candidate, base)):
         raise ValueError(f"is not a subclass of {called}")
-    if missing := getattr(candidate, "__abstractmethods__", ()):
-        raise ValueError(f"lacks {', '.join(sorted(missing))}")
-    if getattr(candidate, key, None) != name:
-        raise ValueError(
-            f"calls itself {getattr(candidate, key, None)!r}; both names must be the same"
-        )
+    lacking = getattr(candidate, "__abstractmethods__", ())
+    if lacking:
+        raise ValueError(f"lacks {', '.join(sorted(lacking))}")
+    own_name = getattr(candidate, key, None)
+    if own_name != name:
+        raise ValueError(f"calls itself {own_name!r}; both names must be the same")
 
 
 T_co = TypeVar("T_co", covariant=True)
@@ -194,13 +197,17 @@ class Option(Generic[T_co]):
     def parse(self, text: str) -> object:
         """The value of one word of the command line, or of a dialog. Raises ValueError saying what
         is accepted."""
-        try:
-            value: object = (
-                int(text) if self.of is int else float(text) if self.of is float else text
-            )
-        except ValueError:
-            value = text
-        if not (bool(text) if self.of is tuple else self._takes(value)):
+        if self.of is tuple:  # one text of several
+            if not text:
+                raise ValueError("is empty")
+            return text
+        value: object = text
+        with suppress(ValueError):  # a word, such as "learn", may stand for a number
+            if self.of is int:
+                value = int(text)
+            elif self.of is float:
+                value = float(text)
+        if not self._takes(value):
             raise ValueError(f"must be {self.takes()}, not {text!r}" if text else "is empty")
         return value
 
@@ -218,9 +225,8 @@ class Option(Generic[T_co]):
         """
         if value is None:
             return self.default
-        number = (
-            value if isinstance(value, str) and value in self.choices else _number(value, self.of)
-        )
+        is_choice = isinstance(value, str) and value in self.choices
+        number = value if is_choice else _number(value, self.of)
         if not self._takes(number):
             shown = visible(" ".join(str(value).split())[:80]) or "an empty one"
             raise ValueError(f"{self.name} must be {self.takes()}, not {shown}")
@@ -232,7 +238,9 @@ class Option(Generic[T_co]):
 
         Raises ValueError as `convert` does, and if there is neither a value nor a default.
         """
-        value = self.convert(usual if given is None else given)
+        if given is None:
+            given = usual
+        value = self.convert(given)
         if value is None:
             raise ValueError(f"{self.name} must be {self.takes()}")
         return value  # type: ignore[return-value]  # as in `check`
@@ -242,9 +250,9 @@ class Option(Generic[T_co]):
         is."""
         if not self.path:
             return value
-        names = value if isinstance(value, tuple) else (value,)
-        names = tuple(name if "://" in name else local(name) for name in map(str, names))
-        return names if isinstance(value, tuple) else names[0]
+        if isinstance(value, tuple):
+            return tuple(_local_name(str(name), local) for name in value)
+        return _local_name(str(value), local)
 
     def takes(self) -> str:
         """The accepted values, in words: "a whole number from 1 to 256", "a number over 0, or
@@ -254,30 +262,42 @@ class Option(Generic[T_co]):
         if self.of is tuple:
             return "a tuple of texts"
         if self.of not in (int, float):
-            return f"one of {', '.join(self.choices)}" if self.choices else "text"
+            if self.choices:
+                return f"one of {', '.join(self.choices)}"
+            return "text"
         bounds = ["a whole number" if self.of is int else "a number"]
         if self.above > -math.inf:
             bounds.append(f"over {self.above:g}")
         if self.least > -math.inf:
             bounds.append(f"from {self.least:g}")
         if self.most < math.inf:
-            bounds.append(
-                f"to {self.most:,}" if isinstance(self.most, int) else f"to {self.most:,.10g}"
-            )
+            most = f"{self.most:,}" if isinstance(self.most, int) else f"{self.most:,.10g}"
+            bounds.append(f"to {most}")
         return ", or ".join([" ".join(bounds), *self.choices])
 
     def _takes(self, value: object) -> bool:
+        """Whether this is one of the accepted values."""
         if isinstance(value, str):
-            return value in self.choices if self.choices else self.of is str and bool(value)
+            if self.choices:
+                return value in self.choices
+            return self.of is str and value != ""
         if isinstance(value, bool) or self.of not in (int, float):
             return type(value) is self.of
-        if not isinstance(value, int | float) or (self.of is int and isinstance(value, float)):
+        if not isinstance(value, int | float):
             return False
-        return self.least <= value <= self.most and value > self.above and abs(value) < math.inf
+        if self.of is int and isinstance(value, float):
+            return False
+        is_finite = abs(value) < math.inf
+        return is_finite and self.above < value and self.least <= value <= self.most
+
+
+def _local_name(name: str, local: Callable[[str], str]) -> str:
+    """The name of a file, transformed; an address as it is."""
+    return name if "://" in name else local(name)
 
 
 def _number(value: object, of: type) -> float:
-    """The value as a number, whole if it is one and ``of`` asks for it; NaN if it is no number."""
+    """The value as a number; NaN if it is none. ``of``: int makes an int of a whole number."""
     if isinstance(value, bool) or not isinstance(value, SupportsFloat | str):
         return math.nan
     try:
@@ -288,8 +308,8 @@ def _number(value: object, of: type) -> float:
 
 
 def fault_in(options: object, taken: Sequence[str] = ()) -> str:
-    """Why these cannot be the options of a model or a source; "" if they can. ``taken``: names in
-    use."""
+    """Why these cannot be the options of a model or a source; "" if they can. ``taken``: names that
+    other options have."""
     if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
         return "has options that are not a tuple of Options"
     names = [*taken, *(option.name for option in options)]
