@@ -26,15 +26,23 @@ from wikitopics.session.control import InMemoryTexts, start_trainer
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.system import TrainerLock, owner
 
-WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
+SUBJECTS = {
+    subject: [subject + letter for letter in "abcdefghijkl"]
+    for subject in ("river", "song", "theorem")
+}
+WORDS = [word for words in SUBJECTS.values() for word in words]
 
 
 def text(number):
-    pick = random.Random(number)
-    return " ".join(pick.choices(WORDS[number % 3 * 12 :][:12], k=8))
+    """Eight words of one subject; texts of the three subjects take turns."""
+    words = list(SUBJECTS.values())[number % len(SUBJECTS)]
+    return " ".join(random.Random(number).choices(words, k=8))
 
 
 TEXTS = [text(number) for number in range(120)]
+HELD_OUT = 12
+"""The tenth of these texts that a session holds out."""
+TRAINED = len(TEXTS) - HELD_OUT
 pytestmark = pytest.mark.filterwarnings("ignore:short texts")
 
 
@@ -53,23 +61,54 @@ def learn(texts=TEXTS, **options):
     )
 
 
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import wikitopics as wt
+from tests.session.rows import sql
+from tests.wikitopics.test_training import TEXTS, learn, pd
+learn(pd.Series(TEXTS, range(500, 620)), passes=10_000)
+"""
+
+
+def endless_program():
+    """A program that will not come to its end."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(ROOT)],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def articles(path):
+    with suppress(wt.SessionError):
+        return wt.open(path).status().articles
+    return 0
+
+
+def pid_of_trainer_at_work(path):
+    """The trainer's pid, once it has trained on more than it had."""
+    before = articles(path)
+    until(lambda: articles(path) > before)
+    return owner(path).pid
+
+
 def test_a_column_becomes_a_session(path):
-    column = pd.Series([*TEXTS, None, np.nan, np.float32("nan"), pd.NA, "", "  "])
-    session = learn(column, titles=(f"T{n}" for n in range(126)), ids=range(1000, 1126))
+    missing = [None, np.nan, np.float32("nan"), pd.NA, "", "  "]
+    column = pd.Series([*TEXTS, *missing])
+    number = len(column)
+    session = learn(column, titles=(f"T{n}" for n in range(number)), ids=range(1000, 1000 + number))
     status = session.status()
-    assert (status.state, status.documents, status.passes, status.source) == (
-        "finished",
-        108,
-        2,
-        "texts",
-    )
-    assert (status.skips, status.source_name) == (
-        {"no known word": 6},
-        "texts from a Python program",
-    )
+    assert status.state == "finished"
+    assert status.documents == TRAINED
+    assert status.passes == 2
+    assert status.source == "texts"
+    assert status.source_name == "texts from a Python program"
+    assert status.skips == {"no known word": len(missing)}
     assert len(session.topics()) == 3
-    told = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
-    assert told == {(n + 1, f"T{n}", str(n + 1000)) for n in range(126)}
+    found = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
+    assert found == {(n + 1, f"T{n}", str(n + 1000)) for n in range(number)}
     assert set(session.vocabulary().words) <= set(WORDS)
     assert str(session.vocabulary().rule) == "2 en"
     assert_nothing_is_left(path)
@@ -81,11 +120,14 @@ def test_columns_of_arrow_are_collections(path):
     import pyarrow as pa
 
     texts = pa.chunked_array([pa.array(TEXTS[:50]), pa.array([*TEXTS[50:], None])])
+    number = len(texts)
     session = learn(
-        texts, titles=pa.array(f"T{n}" for n in range(121)), ids=pa.array(range(1000, 1121))
+        texts,
+        titles=pa.array(f"T{n}" for n in range(number)),
+        ids=pa.array(range(1000, 1000 + number)),
     )
-    told = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
-    assert told <= {(n + 1, f"T{n}", str(n + 1000)) for n in range(121)}
+    found = {(one.page_id, one.title, one.id) for one in session.articles(limit=200)}
+    assert found <= {(n + 1, f"T{n}", str(n + 1000)) for n in range(number)}
     assert session.status().skips == {"no known word": 1}
     assert np.array_equal(
         session.infer(pa.array(TEXTS[:3], pa.large_string())), session.infer(TEXTS[:3])
@@ -97,9 +139,8 @@ def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
     before = path.read_bytes()
     monkeypatch.setattr("wikitopics.session.control.start_trainer", pytest.fail)
     assert learn(vocabulary=wt.Vocabulary.from_words(WORDS)).status().state == "finished"
-    assert learn(iter(TEXTS), passes=None).status().state == "finished", (
-        "what is not given is as it was"
-    )
+    again = learn(iter(TEXTS), passes=None)
+    assert again.status().state == "finished", "an argument that is not given changes nothing"
     assert wt.train(TEXTS, "notes").status().models[0].kind == "scvb0"
     with pytest.raises(
         wt.SessionError, match=r"^topics 10: this session was made with 3; leave topics out"
@@ -217,10 +258,9 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ),
         ({"ids": ["x" * 4097, *TEXTS[1:]]}, ValueError, "^ids: number 0 is over 4,096 bytes"),
         ({"passes": "2"}, TypeError, "^passes must be a whole number, not '2'"),
-        *(
-            ({"model": it}, TypeError, "model must be a kind of model or a SPEC")
-            for it in ([], b"lda", 3)
-        ),
+        ({"model": []}, TypeError, "model must be a kind of model or a SPEC"),
+        ({"model": b"lda"}, TypeError, "model must be a kind of model or a SPEC"),
+        ({"model": 3}, TypeError, "model must be a kind of model or a SPEC"),
         ({"model": "lsa"}, ValueError, "^model 'lsa': 'lsa' is not a kind of model"),
         ({"topics": 0}, ValueError, "^topics must be a whole number from 1"),
         ({"vocabulary": 3}, TypeError, "^vocabulary must be a Vocabulary, words, .* not 3 .int"),
@@ -253,10 +293,9 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"min_df": 1.5}, ValueError, "^min_df: 1.5 is neither a number of documents"),
         ({"min_letters": 0}, ValueError, "^min_letters must be from 1 to"),
         ({"min_df": np.array([1, 2])}, ValueError, "^min_df: only integer"),
-        *(
-            ({"seeds": {"a": it}}, TypeError, "^seeds must be a dictionary")
-            for it in (None, "b", [["b"]])
-        ),
+        ({"seeds": {"a": None}}, TypeError, "^seeds must be a dictionary"),
+        ({"seeds": {"a": "b"}}, TypeError, "^seeds must be a dictionary"),
+        ({"seeds": {"a": [["b"]]}}, TypeError, "^seeds must be a dictionary"),
         ({"seeds": pd.Series({"a": ["b"], "c": ["d"]})}, TypeError, "^seeds must be a dictionary"),
         ({"stop_words": np.array([1, 2])}, TypeError, "^stop_words must be words"),
         ({"lang": "lo"}, ValueError, "^Lao is written without spaces"),
@@ -300,25 +339,22 @@ def test_the_index_of_a_series_comes_back_in_its_order_with_its_values(path, ind
         pd.testing.assert_index_equal(found.index, index, exact="equiv", check_freq=False)
         assert found[0].notna().tolist() == [True] * 120 + [False] * 6
         assert found.join(column.rename("text"))["text"].head(120).tolist() == TEXTS
-    titles = [
-        title
-        for _, title in sorted(
-            (one.page_id, one.title) for one in wt.open(path).articles(limit=200)
-        )
-    ]
+    title_of = {article.page_id: article.title for article in wt.open(path).articles(limit=200)}
     is_numbered = isinstance(index, pd.RangeIndex)
-    assert titles == [
-        f"text {n + 1}" if is_numbered or label == "" else str(label)
-        for n, label in enumerate(index)
-    ]
+    for page_id, label in enumerate(index, 1):
+        if is_numbered or label == "":
+            assert title_of[page_id] == f"text {page_id}"
+        else:
+            assert title_of[page_id] == str(label)
+    assert len(title_of) == len(index)
     trained = wt.open(path).proportions(frame=True, held_out=False)
-    assert (len(trained), trained[0].notna().sum()) == (126, 108)
+    assert len(trained) == len(index)
+    assert trained[0].notna().sum() == TRAINED
 
 
 def test_documents_have_their_largest_topic_in_the_order_of_the_texts(path):
-    column = pd.Series([*TEXTS, ""], index=[f"r{n}" for n in range(121)]).sample(
-        frac=1, random_state=1
-    )
+    in_order = pd.Series([*TEXTS, ""], index=[f"r{n}" for n in range(121)])
+    column = in_order.sample(frac=1, random_state=1)
     session = learn(column)
     table = session.documents()
     theta = session.proportions(frame=True)
@@ -337,12 +373,14 @@ def test_documents_have_their_largest_topic_in_the_order_of_the_texts(path):
 
 
 def test_texts_are_added_to_a_session_and_have_the_index_of_both(path):
-    session = learn(pd.Series(TEXTS, index=range(1000, 1120)))
+    passes = 2
+    session = learn(pd.Series(TEXTS, index=range(1000, 1120)), passes=passes)
     more = pd.Series([text(number) for number in range(110, 160)], index=range(1110, 1160))
     with pytest.warns(
         UserWarning, match="^10 of 50 texts are skipped, because the session already has"
     ):
-        assert learn(more, add=True).status().articles == 2 * 108 + 40
+        status = learn(more, passes=passes, add=True).status()
+    assert status.articles == passes * TRAINED + 40, "what is added is read once"
     frame = session.proportions(frame=True)
     assert frame.index.equals(pd.RangeIndex(1000, 1160))
     assert not frame.isna().any(axis=None)
@@ -361,7 +399,8 @@ def test_texts_are_added_to_a_session_and_have_the_index_of_both(path):
 def test_counts_of_a_session_are_a_minibatch(path):
     session = learn()
     counts, pages = session.counts()
-    assert (counts.D, sorted(pages)) == (120, list(range(1, 121)))
+    assert counts.D == 120
+    assert sorted(pages) == list(range(1, 121))
     assert counts.n_tokens == sum(session.vocabulary().count(each)[1].sum() for each in TEXTS)
     assert session.model().infer(counts).shape == (120, 3)
     with pytest.raises(ValueError, match="kept no word counts"):
@@ -377,25 +416,26 @@ def test_of_a_generator_titles_are_numbers_and_rows_are_in_order(path):
 
 
 @pytest.mark.parametrize("ids", [range(500, 620), [f"text {n}" for n in range(120)]], ids=str)
-def test_a_session_that_calls_texts_with_ids_by_numbers_goes_on(path, ids):
-    assert {one.title for one in learn(ids=ids, session="new").articles(limit=200)} == set(
-        map(str, ids)
-    )
+def test_a_session_is_resumed_whose_texts_have_ids_but_are_called_by_numbers(path, ids):
+    new = learn(ids=ids, session="new")
+    assert {one.title for one in new.articles(limit=200)} == set(map(str, ids))
     assert learn(ids=ids, session="new").status().state == "finished"
-    learn(
-        ids=ids, titles=(f"text {n}" for n in range(1, 121))
-    )  # so they were called without titles
+    # An earlier version gave these titles to texts without titles, although they had ids.
+    learn(ids=ids, titles=(f"text {n}" for n in range(1, 121)))
     assert learn(ids=ids).status().state == "finished"
 
 
 def test_empty_texts_are_no_part_of_the_collection(path):
     found = learn([*TEXTS[:20], *[None] * 100]).status()
-    assert (found.documents, found.held_out, found.skips) == (18, 2, {"no known word": 100})
+    assert found.documents == 18
+    assert found.held_out == 2
+    assert found.skips == {"no known word": 100}
     assert len(wt.open(path).proportions(frame=True)) == 120
 
 
 def test_to_a_session_of_1_1_0_an_index_is_no_ids(path):
     learn(TEXTS)
+    # As 1.1.0 stored it: the setting `lines` came later.
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(
             "UPDATE settings SET value = json_remove(value, '$.lines') WHERE key = 'source_options'"
@@ -569,16 +609,17 @@ def test_a_new_collection_is_told_of_and_the_bars_total_stays(path, monkeypatch,
     )
     assert f"Small collection: {chosen}" in written.out
     assert "Small collection" not in shown
-    assert set(re.findall(r"/(\d+) ", shown)) == {"600"}
-    assert re.search(r"pass 5 of 5: 100%.*600/600", shown)
+    total = 5 * len(TEXTS)  # texts in all passes
+    assert set(re.findall(r"/(\d+) ", shown)) == {str(total)}
+    assert re.search(rf"pass 5 of 5: 100%.*{total}/{total}", shown)
 
 
 def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
-    def soon(path):
-        """The other one begins when the texts are written."""
+    def owner_once_texts_are_written(path):
+        """The other trainer, which is seen to run only once this call has written its texts."""
         return owner(path) if InMemoryTexts.of(path).texts.exists() else None
 
-    monkeypatch.setattr("wikitopics.training.run.owner", soon)
+    monkeypatch.setattr("wikitopics.training.run.owner", owner_once_texts_are_written)
     path.parent.mkdir()
     says = (
         f"in use by another trainer .pid {os.getpid()}.; watch it with `wikitopics watch --session "
@@ -590,13 +631,13 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
 
 
 def test_a_call_at_the_same_time_is_refused_before_it_writes(path):
-    """And once the program is killed, the trainer holds the texts."""
-    program = asked_for()
+    """Once the program that made the first call is killed, its trainer still holds the texts."""
+    program = endless_program()
     try:
         until(InMemoryTexts.of(path).texts.exists)
         with pytest.raises(wt.SessionError, match=r"another call of|in use by another trainer"):
             learn(TEXTS[::-1])
-        trainer = at_work(path)
+        trainer = pid_of_trainer_at_work(path)
         program.kill()
         with pytest.raises(wt.SessionError, match="another call of"), InMemoryTexts.of(path).held():
             pass
@@ -620,38 +661,9 @@ def test_texts_that_another_call_took_over_are_not_removed(path):
     assert_nothing_is_left(path)
 
 
-PROGRAM = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import wikitopics as wt
-from tests.session.rows import sql
-from tests.wikitopics.test_training import TEXTS, learn, pd
-learn(pd.Series(TEXTS, range(500, 620)), passes=10_000)
-"""
-
-
-def asked_for():
-    """A program that will not come to its end."""
-    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, str(ROOT)], text=True, **pipes)
-
-
-def articles(path):
-    with suppress(wt.SessionError):
-        return wt.open(path).status().articles
-    return 0
-
-
-def at_work(path):
-    """The trainer's pid, once it has trained on more than it had."""
-    before = articles(path)
-    until(lambda: articles(path) > before)
-    return owner(path).pid
-
-
 def test_a_trainer_that_was_stopped_is_warned_of(path, cli):
-    program = asked_for()
-    at_work(path)
+    program = endless_program()
+    pid_of_trainer_at_work(path)
     assert cli("stop", "--session", "notes").code == 0
     _, told = program.communicate()
     assert "UserWarning: the trainer was stopped after" in told
@@ -660,8 +672,8 @@ def test_a_trainer_that_was_stopped_is_warned_of(path, cli):
 
 @pytest.mark.long
 def test_whoever_is_killed_the_texts_are_removed(path, cli):
-    program = asked_for()
-    at_work(path)
+    program = endless_program()
+    pid_of_trainer_at_work(path)
     until(lambda: articles(path) >= len(TEXTS))  # each has its proportions
     assert all(
         stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -675,8 +687,8 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
     assert wt.open(path).proportions(frame=True).index.tolist() == list(range(500, 620))
     assert_nothing_is_left(path)
 
-    program = asked_for()  # goes on
-    trainer = at_work(path)
+    program = endless_program()  # resumes the session
+    trainer = pid_of_trainer_at_work(path)
     program.kill()
     program.communicate()
     before = articles(path)
@@ -688,16 +700,16 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
     until(lambda: gone(trainer))
     assert_nothing_is_left(path)
 
-    program = asked_for()
-    os.kill(at_work(path), signal.SIGKILL)
+    program = endless_program()
+    os.kill(pid_of_trainer_at_work(path), signal.SIGKILL)
     _, told = program.communicate()
     assert "SessionError: the trainer was killed by signal 9" in told.splitlines()[-1]
     assert program.returncode == 1
     assert_nothing_is_left(path)
 
     for remove in (lambda: cli("sessions", "rm", "notes", "--yes"), lambda: learn()):
-        program = asked_for()
-        trainer = at_work(path)
+        program = endless_program()
+        trainer = pid_of_trainer_at_work(path)
         program.kill()
         os.kill(trainer, signal.SIGKILL)
         program.communicate()

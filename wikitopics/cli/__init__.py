@@ -170,7 +170,9 @@ LONGEST_EXIT = 0.5
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run the command, turn every error that a user can cause into one line, exit."""
     output.mend_standard_streams()
-    code = run(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:
+        arguments = sys.argv[1:]
+    code = run(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # everything is done: nothing is left to interrupt
     # The interpreter waits for its threads: an abandoned minibatch, kernels being compiled, a DNS

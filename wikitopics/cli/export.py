@@ -426,8 +426,9 @@ def build(
         texts = [path for path in sources if ".xml" not in Path(path).name]  # the others are dumps
         hint = Texts().division({TEXTS.name: texts, LINES.name: lines})
         raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
+    content = "\n".join(built.vocabulary.lines) + "\n"
     with replacing(output) as file:
-        file.write(("\n".join(built.vocabulary.lines) + "\n").encode())
+        file.write(content.encode())
     say(
         f"wrote {output}: {len(built.vocabulary):,} words out of {built.distinct_words:,}, "
         f"from {built.documents:,} documents"

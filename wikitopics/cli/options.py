@@ -32,7 +32,9 @@ def reading(session: str | Path) -> SessionReader:
     """The session of this name, or at this path, open for reading."""
     from wikitopics.session.storage.reader import SessionReader
 
-    return SessionReader(session_path(session) if isinstance(session, str) else session)
+    if isinstance(session, str):
+        session = session_path(session)
+    return SessionReader(session)
 
 
 def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:

@@ -156,7 +156,7 @@ def _list(
         say(NO_TOPICS)
     in_use = [row for row in rows if row.share > IN_USE]
     shown = rows if every else [row for row in in_use if not row.hidden]
-    labels = [row.name + (" (hidden)" if row.hidden else "") for row in shown]
+    labels = [f"{row.name} (hidden)" if row.hidden else row.name for row in shown]
     head, *padded_names = column(labels, "name")
     if shown:
         put_line(f"topic  share  trend   npmi  {head}  words")
@@ -293,8 +293,10 @@ def _hide(chosen: tuple[int, ...], session: str, model: str | None, *, hidden: b
     with options.reading(path) as reader:
         name = reader.model_named(model)
     hide_topics(path, name, chosen, hidden)
-    listed = f"topic{'s' if len(chosen) > 1 else ''} {', '.join(map(str, chosen))} of {name}"
-    say(f"{listed}: {'hidden from lists' if hidden else 'listed again'}")
+    noun = "topic" if len(chosen) == 1 else "topics"
+    numbers = ", ".join(map(str, chosen))
+    outcome = "hidden from lists" if hidden else "listed again"
+    say(f"{noun} {numbers} of {name}: {outcome}")
 
 
 @topics.command()

@@ -138,7 +138,8 @@ def train(
     recipe_of_list = VocabularyRecipe.of_language(language, digits=digits)
     words = given_vocabulary(vocabulary, recipe, recipe_of_list)
     seeded = {} if seeds is None else given_seeds(seeds)
-    labels = labels_of(texts, ids, None if add else path)
+    existing = None if add else path
+    labels = labels_of(texts, ids, existing)
     index, notes = kept_index(labels, of_ids=ids is not None)
     ids_are_titles = ids is not None or not are_row_numbers(labels)
     if ids is None and labels is not None:
@@ -172,7 +173,8 @@ def train(
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
                 sizes = known_words(words, proses())
-                notes += remarks_on_words(words, seeded, sizes, number if replace else None)
+                number_to_check = number if replace else None
+                notes += remarks_on_words(words, seeded, sizes, number_to_check)
             for note in notes:
                 warnings.warn(in_python(note), stacklevel=2)
             if not is_new:
@@ -189,8 +191,10 @@ def train(
             with acting_later():  # during a start, no process is known yet that could be ended
                 process = control.start_trainer(path, command, [descriptor])
                 started.append(process)
-            with progress_bar(path, number, progress, settings if is_new else None) as show:
-                code = _wait(process, path, index if is_new else None, show)
+            requested = settings if is_new else None
+            index_to_store = index if is_new else None
+            with progress_bar(path, number, progress, requested) as show:
+                code = _wait(process, path, index_to_store, show)
         _check_ended(path, code)
         for remark in _remarks(path, number, skipped_before):
             warnings.warn(remark, stacklevel=2)
