@@ -95,14 +95,19 @@ def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
         "titles": [articles[i][0] for i in stored],
     }
     text = json.dumps(words, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    sizes = np.array([len(text), len(articles), len(gap)], dtype="<u4")
+    lengths = np.array([len(of_article) for of_article in gaps], dtype=np.uint8)
+    low_bytes = (gap & 255).astype(np.uint8)
+    high_bytes = (gap >> 8).astype(np.uint8)
+    less_one = (np.concatenate(counts) - 1).astype(np.uint8)
     columns = (
-        np.array([len(text), len(articles), len(gap)], dtype="<u4"),
+        sizes,
         np.frombuffer(text, dtype=np.uint8),
         places,
-        np.array([len(g) for g in gaps], dtype=np.uint8),
-        (gap & 255).astype(np.uint8),
-        (gap >> 8).astype(np.uint8),
-        (np.concatenate(counts) - 1).astype(np.uint8),
+        lengths,
+        low_bytes,
+        high_bytes,
+        less_one,
     )
     return b"".join(column.tobytes() for column in columns)
 

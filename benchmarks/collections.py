@@ -74,11 +74,13 @@ def _over(own: NDArray[np.int64], batch: Minibatch) -> Minibatch:
 def _parts(source: str) -> tuple[Minibatch, Minibatch, Minibatch]:
     """Documents to learn from, those that choose settings and those that report figures."""
     if source in CORPORA:
-        parts = split(next(one for one in CORPORA if one == source))
+        [corpus] = [name for name in CORPORA if name == source]
+        parts = split(corpus)
         return parts.train, parts.tuning[:HELD_OUT], parts.report[:HELD_OUT]
     path = FOLDER / f"{source}.npz"
     if not path.exists():
-        texts = sorted({*_docstrings()} if source == "docstrings" else {*manuals()}, key=_hash)
+        found = set(_docstrings()) if source == "docstrings" else set(manuals())
+        texts = sorted(found, key=_hash)  # an order that looks random and is always the same
         if len(texts) < 3 * HELD_OUT:
             raise Unavailable(f"there are only {len(texts)} {source} on this machine")
         FOLDER.mkdir(exist_ok=True)
@@ -95,7 +97,7 @@ def _hash(text: str) -> str:
 
 
 def _docstrings() -> Iterator[str]:
-    """Of all functions and classes in the packages installed here."""
+    """The docstrings of all functions and classes in the packages installed here."""
     for path in Path(sysconfig.get_path("purelib")).rglob("*.py"):
         try:
             tree = ast.parse(path.read_text("utf-8", errors="replace"))

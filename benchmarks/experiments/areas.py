@@ -45,12 +45,15 @@ def lift(theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[
     parts = theta[:, topics].astype(np.float64)
     present = np.where(parts > PRESENT, parts, 0)
     mean = parts.mean(axis=0)
-    met = np.log((present.T @ present / len(parts) + 1e-7) / np.outer(mean, mean))
-    upper = np.triu_indices(len(topics), 1)
+    together = present.T @ present / len(parts)
+    pairs = np.triu_indices(len(topics), 1)
+    log_lift = np.log((together + 1e-7) / np.outer(mean, mean))[pairs]
     random = np.random.default_rng(0)
 
     def within(groups: NDArray[np.int64]) -> float:
-        return float(met[upper][(groups[:, None] == groups)[upper]].mean())
+        """The mean over pairs of topics of the same group."""
+        same_group = (groups[:, None] == groups)[pairs]
+        return float(log_lift[same_group].mean())
 
     by_chance = np.mean([within(random.permutation(groups)) for _ in range(RANDOM_GROUPS)])
     return float(np.exp(within(groups) - by_chance))
@@ -103,10 +106,9 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
     theta = np.concatenate(thetas)
     topics = areas.topics
     groups = areas.of_topic[topics].astype(np.int64)
-    leading = model.top_words(20)
-    by_words = Areas.by_distance(
-        distances((leading[0][topics], leading[1][topics])), topics, model.n_topics
-    )
+    word_ids, probabilities = model.top_words(20)
+    between = distances((word_ids[topics], probabilities[topics]))
+    by_words = Areas.by_distance(between, topics, model.n_topics)
     sizes = np.bincount(groups)
     return {
         "topics": len(topics),

@@ -65,20 +65,25 @@ def long_pages() -> Iterator[str]:
 
 def xml(articles: int, title: Callable[[int], str], text: Callable[[int], str]) -> Iterator[str]:
     """Pages of their titles and texts, 100 at a time; both are asked for by number."""
-    for start in range(0, articles, 100):
-        yield "".join(
+
+    def page(i: int) -> str:
+        return (
             f"<page><title>{escape(title(i))}</title><ns>0</ns><id>{i + 1}</id><revision>"
             f"<id>{i + 1}</id><contributor><username>x</username></contributor>"
             "<model>wikitext</model>"
             f"<text>{escape(text(i))}</text></revision></page>\n"
-            for i in range(start, min(start + 100, articles))
         )
+
+    for start in range(0, articles, 100):
+        stop = min(start + 100, articles)
+        yield "".join(map(page, range(start, stop)))
 
 
 def write(path: Path, pages: Iterator[str], pack: Packing, *, each: bool) -> float:
     """Pack the whole as one, or every piece by itself; returns the megabytes of XML."""
     pieces = [HEAD.encode(), *(piece.encode() for piece in pages), b"</mediawiki>\n"]
-    path.write_bytes(b"".join(map(pack, pieces)) if each else pack(b"".join(pieces)))
+    packed = b"".join(map(pack, pieces)) if each else pack(b"".join(pieces))
+    path.write_bytes(packed)
     return sum(map(len, pieces)) / 1e6
 
 
@@ -149,7 +154,8 @@ def _write_long(path: Path) -> float:
 def many_copies(over_http: bool) -> Figures:
     """How fast many files of a dump are read, and in how much memory."""
     vocabulary = Vocabulary.load("english")
-    most = {True: 0.0, False: 0.0}
+    most_of_first_third = 0.0
+    most = 0.0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "dump.bz2"
         # In a process of its own: what that leaves behind in memory is not the trainer's.
@@ -159,19 +165,26 @@ def many_copies(over_http: bool) -> Figures:
         for link in here:
             link.symlink_to(path)
         with serving(path) if over_http else contextlib.nullcontext(("", 0)) as (address, server):
-            names = [f"{address}/{link.name}" if over_http else str(link) for link in here]
+            if over_http:
+                names = [f"{address}/{link.name}" for link in here]
+            else:
+                names = [str(link) for link in here]
 
             def look(lap: float) -> None:
+                nonlocal most_of_first_third, most
                 ours = [pid for pid in family(os.getpid()) if pid != server]
                 with contextlib.suppress(OSError):  # one has just ended
-                    most[lap < 1 / 3] = max(most[lap < 1 / 3], memory_mb(ours))
+                    now = memory_mb(ours)
+                    most = max(most, now)
+                    if lap < 1 / 3:
+                        most_of_first_third = max(most_of_first_third, now)
 
             seconds, _ = whole_seconds(names, vocabulary, look)
     return {
         "gigabytes": megabytes / 1000,
         "whole": megabytes / seconds,
-        "first_third_mb": most[True],
-        "most_mb": max(most.values()),
+        "first_third_mb": most_of_first_third,
+        "most_mb": most,
     }
 
 

@@ -41,13 +41,17 @@ class Corpus(NamedTuple):
 
 
 def corpora() -> dict[str, Corpus]:
-    """By name."""
+    """Corpora by name."""
     presets: Mapping[str, Any] = Demo.presets
+    short = split("short")
+    long = split("long")
+    sample_words, sample_articles = sample()
     return {
-        "short": Corpus(split("short").words, split("short").train),
-        "long": Corpus(split("long").words, split("long").train, passes=5),
+        "short": Corpus(short.words, short.train),
+        "long": Corpus(long.words, long.train, passes=5),
         "demo": Corpus(
-            *sample(),
+            sample_words,
+            sample_articles,
             size=int(presets["documents"]),
             topics=int(presets["topics"]),
             minibatch=int(presets["batch_size"]),
@@ -122,8 +126,9 @@ def _in_words(runs: Any) -> str:
     def middle(of: str) -> int:
         return int(median([run.get(of, 0) for run in runs]))
 
-    kinds_of = ", ".join(f"{middle(change)} {change}" for change in CHANGES if middle(change))
-    return f"{middle('all')} ({middle('late')}): {kinds_of}"
+    by_change = {change: middle(change) for change in CHANGES}
+    changes = ", ".join(f"{number} {change}" for change, number in by_change.items() if number)
+    return f"{middle('all')} ({middle('late')}): {changes}"
 
 
 EXPERIMENT.tables["medians"] = medians

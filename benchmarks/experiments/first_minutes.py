@@ -24,9 +24,8 @@ EXPERIMENT = Experiment(
 )
 D = 7_000_000
 K = 100
-DOUBLINGS = {
-    corpus: [500 * 2**i for i in range(4 if corpus == "long" else 7)] for corpus in CORPORA
-}
+N_DOUBLINGS: Mapping[Corpus, int] = {"short": 7, "long": 4, "full": 7}
+DOUBLINGS = {corpus: [500 * 2**i for i in range(N_DOUBLINGS[corpus])] for corpus in CORPORA}
 SEEDS = range(3)
 Made = tuple[Any, Callable[[int, int], int]]
 """A model, and the size of its next minibatch by the articles seen and those of the next
@@ -36,7 +35,10 @@ doubling."""
 def scores(made: Made, corpus: Corpus) -> Iterator[float]:
     """At each doubling, or at the first end of a minibatch after it, as long as there are
     articles."""
-    (model, size), documents, seen, last = made, train(corpus), 0, float("nan")
+    model, size = made
+    documents = train(corpus)
+    seen = 0
+    last = float("nan")
     for due in DOUBLINGS[corpus]:
         if due > documents.D:
             return
@@ -107,8 +109,10 @@ def doublings(corpus: Corpus, points: Points) -> str:
         others = points.get(f"{corpus}_peers", {})
         best = [max(column) for column in zip(*others.values(), strict=True)]
         for name, found in own.items():
-            ahead = [f" ({one - other:+.3f})" for one, other in zip(found, best, strict=False)]
-            yield name, *(f"{one:.3f}{ahead[i] if ahead else ''}" for i, one in enumerate(found))
+            cells = [f"{score:.3f}" for score in found]
+            for i, (score, other) in enumerate(zip(found, best, strict=False)):
+                cells[i] += f" ({score - other:+.3f})"
+            yield name, *cells
         if best:
             yield "the best of scikit-learn and [H10]", *(f"{one:.3f}" for one in best)
 

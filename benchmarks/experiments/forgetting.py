@@ -113,19 +113,24 @@ def followed(model: OnlineModel, documents: Minibatch, change: int) -> Curve:
     words: dict[int, int] = {}
     seen = 0
     for batch in growing(documents, model.default_batch_size):
-        cuts = np.arange(-(seen - change) % PIECE, batch.D, PIECE)
-        due = seen + batch.D > change - SCORED - PIECE
-        for start, stop in zip([0, *cuts], [*cuts, batch.D], strict=True) if due else ():
-            some = CompletionSet(batch[start:stop])
-            hidden = int(some.hidden.n_tokens)
-            if hidden:
-                piece = (seen + start - change) // PIECE
-                nats[piece] = nats.get(piece, 0.0) + some.score(model) * hidden
-                words[piece] = words.get(piece, 0) + hidden
+        to_next_piece = (change - seen) % PIECE
+        cuts = np.arange(to_next_piece, batch.D, PIECE)
+        ends = [*cuts, batch.D]
+        is_near_change = seen + batch.D > change - SCORED - PIECE
+        if is_near_change:
+            for start, stop in zip([0, *cuts], ends, strict=True):
+                some = CompletionSet(batch[start:stop])
+                hidden = int(some.hidden.n_tokens)
+                if hidden:
+                    piece = (seen + start - change) // PIECE
+                    nats[piece] = nats.get(piece, 0.0) + some.score(model) * hidden
+                    words[piece] = words.get(piece, 0) + hidden
         model.learn(batch)
         seen += batch.D
     size = SCORED // PIECE
-    for end in range(min(nats) + size if change else size, (seen - change) // PIECE + 1):
+    first_end = min(nats) + size if change else size
+    last_end = (seen - change) // PIECE
+    for end in range(first_end, last_end + 1):
         window = range(end - size, end)
         if all(piece in nats for piece in window):
             total = sum(words[piece] for piece in window)
@@ -182,11 +187,13 @@ def behind(points: Points) -> str:
             cells = []
             for kind in kinds.built_in:
                 found = points.get(f"{kind}_{name}")
-                at, back = (found["after_two_half_lives"], found["behind"]) if found else ({}, {})
-                cells += [
-                    f"{at[one]:.3f} ({back[one]:.3f})" if found else "-"
-                    for one in ("half-life", "without")
-                ]
+                if not found:
+                    cells += ["-", "-"]
+                    continue
+                scores = found["after_two_half_lives"]
+                behind = found["behind"]
+                for how in ("half-life", "without"):
+                    cells.append(f"{scores[how]:.3f} ({behind[how]:.3f})")
             yield stream.name, *cells
 
     head = [f"{kind}, {how}" for kind in kinds.built_in for how in ("half-life", "without")]
@@ -200,16 +207,18 @@ def curves(points: Points) -> Figure:
     shown: dict[str, Any] = {
         kind: points[f"{kind}_articles"] for kind in kinds.built_in if f"{kind}_articles" in points
     }
+    n_panels = max(1, len(shown))
     figure, panels = pyplot.subplots(
         1,
-        len(shown) or 1,
-        figsize=(4 * len(shown) or 4, 3.6),
+        n_panels,
+        figsize=(4 * n_panels, 3.6),
         sharey=True,
         squeeze=False,
     )
-    for axes, (kind, one) in zip(panels[0], shown.items(), strict=False):
-        for name, followed_points in one["curves"].items():
-            axes.plot(*zip(*followed_points, strict=True), marker=".", markersize=3, label=name)
+    for axes, (kind, found) in zip(panels[0], shown.items(), strict=False):
+        for name, curve in found["curves"].items():
+            articles, values = zip(*curve, strict=True)
+            axes.plot(articles, values, marker=".", markersize=3, label=name)
         axes.axvline(2 * HALF_LIFE, color="grey", linewidth=0.8, linestyle=":")
         axes.set(title=kind, xlabel="articles since the change")
         axes.grid(alpha=0.3)

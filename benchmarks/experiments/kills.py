@@ -14,7 +14,7 @@ import contextlib
 import random
 import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -113,10 +113,11 @@ def _in_a_folder(trial: Callable[[Path], Tally | Cuts]) -> Figures:
         return trial(Path(name)).figures()
 
 
-for _name, _trial in (
-    ("on_counts", partial(counts, stops=100, documents=20_000)),
-    ("on_a_wiki", partial(wiki, stops=100, articles=8_000)),
-    ("on_the_demo", partial(demo, stops=20, articles=6_000)),
-    ("power_cuts", partial(power, times=20, documents=60_000)),
-):
+TRIALS: Mapping[str, Callable[[Path], Tally | Cuts]] = {
+    "on_counts": partial(counts, stops=100, documents=20_000),
+    "on_a_wiki": partial(wiki, stops=100, articles=8_000),
+    "on_the_demo": partial(demo, stops=20, articles=6_000),
+    "power_cuts": partial(power, times=20, documents=60_000),
+}
+for _name, _trial in TRIALS.items():
     EXPERIMENT.add(_name, partial(_in_a_folder, _trial))

@@ -102,13 +102,13 @@ def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> fl
     for k, own in enumerate(leading):
         improbable = np.argsort(np.argsort(topics[k])) < topics.shape[1] / 2
         others = [w for j, row in enumerate(leading) if j != k for w in row if improbable[w]]
-        shown = np.append(
-            own, rng.choice(others) if others else rng.choice(np.flatnonzero(improbable))
-        )
-        pairs = np.array(list(itertools.permutations(shown, 2))).reshape(WORDS + 1, WORDS, 2)
-        near = npmi_of_words(pairs.reshape(-1, 2), reference).reshape(WORDS + 1, WORDS).mean(1)
-        least = near <= near.min() + 1e-12
-        found += least[-1] / least.sum()  # a tie is a guess
+        intruder = rng.choice(others or np.flatnonzero(improbable))
+        shown = np.append(own, intruder)
+        # Each word with each other one; the pairs of a word stand together.
+        pairs = np.array(list(itertools.permutations(shown, 2)))
+        near = npmi_of_words(pairs, reference).reshape(WORDS + 1, WORDS).mean(axis=1)
+        is_farthest = near <= near.min() + 1e-12
+        found += is_farthest[-1] / is_farthest.sum()  # a tie is a guess
     return found / len(leading)
 
 
@@ -172,7 +172,8 @@ def quality(kind: str, tokens: str) -> Figures:
     for seed in SEEDS:
         order = np.random.default_rng(seed).permutation(len(texts)).tolist()
         some = int(TRAINED * len(texts))
-        chosen, others = ([texts[i] for i in part] for part in (order[:some], order[some:]))
+        chosen = [texts[i] for i in order[:some]]
+        others = [texts[i] for i in order[some:]]
         if tokens == "words":
             vocabulary = build_vocabulary(chosen, VocabularyRecipe.of_language("en")).vocabulary
         else:
@@ -182,7 +183,8 @@ def quality(kind: str, tokens: str) -> Figures:
                 vocabulary = as_rare(chosen, vocabulary, linked, seed)
         documents = counted(vocabulary, chosen)
         reference = Minibatch.from_csr(counted(vocabulary, others))
-        topics, again = (trained(kind, documents, 2 * seed + n) for n in range(2))
+        topics = trained(kind, documents, 2 * seed)
+        again = trained(kind, documents, 2 * seed + 1)
         scores.append(
             (
                 float(np.nanmean(npmi(topics, reference))),

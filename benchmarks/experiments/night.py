@@ -129,11 +129,11 @@ def gibbs(corpus: Corpus) -> Figures:
     import tomotopy
 
     def sampled(seed: int) -> float:
-        model = peers.with_all(
-            tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1), train(corpus)
-        )
+        empty = tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1)
+        model = peers.with_all(empty, train(corpus))
         model.train(100, workers=1)
-        return common_score(peers.sampled_topics(model, range(100), words(corpus)), corpus)
+        topics = peers.sampled_topics(model, range(100), words(corpus))
+        return common_score(topics, corpus)
 
     return {"log_likelihood": [sampled(seed) for seed in range(2)]}
 
@@ -161,17 +161,15 @@ def doublings(corpus: Corpus, points: Points) -> str:
     """The means of the seeds at every second doubling, with NPMI and distinct words at the end."""
 
     def after(looks: list[Look], articles: float) -> str:
-        """A large minibatch may extend past a doubling."""
+        """The score near this number of articles; "" if a large minibatch went past it."""
         nearest = min(looks, key=lambda each: abs(each.articles - articles))
-        return (
-            f"{nearest.log_likelihood:.3f}"
-            if abs(nearest.articles - articles) < articles / 8
-            else ""
-        )
+        is_near = abs(nearest.articles - articles) < articles / 8
+        return f"{nearest.log_likelihood:.3f}" if is_near else ""
 
     def rows() -> Iterator[tuple[str, ...]]:
         for name, label in NAMES.items():
-            if not (found := points.get(f"{corpus}_{name}")):
+            found = points.get(f"{corpus}_{name}")
+            if not found:
                 continue
             if name == "gibbs":
                 sampled = mean(found["log_likelihood"])
@@ -190,7 +188,8 @@ def doublings(corpus: Corpus, points: Points) -> str:
                 f"{last.topics:.0f}",
             )
 
-    shown = [each.articles for each in means(points[f"{corpus}_lda"])][::-2][::-1]
+    doublings = [look.articles for look in means(points[f"{corpus}_lda"])]
+    shown = doublings[(len(doublings) - 1) % 2 :: 2]  # every second one, and the last
     head = ("after", *(f"{articles:,.0f}" for articles in shown))
     return table((*head, "spread", "worst fall", "NPMI, distinct", "in use"), rows())
 
@@ -200,20 +199,22 @@ def curves(corpus: Corpus, points: Points) -> Figure:
 
     figure, axes = pyplot.subplots(figsize=(8, 4.6), layout="constrained")
     for name, label in NAMES.items():
-        if not (found := points.get(f"{corpus}_{name}")):
+        found = points.get(f"{corpus}_{name}")
+        if not found:
             continue
         if name == "gibbs":
             axes.axhline(mean(found["log_likelihood"]), color="grey", linestyle="--", label=label)
             continue
-        (line,) = axes.plot(*zip(*(look[:2] for look in means(found)), strict=True), label=label)
+        looks = means(found)
+        (line,) = axes.plot(
+            [look.articles for look in looks],
+            [look.log_likelihood for look in looks],
+            label=label,
+        )
         color = line.get_color()
-        for looks in found["seeds"]:
-            axes.plot(
-                *zip(*(look[:2] for look in looks), strict=True),
-                color=color,
-                alpha=0.25,
-                linewidth=1,
-            )
+        for seed in found["seeds"]:
+            articles, scores = zip(*(look[:2] for look in seed), strict=True)
+            axes.plot(articles, scores, color=color, alpha=0.25, linewidth=1)
     axes.set(
         xscale="log", xlabel="articles learnt", ylabel="log-likelihood, nats per held-out word"
     )

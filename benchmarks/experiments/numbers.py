@@ -124,11 +124,12 @@ def worth(kind: str, points: Points) -> str:
             cells = []
             for corpus in CORPORA:
                 found: Any = points.get(f"{kind}_{corpus}", {}).get(name)
-                cells += (
-                    [f"{mean:+.3f} ± {error:.3f}" for mean, error in zip(*found, strict=True)]
-                    if found
-                    else ["-", "-"]
-                )
+                if not found:
+                    cells += ["-", "-"]
+                    continue
+                means, errors = found
+                for mean, error in zip(means, errors, strict=True):
+                    cells.append(f"{mean:+.3f} ± {error:.3f}")
             yield name, *cells
 
     ends = {"short": "16,000", "full": "16,000", "long": "5,565, the corpus"}

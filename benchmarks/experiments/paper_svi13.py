@@ -126,7 +126,7 @@ EXPERIMENT.tables |= {
     "kappa": partial(
         varied,
         "kappa",
-        {name: f"{kappa}" for name, kappa in KAPPAS.items()},
+        {name: str(kappa) for name, kappa in KAPPAS.items()},
         "kappa (S = 500)",
     ),
     "size": partial(varied, "size", {f"{n}": f"{n:,}" for n in SIZES}, "S (kappa = 0.9)"),

@@ -135,15 +135,17 @@ for _kind, _make in (("hdp", hdp), ("lda", partial(lda, 100))):
 def scores(points: Points) -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for name in MODELS:
-            both: list[Any] = [points.get(f"{corpus}_{name}", {}) for corpus in ("short", "long")]
-            label = next((one["curve"]["name"] for one in both if one), name)
-            yield (
-                label,
-                *(
-                    f"{one['log_likelihood']:.3f} ({one.get('topics_in_use', '-')})" if one else "-"
-                    for one in both
-                ),
-            )
+            label = name
+            cells = []
+            for corpus in ("short", "long"):
+                found: Any = points.get(f"{corpus}_{name}")
+                if not found:
+                    cells.append("-")
+                    continue
+                label = found["curve"]["name"]
+                in_use = found.get("topics_in_use", "-")
+                cells.append(f"{found['log_likelihood']:.3f} ({in_use})")
+            yield label, *cells
 
     return table(("log-likelihood (topics in use)", "short articles", "long articles"), rows())
 

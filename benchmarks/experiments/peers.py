@@ -194,7 +194,8 @@ def gibbs_hdp(corpus: Corpus) -> Looks:
 
     model = tomotopy.HDPModel(initial_k=K, alpha=0.1, eta=0.01, gamma=0.1, seed=1)
     peers.with_all(model, train(corpus))
-    return _sampled(model, corpus, (10, 20, 50, 100) if corpus == "long" else (10, 20))
+    sweeps = (10, 20, 50, 100) if corpus == "long" else (10, 20)
+    return _sampled(model, corpus, sweeps)
 
 
 # -- what is measured ------------------------------------------------------------
@@ -205,17 +206,21 @@ def measure(program: Callable[[Corpus], Looks], corpus: Corpus) -> Figures:
     scored = held_out(corpus)
     curve: list[tuple[float, float]] = []
     for look in program(corpus):
-        curve.append((look.seconds, common_score(look.topics, corpus)))
+        log_likelihood = common_score(look.topics, corpus)
+        curve.append((look.seconds, log_likelihood))
+    own = look.own(scored) if look.own else None
     coherence, distinct, topics = quality(look.topics, look.shares, train(corpus))
-    relevant = quality(look.topics, look.shares, train(corpus), relevant=True)
+    npmi_relevant, distinct_relevant, _ = quality(
+        look.topics, look.shares, train(corpus), relevant=True
+    )
     return {
-        "log_likelihood": curve[-1][1],
-        "own": look.own(scored) if look.own else None,
-        "seconds": curve[-1][0],
+        "log_likelihood": log_likelihood,
+        "own": own,
+        "seconds": look.seconds,
         "npmi": coherence,
         "distinct": distinct,
-        "npmi_relevant": relevant[0],
-        "distinct_relevant": relevant[1],
+        "npmi_relevant": npmi_relevant,
+        "distinct_relevant": distinct_relevant,
         "topics": topics,
         "curve": curve,
     }
@@ -289,9 +294,17 @@ def by_seconds(points: Points) -> Figure:
             color=[*colormaps["tab10"](range(10)), "black", "gold", "silver", "lime", "navy"]
         )
         for name, (label, *_) in PROGRAMS.items():
-            if found := points.get(f"{corpus}_{name}"):
-                line = "-" if name.startswith("our") else ":" if name.startswith("papers") else "--"
-                axes.plot(*zip(*found["curve"], strict=True), line, marker=".", label=label)
+            found = points.get(f"{corpus}_{name}")
+            if not found:
+                continue
+            if name.startswith("our"):
+                line = "-"
+            elif name.startswith("papers"):
+                line = ":"
+            else:
+                line = "--"
+            seconds, scores = zip(*found["curve"], strict=True)
+            axes.plot(seconds, scores, line, marker=".", label=label)
         axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
         axes.grid(alpha=0.3)
     places[0].set_ylabel("log-likelihood, nats per held-out word")

@@ -122,10 +122,17 @@ def judged(program: Program, of: Collection, seed: int) -> tuple[float, float, f
 
 def tuned(programs: tuple[Program, ...], source: str, size: int) -> Program:
     """The one with the best likelihood on collections for tuning."""
-    several = [
-        collection(source, size, seed, tuning=True) for seed in range(2 if size <= 1_000 else 1)
-    ]
-    return max(programs, key=lambda one: sum(judged(one, of, 0)[0] for of in several))
+    seeds = range(2) if size <= 1_000 else range(1)
+    collections = [collection(source, size, seed, tuning=True) for seed in seeds]
+
+    def likelihood(program: Program) -> float:
+        total = 0.0
+        for of in collections:
+            log_likelihood, _, _ = judged(program, of, 0)
+            total += log_likelihood
+        return total
+
+    return max(programs, key=likelihood)
 
 
 def measured(source: str, size: int) -> Figures:
@@ -152,11 +159,13 @@ def beside(points: Points) -> str:
     mean."""
 
     def cell(found: Any, kind: str, column: int) -> str:
-        own, others = (
-            np.array([found[name] for name in names])[..., column] for names in ([kind], PEERS)
-        )
-        ahead = own[0] - others[others.mean(axis=1).argmax()]
-        error = ahead.std(ddof=1) / len(ahead) ** 0.5 if len(ahead) > 1 else float("nan")
+        own = np.array(found[kind])[:, column]  # one value for each collection
+        others = np.array([found[name] for name in PEERS])[:, :, column]
+        best = others[others.mean(axis=1).argmax()]
+        ahead = own - best
+        error = float("nan")
+        if len(ahead) > 1:
+            error = ahead.std(ddof=1) / len(ahead) ** 0.5
         return f"{own.mean():.3f} ({ahead.mean():+.3f} ± {error:.3f})"
 
     def rows() -> Iterator[tuple[str, ...]]:

@@ -34,17 +34,22 @@ def counts() -> Figures:
     samples = [entry for entry in rehearsal.journal.entries if entry["what"] == "sample"]
     # a trainer that has read all is closing down
     alive = [one for one in samples if one["family_mb"] is not None and one["articles"] < ARTICLES]
-    early, late = (
-        median(
+
+    def memory_between(start: float, stop: float) -> float:
+        """The median over a part of the articles."""
+        megabytes: list[float] = [
             one["family_mb"]
             for one in alive
             if start * ARTICLES <= one["articles"] <= stop * ARTICLES
-        )
-        for start, stop in ((0.25, 0.5), (0.75, 1))
-    )
-    rows = sum(
-        size for name, size in tables.items() if name.startswith(("articles", "by_topic_of_model_"))
-    )
+        ]
+        return median(megabytes)
+
+    early = memory_between(0.25, 0.5)
+    late = memory_between(0.75, 1)
+    rows = 0
+    for name, size in tables.items():
+        if name.startswith(("articles", "by_topic_of_model_")):
+            rows += size
     return {
         "articles": ARTICLES,
         "growth_percent": 100 * (late / early - 1),
@@ -60,7 +65,9 @@ def memory(points: Points) -> Figure:
 
     figure, panels = pyplot.subplots(1, len(points), figsize=(5 * len(points), 3.2), squeeze=False)
     for axes, (name, found) in zip(panels[0], points.items(), strict=True):
-        axes.plot(*zip(*((n, mb) for _, n, mb in found["memory"]), strict=True), linewidth=0.8)
+        articles = [number for _, number, _ in found["memory"]]
+        megabytes = [mb for _, _, mb in found["memory"]]
+        axes.plot(articles, megabytes, linewidth=0.8)
         axes.set(title=name, xlabel="articles", ylabel="MB", ylim=(0, None))
         axes.grid(alpha=0.3)
     figure.tight_layout()

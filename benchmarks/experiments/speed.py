@@ -67,13 +67,15 @@ def sklearn_seconds(corpus: Corpus) -> float:
     documents = train(corpus)[: DOCUMENTS[corpus]]
     size = BEST_SIZE[corpus]
     model = peers.SklearnLDA(K, words(corpus), 100_000, size)
-    return timed(lambda: learn_all(model, minibatches(documents, size)))[0] / documents.D
+    seconds, _ = timed(lambda: learn_all(model, minibatches(documents, size)))
+    return seconds / documents.D
 
 
 def vowpal_wabbit_seconds(corpus: Corpus) -> float:
     documents = train(corpus)[: DOCUMENTS[corpus]]
     with tempfile.TemporaryDirectory() as folder:
-        return peers.vowpal_wabbit(documents, K, words(corpus), Path(folder))[0] / documents.D
+        seconds, _ = peers.vowpal_wabbit(documents, K, words(corpus), Path(folder))
+    return seconds / documents.D
 
 
 def bigartm_seconds(corpus: Corpus) -> float:
@@ -84,7 +86,8 @@ def bigartm_seconds(corpus: Corpus) -> float:
 
 def gensim_hdp_seconds(corpus: Corpus) -> float:
     documents = train(corpus)[:2_048]
-    return peers.gensim_hdp(documents, words(corpus))[0] / documents.D
+    seconds, _, _ = peers.gensim_hdp(documents, words(corpus))
+    return seconds / documents.D
 
 
 def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figures:
@@ -134,10 +137,19 @@ PAIRS: Mapping[str, tuple[str, Callable[[Corpus], float], tuple[str, ...]]] = {
 }
 """By our model, the other program and the corpus, short articles if none is named: the row's
 label."""
+
+
+def corpus_of(pair: str) -> Corpus:
+    """The corpus that the name of a pair ends with; short articles if it names none."""
+    for corpus in DOCUMENTS:
+        if pair.endswith(corpus):
+            return corpus
+    return "short"
+
+
 for _name, (_, _theirs, _needs) in PAIRS.items():
-    _corpus: Corpus = next((corpus for corpus in DOCUMENTS if _name.endswith(corpus)), "short")
-    _measure = partial(beside, _name.partition("_")[0], _theirs, _corpus)
-    EXPERIMENT.add(_name, _measure, *_needs)
+    _kind, _, _ = _name.partition("_")
+    EXPERIMENT.add(_name, partial(beside, _kind, _theirs, corpus_of(_name)), *_needs)
 
 
 TOPICS = (100, 300, 1_000)

@@ -31,7 +31,9 @@ def counts_command(folder: Path, articles: int) -> list[str]:
         write_resampled(articles, counts)
     command = ["train", "--source", "counts", "--counts", str(counts), "--threads", "2"]
     command += ["--vocab", str(words)]
-    return command + [word for model in MODELS for word in ("--model", model)]
+    for model in MODELS:
+        command += ["--model", model]
+    return command
 
 
 def write_resampled(articles: int, path: Path) -> None:
@@ -54,7 +56,7 @@ def write_resampled(articles: int, path: Path) -> None:
 
 
 def _pieces(articles: int) -> Iterator[Minibatch]:
-    """The same ones whenever they are asked for."""
+    """The articles, a piece at a time: the same ones whenever they are asked for."""
     short = split("short")
     yield in_order(short.report, np.arange(HELD_OUT) % short.report.D)
     real = short.train

@@ -20,10 +20,9 @@ Entry = dict[str, Any]
 
 def found(path: Path, entries: list[Entry]) -> Figures:
     """The figures of a run that has finished; reads the whole file."""
-    starts, samples, killed = (
-        [entry for entry in entries if entry["what"] == what]
-        for what in ("start", "sample", "kill")
-    )
+    starts = [entry for entry in entries if entry["what"] == "start"]
+    samples = [entry for entry in entries if entry["what"] == "sample"]
+    killed = [entry for entry in entries if entry["what"] == "kill"]
     restarts = [entry for entry in starts if entry["articles"]]
     with SessionReader(path) as reader:
         status = reader.status()
@@ -31,6 +30,11 @@ def found(path: Path, entries: list[Entry]) -> Figures:
     alive = [entry for entry in samples if entry["trainer"] and entry["articles"]]
     assert status.state == "finished", status.state
     inspect(path)  # every article once, the counters add up, and SQLite finds the file intact
+    points = []
+    for name, curve in curves.items():
+        step = len(curve.values) // CURVE_POINTS + 1
+        values = zip(curve.articles[::step], curve.values[::step], strict=True)
+        points += [[name, int(at), round(float(value), 1)] for at, value in values]
     return {
         "articles": status.articles,
         "kills": len(killed),
@@ -45,13 +49,7 @@ def found(path: Path, entries: list[Entry]) -> Figures:
         "starts": starts,
         "killed_at": [entry["articles"] for entry in killed],
         "samples": samples[:: len(samples) // MOST_SAMPLES + 1],
-        "curves": [
-            [name, int(at), round(float(value), 1)]
-            for name, curve in curves.items()
-            for at, value in list(zip(curve.articles, curve.values, strict=True))[
-                :: len(curve.values) // CURVE_POINTS + 1
-            ]
-        ],
+        "curves": points,
     }
 
 

@@ -82,14 +82,8 @@ def prepare() -> None:
 def mounted(image: Path, folder: Path) -> Iterator[Path]:
     """The ext4 file system in ``image`` (or on a device), at ``folder`` until the block ends."""
     folder.mkdir(exist_ok=True)
-    run(
-        "mount",
-        "-t",
-        "ext4",
-        *([] if image.is_block_device() else ["-o", "loop"]),
-        str(image),
-        str(folder),
-    )
+    options = [] if image.is_block_device() else ["-o", "loop"]
+    run("mount", "-t", "ext4", *options, str(image), str(folder))
     try:
         yield folder
     finally:

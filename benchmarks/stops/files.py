@@ -116,9 +116,11 @@ def same_states(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) 
         with np.load(io.BytesIO(row[2])) as data:  # type: ignore[arg-type]
             return {name: (str(data[name].dtype), data[name].tobytes()) for name in data.files}
 
-    return [r[:2] + r[3:] for r in one] == [r[:2] + r[3:] for r in other] and list(
-        map(arrays, one)
-    ) == list(map(arrays, other))
+    for row, other_row in zip(one, other, strict=False):
+        without_arrays = row[:2] + row[3:]
+        if without_arrays != other_row[:2] + other_row[3:] or arrays(row) != arrays(other_row):
+            return False
+    return len(one) == len(other)
 
 
 def expect_same(path: Path, calm: Path) -> None:

@@ -70,9 +70,10 @@ def write_counts(folder: Path, documents: int, words: int, length: int) -> list[
         n_words=words,
     )
     letters = "abcdefghijklmnopqrst"
-    names = [
-        "w" + "".join(letters[n // 20**place % 20] for place in range(4)) for n in range(words)
-    ]
+    names = []
+    for number in range(words):
+        digits = [number // 20**place % 20 for place in range(4)]  # in base 20
+        names.append("w" + "".join(letters[digit] for digit in digits))
     (folder / "words.txt").write_text("\n".join(names) + "\n")
     counts = str(folder / "counts.npz")
     vocabulary = str(folder / "words.txt")
@@ -176,8 +177,10 @@ class Trial:
         settled = works(path, trainer.pid)
         trainer.terminate()
         ends(trainer)
-        # Before it handles signals, a trainer has nothing to save.
-        expect(trainer, {0} if settled else {0, -signal.SIGTERM})
+        codes = {0}
+        if not settled:  # before it handles signals, a trainer has nothing to save
+            codes.add(-signal.SIGTERM)
+        expect(trainer, codes)
 
     def by_sigint_twice(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
         trainer.send_signal(signal.SIGINT)

@@ -29,11 +29,14 @@ keys and the theme.
 
 def roff(text: str) -> str:
     """Text in ASCII in which roff finds no commands of its own."""
-    escaped = text.replace("\\", "\\e").replace("-", "\\-")
-    escaped = "".join(sign if sign.isascii() else f"\\[u{ord(sign):04X}]" for sign in escaped)
-    return "\n".join(
-        "\\&" + line if line.startswith((".", "'")) else line for line in escaped.splitlines()
-    )
+    escaped = ""
+    for sign in text.replace("\\", "\\e").replace("-", "\\-"):
+        escaped += sign if sign.isascii() else f"\\[u{ord(sign):04X}]"
+    lines = []
+    for line in escaped.splitlines():
+        is_command = line.startswith((".", "'"))
+        lines.append(f"\\&{line}" if is_command else line)
+    return "\n".join(lines)
 
 
 def filled(text: str) -> str:

@@ -80,7 +80,10 @@ def flipbook(pictures: Sequence[Picture], still: int) -> str:
     for (_, (begin, end)), marks in sorted(groups.items()):  # boxes first: text stands on them
         group = ET.SubElement(screen, f"{{{SVG}}}g")
         if (begin, end) != (0, len(pictures)):
-            group.set("class", f"f f{begin}-{end}" + (" still" if begin <= still < end else ""))
+            classes_of_group = f"f f{begin}-{end}"
+            if begin <= still < end:
+                classes_of_group += " still"
+            group.set("class", classes_of_group)
         group.extend(mark.element(classes) for mark in sorted(marks))
 
     starts = [0.0]
