@@ -6,12 +6,12 @@
 
 Each point runs in a process of its own. Its figures are kept at once, with commit, machine and
 data, in benchmarks/data/results, outside the repository, and the experiment's tables are printed.
-Run nothing else
-meanwhile: the load before each point is kept as well. Word counts are those of the corpora that
-`python -m benchmarks.data` tells of.
+Run nothing else meanwhile: the load before each point is kept as well. Word counts are those of the
+corpora that `python -m benchmarks.data` tells of.
 
-    python -m benchmarks --publish crawl    keep the figures in benchmarks/results, for README and
-    docs python -m benchmarks --docs             write the published figures into README and docs
+    python -m benchmarks --publish crawl    keep the figures in benchmarks/results, where README and
+                                            docs take them from
+    python -m benchmarks --docs             write the published figures into README and docs
 """
 
 import argparse
@@ -66,32 +66,34 @@ def overview(folder: Path) -> None:
         "minutes",
         "published",
         f"at commit ({commit()} is here)",
+        f"here, with {origin()}",
     ]
-    head.append(f"here, with {origin()}")
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for name in names():
         experiment = load(name)
         found = stored(name)
-        there = [found[point]["run"] for point in experiment.points if point in found]
-        commits = ", ".join(sorted({f"{run['commit']} ({run['date']})" for run in there})) or "none"
-        minutes = sum(run["seconds"] for run in there) / 60
+        published = [found[point]["run"] for point in experiment.points if point in found]
+        commits = sorted({f"{run['commit']} ({run['date']})" for run in published})
+        minutes = sum(run["seconds"] for run in published) / 60
         packages = {package for point in experiment.points.values() for package in point.needs}
-        programs = ", ".join([*sorted(packages), *filter(None, [experiment.programs])])
-        cells = (
+        programs = sorted(packages)
+        if experiment.programs:
+            programs.append(experiment.programs)
+        seconds_here = [point["run"]["cpu_seconds"] for point in stored(name, folder).values()]
+        here = f"{len(seconds_here)} of {len(experiment.points)}"
+        if seconds_here:
+            here += f" in {sum(seconds_here) / 60:.1f} CPU minutes"
+        cells = [
             name,
             experiment.what,
             experiment.data,
-            programs,
+            ", ".join(programs),
             f"{minutes:.1f}",
-            f"{len(there)}",
-            commits,
-        )
-        own = [found["run"]["cpu_seconds"] for found in stored(name, folder).values()]
-        here = (
-            f"{len(own)} of {len(experiment.points)}"
-            + f" in {sum(own) / 60:.1f} CPU minutes" * bool(own)
-        )
-        print(f"| {' | '.join(cells)} | {here} |")
+            f"{len(published)}",
+            ", ".join(commits) or "none",
+            here,
+        ]
+        print(f"| {' | '.join(cells)} |")
 
 
 def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
@@ -99,7 +101,8 @@ def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
     or None if this machine lacks something for it."""
     point = experiment.points[name]
     key = f"{experiment.name}.{name}"
-    if missing := point.missing():
+    missing = point.missing()
+    if missing:
         print(f"{key}: not measured, {', '.join(missing)} is not installed", file=sys.stderr)
         return None
     run = provenance(point.needs)
@@ -109,10 +112,11 @@ def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
         command = [sys.executable, "-m", "benchmarks", "--point", key, file.name]
         environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
         code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+        if code == UNAVAILABLE:
+            return None
         if code:
-            if code != UNAVAILABLE:
-                print(f"{key}: FAILED", file=sys.stderr)
-            return None if code == UNAVAILABLE else False
+            print(f"{key}: FAILED", file=sys.stderr)
+            return False
         found = json.loads(Path(file.name).read_text(encoding="utf-8"))
     run |= {"data": origin(), "seconds": round(time.monotonic() - started, 1)}
     run["cpu_seconds"] = round(cpu_seconds() - used, 1)
@@ -159,10 +163,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.publish and origin() != PUBLISHED:
         parser.error(f"what is published is of other articles than {origin()}")
-    # those of other articles are kept apart
-    folder = (
-        RESULTS if options.publish else FOLDER / "results" / re.sub(r"\W+", "-", origin())[:100]
-    )
+    if options.publish:
+        folder = RESULTS
+    else:  # figures of other articles are kept in another folder
+        folder = FOLDER / "results" / re.sub(r"\W+", "-", origin())[:100]
     outcomes: list[bool | None] = []
     if options.what or options.missing:
         try:
@@ -172,22 +176,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"no experiment or point {error.args[0]}: `python -m benchmarks` lists the "
                 "experiments"
             )
-        if (
-            load_before := os.getloadavg()[0]
-        ) > QUIET:  # later it is that of the measurements as well
+        load_before, _, _ = os.getloadavg()  # later it is that of the measurements as well
+        if load_before > QUIET:
             print(f"something else is running: load {load_before:.1f}", file=sys.stderr)
         print(f"word counts: {origin()}", flush=True)
         if options.missing:
             points = [
-                (one, point) for one, point in points if point not in stored(one.name, folder)
+                (experiment, point)
+                for experiment, point in points
+                if point not in stored(experiment.name, folder)
             ]
         outcomes = [measure(experiment, point, folder) for experiment, point in points]
-        for experiment in {one.name: one for one, _ in points}.values():
+        experiments = {experiment.name: experiment for experiment, _ in points}
+        for experiment in experiments.values():
+            found = figures(experiment.name, folder)
             for name, table in experiment.tables.items():
                 with suppress(KeyError, ValueError):  # a table of points that are not measured yet
-                    print(
-                        f"\n{experiment.name}, {name}:\n\n{table(figures(experiment.name, folder))}"
-                    )
+                    print(f"\n{experiment.name}, {name}:\n\n{table(found)}")
     if options.docs:
         for name in names():
             for path in pages.drawn(name):
@@ -197,7 +202,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{path.relative_to(ROOT)} written")
     elif not options.what and not options.missing:
         overview(folder)
-    return 1 if False in outcomes or (outcomes and True not in outcomes) else 0
+    one_failed = False in outcomes
+    nothing_was_measured = bool(outcomes) and True not in outcomes
+    return 1 if one_failed or nothing_was_measured else 0
 
 
 if __name__ == "__main__":

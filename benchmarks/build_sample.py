@@ -27,7 +27,7 @@ ONE_VILLAGE_IN = 8
 """A program wrote an eighth of this snapshot, on Polish villages, in the same words; these are
 thinned."""
 MAX_DISTINCT = 255
-"""Of longer articles the words that occur most often are kept."""
+"""The most words of an article: of longer articles the words that occur most often are kept."""
 FILTERS = [
     {
         "id": lzma.FILTER_LZMA2,

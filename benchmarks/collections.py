@@ -22,8 +22,8 @@ from wikitopics.model import Minibatch
 from wikitopics.vocab.vocabulary import ENGLISH_STOP_WORDS
 
 SOURCES = ("short", "full", "docstrings", "manuals")
-"""Two corpora of `data`, and two kinds of text that are no articles: of the packages installed
-here."""
+"""Two corpora of `data`, and two kinds of text of the packages installed here, which are no
+articles."""
 MANUALS = Path("/usr/share/man")
 FEWEST_WORDS = 20
 HELD_OUT = 1_000
@@ -51,23 +51,25 @@ def collection(source: str, size: int, seed: int, *, tuning: bool = False) -> Co
     rows = np.random.default_rng((seed, size, tuning)).permutation(documents.D)[:size]
     chosen = in_order(documents, rows)
     frequency = np.bincount(chosen.word_ids, minlength=documents.word_ids.max() + 1)
-    own = np.flatnonzero((frequency >= 2) & (frequency <= max(2, LARGEST_SHARE * size)))
+    is_counted = (frequency >= 2) & (frequency <= max(2, LARGEST_SHARE * size))
+    words = np.flatnonzero(is_counted)
     scored = for_tuning if tuning else for_report
     return Collection(
-        _over(own, chosen),
-        _over(own, scored),
-        _over(own, documents[:REFERENCE]),
-        len(own),
+        documents=_over(words, chosen),
+        held_out=_over(words, scored),
+        reference=_over(words, documents[:REFERENCE]),
+        n_words=len(words),
     )
 
 
-def _over(own: NDArray[np.int64], batch: Minibatch) -> Minibatch:
-    """The documents over these words only."""
-    place = np.full(max(own.max(), batch.word_ids.max()) + 1, -1)
-    place[own] = np.arange(len(own))
-    ids = place[batch.word_ids]
-    kept = np.cumsum([0, *(ids >= 0)])
-    return Minibatch(kept[batch.indptr], ids[ids >= 0], batch.counts[ids >= 0])
+def _over(words: NDArray[np.int64], batch: Minibatch) -> Minibatch:
+    """The documents over these words only, which are numbered anew."""
+    new_id = np.full(max(words.max(), batch.word_ids.max()) + 1, -1)
+    new_id[words] = np.arange(len(words))
+    ids = new_id[batch.word_ids]
+    is_kept = ids >= 0
+    kept_before = np.cumsum([0, *is_kept])
+    return Minibatch(kept_before[batch.indptr], ids[is_kept], batch.counts[is_kept])
 
 
 @functools.cache
@@ -122,11 +124,11 @@ def _counted(texts: list[str]) -> Minibatch:
     documents = []
     for text in texts:
         found = Counter(re.findall("[a-z]{3,}", text.lower()))
-        counts = {
-            numbers.setdefault(w, len(numbers)): n
-            for w, n in found.items()
-            if w not in ENGLISH_STOP_WORDS
-        }
+        counts = {}
+        for word, count in found.items():
+            if word not in ENGLISH_STOP_WORDS:
+                number = numbers.setdefault(word, len(numbers))
+                counts[number] = count
         if sum(counts.values()) >= FEWEST_WORDS:
             documents.append((np.array(list(counts)), np.array(list(counts.values()))))
     return batch_of(documents)

@@ -18,12 +18,11 @@ figure.
 | `report` | 4,000 short, 1,500 long, 2,000 full, never scored before | the docs' figures |
 
 The published figures are of these three files, which are not in the repository. Corpora can be made
-from any
-dump that `wikitopics train` reads: `short` are its articles with fewer than 150 counted words,
-`long` the others, `full` all of them; a tenth of each, at most as many as above, is for `tuning`
-and another for `report`. Two people who give the same dump and options get the same corpora.
-Without files or dump, they are made in the same way from the 20,000 articles that come with the
-program.
+from any dump that `wikitopics train` reads: `short` are its articles with fewer than 150 counted
+words, `long` the others, `full` all of them; a tenth of each, at most as many as above, is for
+`tuning` and another for `report`. Two people who give the same dump and options get the same
+corpora. Without files or dump, they are made in the same way from the 20,000 articles that come
+with the program.
 
 A document's part follows from a hash of its place in the corpus (short, full), of its page id
 (long, dumps) or of its title (the articles that come with the program), so that it is the same on
@@ -68,8 +67,8 @@ TUNING_FULL = 2_000
 LONG = 150
 """Counted words from which an article of plain text is a long one."""
 SCORED_BEFORE = 500
-"""So many of the articles with 165 words of [H10]'s list, the first in the file, scored earlier
-choices."""
+"""Of the articles with at least 165 words of [H10]'s list, so many, the first in the file, scored
+earlier choices."""
 SCORED_BEFORE_LENGTH = 165
 MADE = FOLDER / "corpora.npz"
 PUBLISHED = "the corpora of the published figures"
@@ -91,7 +90,7 @@ def vocabulary_of_2010() -> list[str]:
 
 
 def articles(name: str = "articles-60k.jsonl.xz") -> Iterator[dict[str, str]]:
-    """Each with its id, title and text."""
+    """Real articles, each with its id, title and text."""
     with lzma.open(shared(name), "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
@@ -103,8 +102,12 @@ def _load(name: str) -> Minibatch:
 
 def batch_of(documents: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Minibatch:
     """Documents given as word ids and their counts."""
-    indptr = np.cumsum([0, *(len(ids) for ids, _ in documents)])
-    return Minibatch(indptr, *(np.concatenate(part) for part in zip(*documents, strict=True)))
+    lengths = [len(ids) for ids, _ in documents]
+    return Minibatch(
+        np.cumsum([0, *lengths]),
+        np.concatenate([ids for ids, _ in documents]),
+        np.concatenate([counts for _, counts in documents]),
+    )
 
 
 class Split(NamedTuple):
@@ -134,7 +137,8 @@ def split(corpus: Corpus) -> Split:
     disk.
     """
     if origin() == SAMPLE:
-        made = _divided(corpus, *sample(), load_sample().titles)
+        words, documents = sample()
+        made = _divided(corpus, words, documents, load_sample().titles)
     else:
         if not MADE.exists():
             _keep({"short": _short(), "long": _long(), "full": _full()}, PUBLISHED)
@@ -177,9 +181,14 @@ def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequ
     rows = np.flatnonzero(fitting)
     rows = rows[_by_hash([names[row] for row in rows.tolist()])]
     n = min(REPORTED[corpus], len(rows) // 10)
-    # in the order of their hashes, too: in that of a dump, articles of one kind follow each other
-    parts = (in_order(documents, part) for part in (rows[2 * n :], rows[n : 2 * n], rows[:n]))
-    return Split(words, *parts)
+    # Each part is in the order of the hashes: in that of a dump, articles of one kind follow each
+    # other.
+    return Split(
+        words,
+        train=in_order(documents, rows[2 * n :]),
+        tuning=in_order(documents, rows[n : 2 * n]),
+        report=in_order(documents, rows[:n]),
+    )
 
 
 def make_from_dump(
@@ -193,14 +202,18 @@ def make_from_dump(
     vocabulary: name or file; None: the shipped one for English, or one that is built from the dump
     """
     command = [sys.executable, "-m", "wikitopics", "train", "--session", "dump", "--source", "dump"]
-    command += [*(word for dump in dumps for word in ("--dump", dump)), "--lang", lang]
-    command += ["--keep-counts", "--keep-articles", "none", "--topics", "2"]
-    command += [] if articles is None else ["--articles", str(articles)]
-    command += [] if vocabulary is None else ["--vocab", vocabulary]
+    for dump in dumps:
+        command += ["--dump", dump]
+    command += ["--lang", lang, "--keep-counts", "--keep-articles", "none", "--topics", "2"]
+    if articles is not None:
+        command += ["--articles", str(articles)]
+    if vocabulary is not None:
+        command += ["--vocab", vocabulary]
     with TemporaryDirectory() as home:
-        # a home of its own has no vocabulary that was built from something else
+        # This home has no vocabulary that was built from something else.
         environment = {**os.environ, "WIKITOPICS_HOME": home}
-        if code := subprocess.run(command, env=environment, check=False).returncode:
+        code = subprocess.run(command, env=environment, check=False).returncode
+        if code:
             raise SystemExit(code)  # the trainer has said why
         session = wikitopics.open(Path(home, "dump.db"))
         counted = session.vocabulary()
@@ -208,12 +221,16 @@ def make_from_dump(
         documents, page_ids = session.counts()
     documents = documents[:articles]
     names = [str(page_id) for page_id in page_ids.tolist()]
-    made: dict[str, Split] = {one: _divided(one, words, documents, names) for one in CORPORA}
+    made: dict[str, Split] = {
+        corpus: _divided(corpus, words, documents, names) for corpus in CORPORA
+    }
     if not made["full"].report.D:
         raise SystemExit(f"{documents.D} articles are too few to divide")
     files = ", ".join(Path(dump).name for dump in dumps)
-    over = f" over {Path(vocabulary).name}" if vocabulary else ""
-    _keep(made, f"{documents.D:,} articles of {files}{over}")
+    origin = f"{documents.D:,} articles of {files}"
+    if vocabulary:
+        origin += f" over {Path(vocabulary).name}"
+    _keep(made, origin)
     if vocabulary is None and lang != "en":
         # The trainer has said that `vocab show` knows it by the language's code, but that was in
         # its folder.
@@ -247,18 +264,21 @@ def _long() -> Split:
     met = 0
     for article in articles():
         text = article["text"]
-        known = sum(word in of_2010 for word in re.findall("[a-z]+", text.lower()))
-        before = known >= SCORED_BEFORE_LENGTH and met < SCORED_BEFORE
-        met += known >= SCORED_BEFORE_LENGTH
+        known = [word for word in re.findall("[a-z]+", text.lower()) if word in of_2010]
+        scored_before = False
+        if len(known) >= SCORED_BEFORE_LENGTH:
+            scored_before = met < SCORED_BEFORE
+            met += 1
         word_ids, counts = vocabulary.count(text)
         if counts.sum() >= LONG:
             ids.append(str(article["id"]))
             counted.append((word_ids, counts))
-            scored.append(before)
+            scored.append(scored_before)
     order = _by_hash(ids)
     fresh = [int(row) for row in order if not scored[row]]
     report = fresh[: REPORTED["long"]]
-    rest = [*(row for row in range(len(ids)) if scored[row]), *fresh[REPORTED["long"] :]]
+    scored_rows = [row for row in range(len(ids)) if scored[row]]
+    rest = [*scored_rows, *fresh[REPORTED["long"] :]]
     tuning = rest[:TUNING_LONG]
     train = rest[TUNING_LONG:]
     parts = [batch_of([counted[row] for row in sorted(rows)]) for rows in (train, tuning, report)]

@@ -64,7 +64,7 @@ class Experiment:
     data: str = "word counts"
     """What it reads. Files that are named are not in the repository."""
     programs: str = ""
-    """Those that it needs beside packages."""
+    """The programs that it needs beside packages."""
     points: dict[str, Point] = field(default_factory=dict)
     tables: dict[str, Callable[[Points], str]] = field(default_factory=dict)
     """Tables for docs by name, as Markdown made from the figures of all points."""

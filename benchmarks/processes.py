@@ -30,39 +30,52 @@ def family(pid: int) -> list[int]:
     return found
 
 
+def _kilobytes(file: Path, key: str) -> int | None:
+    """The number in a file's line that begins with this key; None if there is no such line."""
+    for line in file.read_text().splitlines():
+        if line.startswith(f"{key}:"):
+            return int(line.split()[1])
+    return None
+
+
 def memory_mb(pids: list[int]) -> float:
     """Proportional set size of these processes together. Raises OSError where one has ended."""
     total = 0
     for pid in pids:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        total += _kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss") or 0
     return total / 1024
 
 
 def status_mb(pid: int, key: str) -> float:
     """A size of /proc/PID/status, such as VmRSS. Raises OSError where the process has ended."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return (
-        next((int(line.split()[1]) for line in lines if line.startswith(f"{key}:")), 0) * 1.024e-3
-    )
+    kilobytes = _kilobytes(Path(f"/proc/{pid}/status"), key) or 0
+    return kilobytes * 1.024e-3
 
 
 def stat(pid: int) -> list[str] | None:
     """The fields of /proc/PID/stat behind the name; None where the process has ended."""
     with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        _, _, behind_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+        return behind_name.split()
     return None
 
 
 def cpu_seconds(pids: list[int]) -> float:
     """User and system time of these processes so far, without those that have ended."""
-    return sum(int(fields[11]) + int(fields[12]) for pid in pids if (fields := stat(pid))) / TICKS
+    ticks = 0
+    for fields in map(stat, pids):
+        if fields:
+            user, system = fields[11:13]
+            ticks += int(user) + int(system)
+    return ticks / TICKS
 
 
 def birth(pid: int) -> str | None:
     """When a process was started, since pids are used again; None where it has ended."""
     fields = stat(pid)
-    return fields[19] if fields and fields[0] != "Z" else None
+    if not fields or fields[0] == "Z":  # a zombie
+        return None
+    return fields[19]
 
 
 class Screen:
@@ -73,7 +86,7 @@ class Screen:
         self._fd, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         environment = os.environ | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
-        # Its controlling terminal, so that it hangs up when we end, however we do.
+        # The process gets a controlling terminal, so that it is hung up on when this one ends.
         self.process = subprocess.Popen(
             [*PROGRAM, "watch", "--session", str(session)],
             preexec_fn=lambda: os.login_tty(theirs),
@@ -96,8 +109,10 @@ class Screen:
         """What it writes within this many seconds, at least until it stops writing."""
         got = b""
         end = time.perf_counter() + seconds
-        while (left := end - time.perf_counter()) > 0:
-            if select.select([self._fd], [], [], left)[0]:
+        while time.perf_counter() < end:
+            left = max(0.0, end - time.perf_counter())
+            readable, _, _ = select.select([self._fd], [], [], left)
+            if readable:
                 try:
                     got += os.read(self._fd, 65536)
                 except OSError:  # how Linux says that the other side has closed
@@ -111,7 +126,8 @@ class Screen:
         while words not in self._written:
             if time.perf_counter() > end:
                 raise TimeoutError(words)
-            if select.select([self._fd], [], [], 0.05)[0]:
+            readable, _, _ = select.select([self._fd], [], [], 0.05)
+            if readable:
                 self._written += os.read(self._fd, 65536)
         return time.perf_counter() - self.began
 
@@ -123,8 +139,9 @@ class Screen:
         return self.wait_for(shows, 10)
 
     def cpu_seconds(self) -> float:
-        """User and system time so far, by its CPU clock (Linux: clock_getcpuclockid(3))."""
-        return time.clock_gettime((~self.process.pid << 3) | 2)
+        """User and system time of the process so far."""
+        clock = (~self.process.pid << 3) | 2  # as clock_getcpuclockid(3) of Linux makes it
+        return time.clock_gettime(clock)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):

@@ -163,7 +163,7 @@ def bertopic(given: Given, seed: int, reduced: bool = False) -> Found:
     from bertopic import BERTopic
     from umap import UMAP
 
-    # As BERTopic's own, with a seed.
+    # BERTopic makes the same reducer itself, but without a seed.
     n_topics = given.topics + 1 if reduced else None  # it counts the texts without a topic as one
     reducer = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=seed)
     model = BERTopic(

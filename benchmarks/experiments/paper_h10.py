@@ -42,7 +42,7 @@ ABOUT = ("company", "companies", "business", "market", "industry")
 
 
 def online(n_documents: int) -> OnlineLDA:
-    """As in figure 1."""
+    """The settings of figure 1."""
     return plain_lda(words(), n_documents, tau0=1024.0)
 
 

@@ -41,7 +41,7 @@ def curve(
     documents: int | None,
     **options: float,
 ) -> Figures:
-    """With the paper's steps over the first of the articles, or all."""
+    """The curve of a model with the paper's steps over the first of the articles, or all."""
     articles = train()[:documents]
 
     def made() -> Any:
@@ -103,7 +103,7 @@ EXPERIMENT.tables["figure_11"] = figure_11
 
 
 KAPPAS = {f"{10 * kappa:02.0f}": kappa for kappa in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)}
-"""By their digits, as in the names of the points."""
+"""The values of kappa by their digits, as in the names of the points."""
 SIZES = (10, 50, 100, 500, 1000)
 for _kind, _make in (("hdp", papers_hdp), ("lda", papers_lda)):
     for _digits, _kappa in KAPPAS.items():

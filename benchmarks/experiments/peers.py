@@ -183,7 +183,7 @@ def gibbs_lda(corpus: Corpus, topics: int = K) -> Looks:
 
 
 def gibbs_like_hdp(corpus: Corpus) -> Looks:
-    """With as many topics as our HDP comes to use."""
+    """Gibbs sampling for LDA with as many topics as our HDP comes to use."""
     hdp = OnlineHDP(words(corpus), train(corpus).D)
     learn_all(hdp, growing(train(corpus), hdp.default_batch_size))
     return gibbs_lda(corpus, hdp.topics_in_use())
@@ -262,7 +262,7 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...]]] =
         ("tomotopy",),
     ),
 }
-"""By point: the program's name in tables, and how to run it."""
+"""By point: the program's name in tables, how to run it, and the packages that it needs."""
 
 for _corpus in CORPORA:
     for _name, (_, _program, _needs) in PROGRAMS.items():

@@ -37,7 +37,7 @@ Topics = tuple[NDArray[Any], NDArray[Any] | None]
 
 
 def ours(kind: str, of: Collection, seed: int) -> Topics:
-    """As a session with its defaults trains it."""
+    """Topics of a model that is trained as by a session with its defaults."""
     model = kinds.load(kind)
     documents = of.documents
     size = of.documents.D
@@ -121,7 +121,7 @@ def judged(program: Program, of: Collection, seed: int) -> tuple[float, float, f
 
 
 def tuned(programs: tuple[Program, ...], source: str, size: int) -> Program:
-    """The one with the best likelihood on collections for tuning."""
+    """The program with the best likelihood on collections for tuning."""
     seeds = range(2) if size <= 1_000 else range(1)
     collections = [collection(source, size, seed, tuning=True) for seed in seeds]
 

@@ -135,8 +135,8 @@ PAIRS: Mapping[str, tuple[str, Callable[[Corpus], float], tuple[str, ...]]] = {
         ("gensim",),
     ),
 }
-"""By our model, the other program and the corpus, short articles if none is named: the row's
-label."""
+"""The row's label, the other program and the packages that it needs. A name holds our model, the
+other program, and the corpus, if it is not that of short articles."""
 
 
 def corpus_of(pair: str) -> Corpus:

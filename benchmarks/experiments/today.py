@@ -58,7 +58,7 @@ BERTOPIC = ("bertopic==0.17.4", *SENTENCES)
 class Program(NamedTuple):
     label: str
     packages: tuple[str, ...] = ()
-    """Of its environment; none: ours, which is the one that runs this."""
+    """The packages of its environment; none: it runs in the environment that runs this."""
     distributions: bool = True
     """Whether its topics are distributions over words, and a text a mixture of them."""
 
@@ -229,7 +229,8 @@ def measure(collection: str, name: str) -> Figures:
 
 
 def agreement(labels: Sequence[str], topic: NDArray[Any]) -> dict[str, float]:
-    """Of each text's topic with its label; those without a topic count as having one in common."""
+    """The agreement of each text's topic with its label; texts without a topic count as having one
+    in common."""
     from sklearn.metrics import normalized_mutual_info_score
 
     most = sum(

@@ -63,7 +63,7 @@ class Trainer:
             text=True,
         )
         self.said = ""
-        """Its last line."""
+        """The last line that it wrote to standard error."""
         self._listening = threading.Thread(target=self._listen, daemon=True)
         self._listening.start()
 

@@ -55,7 +55,7 @@ VARIED = {
 """One of these is varied, everything else as usual."""
 MILLION = 1_024_000
 LONG_WORDS = 8_000
-"""Of the shipped vocabulary, over which the long ones are counted."""
+"""The size of the shipped vocabulary, over which long articles are counted."""
 
 
 def point(varied: str, value: int, model: str) -> str:

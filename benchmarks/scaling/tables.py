@@ -76,19 +76,19 @@ def wikipedias(points: Points) -> str:
 # A session file's size, estimated from measured sizes in bytes, which `scale.disk` measures again.
 
 ARTICLE = 50
-"""For each stored trained article: its title, its numbers, and its place in a block."""
+"""Bytes for each stored trained article: its title, its numbers, and its place in a block."""
 LARGEST_TOPIC = 20
-"""For its largest topic in one model, with the order by topic."""
+"""Bytes for an article's largest topic in one model, with the order by topic."""
 PROPORTIONS = 21
-"""For its topic proportions in one model."""
+"""Bytes for an article's topic proportions in one model."""
 COUNTS = 800
-"""For its word counts."""
+"""Bytes for an article's word counts."""
 NEWEST = 15_000_000
-"""For the word counts of the newest and the held-out articles, in total."""
+"""Bytes for the word counts of the newest and the held-out articles, in total."""
 TOPIC = 40_000
-"""For each topic: its words over time."""
+"""Bytes for each topic: its words over time."""
 NUMBER = 4
-"""For each entry of a model's (topics, words) array."""
+"""Bytes for each entry of a model's (topics, words) array."""
 
 
 def file_bytes(settings: Settings, n_words: int, articles: int) -> int:

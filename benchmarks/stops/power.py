@@ -47,7 +47,7 @@ class Cuts:
     broken: list[str] = field(default_factory=list)
 
     def figures(self) -> Figures:
-        """For the results."""
+        """The cuts as figures of the results."""
         return {
             "cuts": self.cuts,
             "states": self.states,

@@ -36,7 +36,7 @@ class Tally:
     broken: list[str] = field(default_factory=list)
     finished: int = 0
     bad_replies: int = 0
-    """Those of the wiki meanwhile."""
+    """Bad replies of the wiki meanwhile."""
     bad_pages: int = 0
 
     @property
@@ -44,7 +44,7 @@ class Tally:
         return sum(self.tried.values())
 
     def figures(self) -> Figures:
-        """For the results."""
+        """The tally as figures of the results."""
         return {
             "stops": self.stops,
             "survivors": sum(self.survived.values()),

@@ -56,7 +56,7 @@ class Mark:
 
 
 Span = tuple[int, int]
-"""From one picture up to another, which is no longer in it."""
+"""The pictures from one up to another, without the other."""
 
 
 def flipbook(pictures: Sequence[Picture], still: int) -> str:
