@@ -1,10 +1,9 @@
 """How well areas hold topics together that meet in articles, and how long they stay the same.
 
 `lift` is how many times more often than topics of random groups of the same sizes two topics of one
-area
-share an article: the geometric mean over all pairs, a topic counting from .02 of an article on. The
-weights in `model.areas` were chosen on articles of full length; those of `short` and of the demo
-chose nothing.
+area share an article: the geometric mean over all pairs, where a topic counts from .02 of an
+article on. The weights in `model.areas` were chosen on articles of full length; nothing was chosen
+on those of `short` and of the demo.
 """
 
 from __future__ import annotations
@@ -63,20 +62,26 @@ def changed(before: Areas, now: Areas) -> bool:
     """Whether most topics of an area have another number, which is its colour, than at the last
     snapshot."""
     for area in before.names:
-        numbers = now.of_topic[(before.of_topic == area) & (now.of_topic != NONE)].tolist()
-        if numbers and Counter(numbers).most_common(1)[0][0] != area:
-            return True
+        stayed_in_use = (before.of_topic == area) & (now.of_topic != NONE)
+        numbers = now.of_topic[stayed_in_use].tolist()
+        if numbers:
+            [(most_frequent, _)] = Counter(numbers).most_common(1)
+            if most_frequent != area:
+                return True
     return False
 
 
 def neighbours_kept(far: NDArray[np.float64], places: NDArray[np.floating], k: int = 5) -> float:
     """The share of the k nearest topics by distance that are among the k nearest on the map."""
-    flat = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
-    nearest = [
-        np.argsort(apart + np.diag(np.full(len(far), np.inf)), axis=1)[:, :k]
-        for apart in (far, flat)
+    on_the_map = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
+    not_itself = np.diag(np.full(len(far), np.inf))
+    nearest = np.argsort(far + not_itself, axis=1)[:, :k]
+    nearest_on_the_map = np.argsort(on_the_map + not_itself, axis=1)[:, :k]
+    kept = [
+        len(np.intersect1d(ours, shown)) / k
+        for ours, shown in zip(nearest, nearest_on_the_map, strict=True)
     ]
-    return float(np.mean([len({*one} & {*other}) / k for one, other in zip(*nearest, strict=True)]))
+    return float(np.mean(kept))
 
 
 def measured(model: OnlineModel, documents: Minibatch) -> Figures:
@@ -84,7 +89,10 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
     meetings = Meetings.none(model.n_topics)
     thetas = list[NDArray[np.float32]]()
     areas: Areas | None = None
-    seen = last = pairs = changes = 0
+    seen = 0
+    last = 0  # articles at the last snapshot
+    pairs = 0
+    changes = 0
     for batch in growing(documents, model.default_batch_size):
         theta = model.learn(batch)
         thetas.append(theta)
@@ -140,9 +148,9 @@ def demo() -> Figures:
 
 
 LABELS = {"demo": "the demo"}
-LABELS |= {
-    f"{kind}_{corpus}": f"{NAMES[kind]}, {WHERE[corpus]}" for corpus in WHERE for kind in NAMES
-}
+for corpus, where in WHERE.items():
+    for kind, name in NAMES.items():
+        LABELS[f"{kind}_{corpus}"] = f"{name}, {where}"
 COLUMNS = {
     "topics in areas": "{topics} in {areas}",
     "lift by leading words": "{lift_by_leading_words:.1f}",

@@ -56,16 +56,15 @@ async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
     workers = min(os.cpu_count() or 1, 8)
     feed = Intake(source, counting_workers(words, await source.open(), workers))
     feed.start(None)
-    counted = -1
-    begun = 0.0
-    used = 0.0
+    counted = 0
     try:
-        while counted < articles and (block := await feed.next()) is not None:
-            if counted < 0:
-                counted = 0
-                begun = time.monotonic()
-                used = cpu()
-                continue
+        await feed.next()  # before the clock runs: the pool has started once there is a block
+        begun = time.monotonic()
+        used = cpu()
+        while counted < articles:
+            block = await feed.next()
+            if block is None:
+                break
             counted += len(block)
         return {
             "articles": counted,
@@ -125,8 +124,10 @@ def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
 
     @web.middleware
     async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
-        arrivals.append((time.monotonic(), pages := int(request.query.get("grnlimit", "0"))))
-        await asyncio.sleep(page_latency * pages * ("revisions" in request.query.get("prop", "")))
+        pages = int(request.query.get("grnlimit", "0"))
+        arrivals.append((time.monotonic(), pages))
+        if "revisions" in request.query.get("prop", ""):
+            await asyncio.sleep(page_latency * pages)
         return await handler(request)
 
     # Short articles, since the waiting is measured here.

@@ -56,8 +56,11 @@ def wikitexts() -> list[Page]:
 def html_pages() -> list[Page]:
     """The rendered pages of Wikipedia."""
     with tarfile.open(data.shared("html/pages.tar.xz")) as archive:
-        files = [file for member in archive if (file := archive.extractfile(member)) is not None]
-        texts = [file.read().decode("utf-8", "replace") for file in files]
+        texts = []
+        for member in archive:
+            file = archive.extractfile(member)
+            if file is not None:  # a folder
+                texts.append(file.read().decode("utf-8", "replace"))
     return [Page(n, "", 1, text, "html") for n, text in enumerate(texts, start=1)]
 
 
@@ -69,11 +72,14 @@ def speed(markup: Markup) -> Figures:
     size = sum(len(page.text.encode()) for page in pages) / 1e6
 
     def seconds(work: Callable[[Page], object]) -> float:
-        return timed(lambda: [work(page) for page in pages])[0]
+        spent, _ = timed(lambda: [work(page) for page in pages])
+        return spent
 
-    prose = partial(seconds, lambda page: extract(page.text))
-    links = partial(page_links, info=WIKI)
-    of_prose, of_links = in_turn(REPEATS, prose, partial(seconds, links))
+    of_prose, of_links = in_turn(
+        REPEATS,
+        lambda: seconds(lambda page: extract(page.text)),
+        lambda: seconds(lambda page: page_links(page, info=WIKI)),
+    )
     return {"prose": size / of_prose, "links": size / of_links, "times": of_prose / of_links}
 
 
@@ -115,19 +121,20 @@ def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> fl
 def shared_words(one: NDArray[Any], other: NDArray[Any]) -> float:
     """The mean share of ten leading words of each topic of ``one`` in its nearest topic of
     ``other``."""
-    rows = top_words(one)
-    columns = top_words(other)
-    return float(
-        np.mean([max(len(np.intersect1d(row, column)) for column in columns) for row in rows]) / 10
-    )
+    shared = []
+    for words in top_words(one):
+        in_each = [len(np.intersect1d(words, others)) for others in top_words(other)]
+        shared.append(max(in_each))
+    return float(np.mean(shared) / 10)
 
 
 def counted(vocabulary: Vocabulary, texts: Sequence[str]) -> csr_array:
     """(D, W) counts of the texts that have a known word."""
-    rows = [row for row in map(vocabulary.count, texts) if len(row[0])]
-    ids, counts = (np.concatenate(column) for column in zip(*rows, strict=True))
-    indptr = np.cumsum([0, *(len(row) for row, _ in rows)])
-    return csr_array((counts, ids, indptr), shape=(len(rows), len(vocabulary)))
+    counted = [(ids, counts) for ids, counts in map(vocabulary.count, texts) if len(ids)]
+    word_ids = np.concatenate([ids for ids, _ in counted])
+    counts = np.concatenate([counts for _, counts in counted])
+    indptr = np.cumsum([0, *(len(ids) for ids, _ in counted)])
+    return csr_array((counts, word_ids, indptr), shape=(len(counted), len(vocabulary)))
 
 
 def trained(kind: str, documents: csr_array, seed: int) -> NDArray[Any]:
@@ -142,6 +149,11 @@ def trained(kind: str, documents: csr_array, seed: int) -> NDArray[Any]:
     return np.asarray(model.topics())
 
 
+def _texts_with_each(vocabulary: Vocabulary, texts: Sequence[str]) -> NDArray[np.int64]:
+    """(W,) in how many texts each word is."""
+    return np.bincount(counted(vocabulary, texts).indices, minlength=len(vocabulary))
+
+
 def as_rare(
     prose: Sequence[str],
     titles: Vocabulary,
@@ -150,15 +162,13 @@ def as_rare(
 ) -> Vocabulary:
     """Words of these texts that occur in as many of them as the titles are linked in."""
     words = build_vocabulary(prose, VocabularyRecipe.of_language("en"), size=100_000).vocabulary
-    of_words, of_titles = (
-        np.bincount(counted(vocabulary, texts).indices, minlength=len(vocabulary))
-        for vocabulary, texts in ((words, prose), (titles, linked))
-    )
+    of_words = _texts_with_each(words, prose)
+    of_titles = _texts_with_each(titles, linked)
     rng = np.random.default_rng(seed)
     chosen: list[int] = []
-    for number, wanted in Counter(of_titles.tolist()).items():
-        there = np.flatnonzero(of_words == number)
-        chosen += rng.permutation(there)[:wanted].tolist()
+    for n_texts, n_titles in Counter(of_titles.tolist()).items():
+        as_rare = np.flatnonzero(of_words == n_texts)
+        chosen += rng.permutation(as_rare)[:n_titles].tolist()
     return Vocabulary.from_words([words.words[i] for i in sorted(chosen)], words.rule)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXPERIMENT = Experiment("words", "topics that share fewer words, and what that costs in likelihood")
 SEEDS = range(3)
 TIMES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""The default, multiplied."""
+"""Decorrelations, as multiples of the default."""
 KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 
 
@@ -66,13 +66,19 @@ def without_and_with(points: Points) -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for corpus in CORPORA:
             for kind, label in KINDS.items():
-                if found := points.get(f"{corpus}_{kind}"):
-                    for name, setting in (("times0", "without"), ("times1", "by default")):
-                        cells = zip(found[name], (".3f", ".3f", ".3f", ".2f", ".0f"), strict=True)
-                        yield (
-                            f"{corpus} articles: {label}, {setting}",
-                            *(format(*cell) for cell in cells),
-                        )
+                found = points.get(f"{corpus}_{kind}")
+                if not found:
+                    continue
+                for name, setting in (("times0", "without"), ("times1", "by default")):
+                    own_score, common, coherence, distinct, in_use = found[name]
+                    yield (
+                        f"{corpus} articles: {label}, {setting}",
+                        f"{own_score:.3f}",
+                        f"{common:.3f}",
+                        f"{coherence:.3f}",
+                        f"{distinct:.2f}",
+                        f"{in_use:.0f}",
+                    )
 
     head = ("", "log-likelihood", "by the peers' scorer", "NPMI", "distinct words", "topics in use")
     return table(head, rows())
@@ -85,24 +91,34 @@ def frontier(points: Points) -> Figure:
 
     peers = figures("peers")
     figure, places = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
-    for axes, column, title in (
-        (places[0], 2, "NPMI of ten words"),
-        (places[1], 3, "distinct words"),
+    for axes, column, figure_of_peers, title in (
+        (places[0], 2, "npmi", "NPMI of ten words"),
+        (places[1], 3, "distinct", "distinct words"),
     ):
         for kind, label in KINDS.items():
-            if found := points.get(f"full_{kind}"):
-                rows = np.array(list(found.values()))
-                (line,) = axes.plot(rows[:, 1], rows[:, column], marker=".", label=label)
-                axes.plot(*rows[2, [1, column]], marker="o", color=line.get_color())
+            found = points.get(f"full_{kind}")
+            if found:
+                rows = np.array(list(found.values()))  # of `readings`, one for each of TIMES
+                common = rows[:, 1]
+                values = rows[:, column]
+                (line,) = axes.plot(common, values, marker=".", label=label)
+                default = TIMES.index(1.0)
+                axes.plot(common[default], values[default], marker="o", color=line.get_color())
         for name, label, mark in (
             ("gibbs_lda", "100 Gibbs sweeps", "s"),
             ("bigartm", "BigARTM", "^"),
             ("bigartm_decorrelated", "BigARTM, decorrelated", "v"),
             ("sklearn", "scikit-learn", "x"),
         ):
-            if found := peers.get(f"full_{name}"):
-                place = found["log_likelihood"], found[("npmi", "distinct")[column - 2]]
-                axes.scatter(*place, marker=mark, label=label, color="black")
+            found = peers.get(f"full_{name}")
+            if found:
+                axes.scatter(
+                    found["log_likelihood"],
+                    found[figure_of_peers],
+                    marker=mark,
+                    label=label,
+                    color="black",
+                )
         axes.set(xlabel="log-likelihood, nats per held-out word", title=title)
         axes.grid(alpha=0.3)
     figure.legend(
