@@ -37,7 +37,7 @@ class Corpus:
     numbers: Any
 
     def options(self) -> list[str]:
-        """As read in one pass."""
+        """The options of a trainer that reads this corpus once."""
         files = ["--counts", str(self.counts), "--vocab", str(self.vocabulary)]
         return ["--source", "counts", *files, "--passes", "1"]
 

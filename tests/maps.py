@@ -35,9 +35,11 @@ WORDS += [
 
 
 def distances(U: int, later: float = 0.0) -> NDArray[np.float64]:
-    """Those of U topics in some thirteen groups; ``later``: how far topics have moved since."""
+    """Distances of U topics in some thirteen groups; ``later``: how far topics have moved since."""
     random = np.random.default_rng(7)
-    places = 2 * random.normal(size=(13, 8))[random.integers(0, 13, U)] + random.normal(size=(U, 8))
+    middles = 2 * random.normal(size=(13, 8))
+    groups = random.integers(0, 13, U)
+    places = middles[groups] + random.normal(size=(U, 8))
     places += later * random.normal(size=places.shape)
     return np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
 

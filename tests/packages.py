@@ -35,7 +35,7 @@ def section(title: str) -> str:
 
 
 def blocks(text: str, language: str = "") -> list[str]:
-    """Its fenced blocks of one language that are not named as files."""
+    """The page's fenced blocks of one language that are not named as files."""
     return re.findall(rf"(?<!`)\n\n```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 

@@ -438,7 +438,7 @@ class PagesWiki(EmbeddedWiki):
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id of the wiki."""
         return self._process.pid
 
 

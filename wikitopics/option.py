@@ -191,7 +191,7 @@ class Option(Generic[T_co]):
 
     @property
     def flag(self) -> str:
-        """As written at the command line."""
+        """The option as written at the command line."""
         return flag(self.name)
 
     def parse(self, text: str) -> object:

@@ -59,7 +59,7 @@ def html_pages() -> list[Page]:
         texts = []
         for member in archive:
             file = archive.extractfile(member)
-            if file is not None:  # a folder
+            if file is not None:  # as it is for a folder
                 texts.append(file.read().decode("utf-8", "replace"))
     return [Page(n, "", 1, text, "html") for n, text in enumerate(texts, start=1)]
 

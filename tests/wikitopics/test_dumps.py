@@ -121,7 +121,7 @@ def test_new_words_are_counted_here_and_the_rest_there(
     home,
     tmp_path,
 ):
-    """And the session comes out as without a cluster."""
+    """The session comes out as without a cluster, too."""
     path = tmp_path / "dewiki.xml.bz2"
     path.write_bytes(multistream(range(1, 401), text=text))
     train = (

@@ -30,7 +30,7 @@ NAMES = {
     "tilde": "~nobody-of-this-name",
 }
 ALWAYS = ("newline", "escape", "ideographic space", "not UTF-8", "leading dash", "of an address")
-"""Those that are tried in every run of the tests."""
+"""The odd names that are tried in every run of the tests."""
 FEW = ("--topics", "2", "--held-out", "5", "--batch-size", "16", "--seed", "3", "--passes", "1")
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
 TEXTS = [

@@ -304,7 +304,7 @@ def test_what_a_source_raises_is_told_and_loses_nothing(train, cli, folder, home
 TABLES_OF_MODELS = [
     name for name, one in TABLES.items() if "model" in one.columns and name != "events"
 ]
-"""Those with rows of every model: in so short a race nothing happens to most topics."""
+"""The tables with rows of every model: in so short a race nothing happens to most topics."""
 MODELS = {"unigrams", "lda"}
 SMALL = ["--batch-size", 64, "--held-out", 40, "--seed", 3]
 

@@ -201,7 +201,8 @@ def test_held_out_documents_of_ones_own_get_topics_at_the_end(cli, titled, tmp_p
     assert about
     assert not set(about) & set(held_out)
 
-    (trained, known), (both, page_ids) = session.proportions(), session.proportions(held_out=True)
+    trained, known = session.proportions()
+    both, page_ids = session.proportions(held_out=True)
     assert (trained.shape, both.shape) == ((380, 5), (400, 5))
     others = ~np.isin(page_ids, known)
     assert set(page_ids[others].tolist()) == {there[title].page_id for title in held_out}
@@ -215,7 +216,7 @@ def test_held_out_documents_of_ones_own_get_topics_at_the_end(cli, titled, tmp_p
 
 
 def test_those_topics_are_taken_away_when_the_session_goes_on(cli, kept, home, corpus):
-    """And they are what the finished model says of the documents."""
+    """The proportions are what the finished model says of the documents."""
     texts = [json.loads(line) for line in (kept.parent / "texts.jsonl").read_text().splitlines()]
     text_of = {one["title"]: one["text"] for one in texts}
     home.mkdir()

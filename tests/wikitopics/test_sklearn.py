@@ -112,7 +112,7 @@ def with_a_long_directory(path):
 
 
 def with_another_directory(path):
-    """Of two last records, a zip's reader takes the one that the other lets be larger."""
+    """A zip with two end records; a reader takes the one that may describe larger files."""
     np.savez(path, topic_word=np.eye(2))
     path.write_bytes(path.read_bytes()[:-22] + b"PK\6\7" + bytes(16) + path.read_bytes()[-22:])
 

@@ -256,7 +256,7 @@ def test_one_call_sees_one_commit(session):
 
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory):
-    """Of documents with ids; nobody may write to it."""
+    """A session of documents with ids; nobody may write to it."""
     folder = tmp_path_factory.mktemp("handing on")
     ids = [f"n{number}" for number in range(120)]
     return learn(session=folder / "notes.db", ids=ids, titles=ids, model=["scvb0", "lda"])
