@@ -14,7 +14,7 @@ from tests.waiting import gone, until
 
 SERVICE = ROOT / "docs" / "service"
 COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}
-"""What systemd does, by exit code: see docs/commands.md."""
+"""Whether systemd starts the trainer again, by exit code: see docs/commands.md."""
 
 
 @pytest.fixture
