@@ -308,11 +308,15 @@ def setting_groups(source: str | None = None) -> Groups:
     model_option = click_option(MODEL)
     model_option.type = OptionType(MODEL, kinds.names)
 
+    of_sources = [click_option(option) for option in options.values()]
+    of_models = [click_option(option) for option in SHARED]
+    kept: list[click.Parameter] = [click_option(option) for option in KEPT]
+    of_run: list[click.Parameter] = [click_option(option) for option in (*RUN, *OUTSIDE)]
     return [
-        ("Source", [source_option, *map(click_option, options.values()), click_option(VOCAB)]),
-        ("Models", [model_option, *map(click_option, SHARED)]),
-        ("Fixed for the session", [*map(click_option, KEPT)]),
-        ("This run", [*map(click_option, RUN), *map(click_option, OUTSIDE)]),
+        ("Source", [source_option, *of_sources, click_option(VOCAB)]),
+        ("Models", [model_option, *of_models]),
+        ("Fixed for the session", kept),
+        ("This run", of_run),
     ]
 
 

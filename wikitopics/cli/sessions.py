@@ -66,41 +66,32 @@ def status(session: str, as_json: bool) -> None:
       wikitopics status
       wikitopics status --session demo --json | jq .articles
     """
-
-    from wikitopics.session.records import perplexity, skips_told
-
     with options.reading(session) as reader:
         now = reader.status()
     if as_json:
-        # Models of a session without a half-life keep the keys that they always had.
-        models = [
-            output.unless_none(asdict(model), "prequential_log_likelihood") for model in now.models
-        ]
-        output.put_json(
-            {
-                **output.fields_of(now, *_STATUS_KEYS),
-                "models": models,
-                **output.fields_of(now, "state", "skips", "passes"),
-                "pass": now.passes if now.added else now.pass_,
-            }
-        )
-        return
-    if now.suspended:
-        sentence = _STATES["suspended"]
-    elif now.hindered:
-        sentence = _STATES["hindered"]
+        _put_status_as_json(now)
     else:
-        sentence = _STATES[now.state]
-    state = sentence.format(
-        pid=now.pid,
-        resume=command("resume", reader.path),
-        train=command(described(now.source).command or "train", reader.path),
-    )
-    if now.pid:
-        state += f" (pid {now.pid})"
-    output.put_line(f"{now.session}: {state}")
-    called = unit_noun(now.source, now.passes)
+        _put_status(now, reader.path)
+
+
+def _put_status_as_json(now: "Status") -> None:
+    # Models of a session without a half-life keep the keys that they always had.
+    models = [
+        output.unless_none(asdict(model), "prequential_log_likelihood") for model in now.models
+    ]
+    status = output.fields_of(now, *_STATUS_KEYS)
+    status["models"] = models
+    status |= output.fields_of(now, "state", "skips", "passes")
+    status["pass"] = now.passes if now.added else now.pass_
+    output.put_json(status)
+
+
+def _put_status(now: "Status", path: Path) -> None:
+    from wikitopics.session.records import perplexity, skips_told
+
+    output.put_line(f"{now.session}: {_state(now, path)}")
     output.put_line(f"source     {now.source_name} ({now.source})")
+    called = unit_noun(now.source, now.passes)
     output.put_line(
         f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} "
         f"pending, {now.skipped:,} skipped, {now.crawled:,} crawled"
@@ -131,6 +122,25 @@ def status(session: str, as_json: bool) -> None:
             f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
             f"{model.updates:,} updates, {score}"
         )
+
+
+def _state(now: "Status", path: Path) -> str:
+    """The state of a session in words, and what can be done about it."""
+    if now.suspended:
+        sentence = _STATES["suspended"]
+    elif now.hindered:
+        sentence = _STATES["hindered"]
+    else:
+        sentence = _STATES[now.state]
+    command_to_train = described(now.source).command or "train"
+    state = sentence.format(
+        pid=now.pid,
+        resume=command("resume", path),
+        train=command(command_to_train, path),
+    )
+    if now.pid:
+        state += f" (pid {now.pid})"
+    return state
 
 
 @click.command(cls=Command)
