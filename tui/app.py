@@ -21,7 +21,7 @@ from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.analysis.story import SCORE
 from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
-from wikitopics.session.paths import session_name, session_path
+from wikitopics.session.paths import DEMO_SESSION, session_name, session_path
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
@@ -407,7 +407,9 @@ class Wikitopics(TerminalApp[Ending]):
             else:  # the error is shown after the screen has closed
                 self.exit("demo" if answer == "demo" else "stop")
 
-        self.push_screen(Starting(path, trainer, sample=path != session_path("demo")), answered)
+        self.push_screen(
+            Starting(path, trainer, sample=path != session_path(DEMO_SESSION)), answered
+        )
 
     def _ask_to_agree(self, question: str) -> None:
         def answered(answer: str | None) -> None:

@@ -28,7 +28,7 @@ from wikitopics.session.analysis.topics import described_topics
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.escapes import visible
-from wikitopics.session.paths import session_name, session_path, user_path
+from wikitopics.session.paths import DEFAULT_SESSION, session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 from wikitopics.session.sources import REPORT, noun
 from wikitopics.session.storage.articles import MOST_ARTICLES
@@ -129,7 +129,7 @@ class Topics(list[Topic]):
         return page.noted(heading) + page.listed(rows)
 
 
-def open(session: str | os.PathLike[str] = "default") -> StoredSession:
+def open(session: str | os.PathLike[str] = DEFAULT_SESSION) -> StoredSession:
     """The session of this name, or at this path: a str with a `/` or ending in `.db`, or any
     `Path`.
 
@@ -185,7 +185,7 @@ class StoredSession:
     `SessionError` if something is wrong with the session; the message is one line.
     """
 
-    def __init__(self, session: str | os.PathLike[str] = "default") -> None:
+    def __init__(self, session: str | os.PathLike[str] = DEFAULT_SESSION) -> None:
         self.path = path_of(session)
         self._recorded: Recorded | None = None
         with _reader(self.path) as reader:

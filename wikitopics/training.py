@@ -33,7 +33,7 @@ from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARED, SOURCE, VOCAB
-from wikitopics.session.paths import session_name
+from wikitopics.session.paths import DEFAULT_SESSION, session_name
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.seeds import ids_of, parsed, unknown_words
@@ -79,7 +79,7 @@ _USUAL = VocabularyRecipe.of_language(None)
 
 def train(
     texts: Iterable[str | None],
-    session: str | os.PathLike[str] = "default",
+    session: str | os.PathLike[str] = DEFAULT_SESSION,
     *,
     model: str | Sequence[str] | None = None,
     topics: int | None = None,

@@ -26,7 +26,7 @@ from wikitopics.cli.output import (
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
 from wikitopics.session.options import LINKS, PASSES, TOKENS
-from wikitopics.session.paths import command, session_path
+from wikitopics.session.paths import DEFAULT_SESSION, command, session_path
 from wikitopics.session.sources import noun, unit_noun
 
 if TYPE_CHECKING:
@@ -462,7 +462,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     """
     from wikitopics.session.analysis.comparison import compare as compared
 
-    names = (*sessions, *more) or ("default",)
+    names = (*sessions, *more) or (DEFAULT_SESSION,)
     with contextlib.ExitStack() as opened:
         paths = dict.fromkeys(map(session_path, names))
         readers = [opened.enter_context(options.reading(path)) for path in paths]

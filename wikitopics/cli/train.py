@@ -27,7 +27,7 @@ from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
-from wikitopics.session.paths import command, log_file, session_name, session_path
+from wikitopics.session.paths import DEMO_SESSION, command, log_file, session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
 from wikitopics.session.sources import WEB
 from wikitopics.session.system import (
@@ -195,7 +195,7 @@ def _describe_kind(name: str) -> None:
 @take(NOTIFY)
 @click.option(
     "--session",
-    default="demo",
+    default=DEMO_SESSION,
     metavar="NAME",
     show_default=True,
     help="The session's name or path.",
@@ -514,7 +514,7 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
 
         answer = ask()  # and save it
         if answer != "saved":
-            return open_demo("demo", notify) if answer == "demo" else 0
+            return open_demo(DEMO_SESSION, notify) if answer == "demo" else 0
     return show(path, ["train", *sys.argv[1:]], notify)
 
 
@@ -622,7 +622,7 @@ def show(
             )
     for each in trainers.paths():
         forget(each)
-    return open_demo("demo", notify) if ending == "demo" else code
+    return open_demo(DEMO_SESSION, notify) if ending == "demo" else code
 
 
 def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
