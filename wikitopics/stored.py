@@ -20,11 +20,11 @@ from wikitopics.model import Minibatch
 from wikitopics.session.analysis import exports, proportions, report
 from wikitopics.session.analysis.areas import Area as Area
 from wikitopics.session.analysis.areas import areas
+from wikitopics.session.analysis.described import Topic as Topic
+from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.analysis.proportions import Article as Article
 from wikitopics.session.analysis.proportions import Neighbour, Recorded
-from wikitopics.session.analysis.topics import Topic as Topic
-from wikitopics.session.analysis.topics import described_topics
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.escapes import visible

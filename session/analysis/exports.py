@@ -141,7 +141,7 @@ def table(name: str, label: str, columns: str, **more: Any) -> Callable[[Batches
 @batched
 def _topics(request: ExportRequest) -> Iterator[Row]:
     """The topics as they are now, one row per word."""
-    from wikitopics.session.analysis.topics import described_topics
+    from wikitopics.session.analysis.described import described_topics
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
@@ -156,7 +156,7 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
 @batched
 def _wide(request: ExportRequest) -> Iterator[Row]:
     """The topics as they are now, one row per topic."""
-    from wikitopics.session.analysis.topics import described_topics
+    from wikitopics.session.analysis.described import described_topics
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
@@ -518,7 +518,7 @@ def _npz(table: Table, request: ExportRequest) -> Iterator[bytes]:
 
 def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """One object, as pyLDAvis writes it; either program can show it."""
-    from wikitopics.session.analysis.topics import ldavis
+    from wikitopics.session.analysis.ldavis import ldavis
 
     with request.reader.one_moment():
         model, words = trained_model(request), underscored(request.reader.vocabulary())

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Index
     from scipy.sparse import csr_array
 
-    from wikitopics.session.analysis.topics import Topic
+    from wikitopics.session.analysis.described import Topic
 
 
 # Inference with a session's models: topic proportions of any text, and every word of the topics.

@@ -134,8 +134,9 @@ def _list(
     relevant: bool,
 ) -> None:
     from wikitopics.model.online import IN_USE
+    from wikitopics.session.analysis.described import described_topics
     from wikitopics.session.analysis.proportions import top_words
-    from wikitopics.session.analysis.topics import coherences, described_topics, repeats_in_words
+    from wikitopics.session.analysis.quality import coherences, repeats_in_words
     from wikitopics.session.records import in_line
 
     with reader.one_moment():

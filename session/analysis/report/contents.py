@@ -23,7 +23,7 @@ from wikitopics.model.relevance import ownership
 from wikitopics.session import __version__
 from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.proportions import licence_of, listed_articles
-from wikitopics.session.analysis.topics import coherences, metrics_of, repeats_in_words
+from wikitopics.session.analysis.quality import coherences, metrics_of, repeats_in_words
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS

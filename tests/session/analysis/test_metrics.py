@@ -6,7 +6,7 @@ import asyncio
 import pytest
 
 from wikitopics.model import KindError, check_model, kinds
-from wikitopics.session.analysis.topics import metrics_of
+from wikitopics.session.analysis.quality import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import drawing, title

@@ -13,7 +13,7 @@ import wikitopics as wt
 from tests.corpora import SMALL
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis.exports import underscored
-from wikitopics.session.analysis.topics import ldavis
+from wikitopics.session.analysis.ldavis import ldavis
 from wikitopics.session.storage.reader import SessionReader
 
 KINDS = ("lda", "scvb0", "hdp")
