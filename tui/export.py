@@ -22,7 +22,7 @@ from wikitopics.session.analysis.exports import (
     save,
     written_to,
 )
-from wikitopics.session.analysis.proportions import licence_of
+from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.control import write_report
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path

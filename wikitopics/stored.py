@@ -17,14 +17,14 @@ import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis import exports, proportions, report
+from wikitopics.session.analysis import exports, frames, inference, listing, report, similar
 from wikitopics.session.analysis.areas import Area as Area
 from wikitopics.session.analysis.areas import areas
 from wikitopics.session.analysis.described import Topic as Topic
 from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
-from wikitopics.session.analysis.proportions import Article as Article
-from wikitopics.session.analysis.proportions import Neighbour, Recorded
+from wikitopics.session.analysis.listing import Article as Article
+from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.escapes import visible
@@ -247,7 +247,7 @@ class StoredSession:
             None if topic is None else whole("topic", topic),
         )
         with self._reading(model) as (reader, name):
-            return proportions.listed_articles(reader, name, topic, limit)
+            return listing.listed_articles(reader, name, topic, limit)
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
@@ -288,8 +288,8 @@ class StoredSession:
             plain.append(text or "")
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
-            name, plain = reader.model_named(model), proportions.proses(reader, plain, markup)
-            return proportions.proportions(reader, name, reader.counter(), plain)
+            name, plain = reader.model_named(model), inference.proses(reader, plain, markup)
+            return inference.proportions(reader, name, reader.counter(), plain)
 
     def similar(
         self,
@@ -322,7 +322,7 @@ class StoredSession:
                 recorded = self._recorded = Recorded(reader, name)
             to = inferred[1][0] if title is None else recorded.row_of(reader, title)
             if to is None:
-                raise proportions.not_found(reader, str(title))
+                raise similar.not_found(reader, str(title))
             return recorded.nearest(reader, to, limit)
 
     @overload
@@ -368,7 +368,7 @@ class StoredSession:
         reading.
         """
         with self._reading(model) as (reader, name):
-            matrix_of = proportions.as_frame if frame else proportions.as_csr
+            matrix_of = frames.as_frame if frame else frames.as_csr
             return matrix_of(reader, name, held_out=frame if held_out is None else held_out)
 
     def documents(self, model: str | None = None) -> DataFrame:
@@ -377,8 +377,8 @@ class StoredSession:
         `proportions(frame=True)`; a row without proportions is empty.
         """
         with self._reading(model) as (reader, name):
-            frame = proportions.as_frame(reader, name, held_out=True)
-            return proportions.largest_topics(frame, described_topics(reader, name))
+            frame = frames.as_frame(reader, name, held_out=True)
+            return frames.largest_topics(frame, described_topics(reader, name))
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has
@@ -394,7 +394,7 @@ class StoredSession:
         topic 12's."""
         n = whole("n", n, least=1)
         with self._reading(model) as (reader, name):
-            rows = proportions.top_words(reader, name, n, relevant=False)
+            rows = inference.top_words(reader, name, n, relevant=False)
         return [[word for word, _ in row] for row in rows]
 
     def report(self, path: str | os.PathLike[str]) -> None:
@@ -431,7 +431,7 @@ class StoredSession:
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
         with self._open() as reader:
-            return proportions.saved_model(reader, reader.model_named(name))
+            return inference.saved_model(reader, reader.model_named(name))
 
     def vocabulary(self) -> Vocabulary:
         """The vocabulary whose words the session counts."""

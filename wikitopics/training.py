@@ -28,7 +28,7 @@ from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import BEFORE, LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session import control
-from wikitopics.session.analysis.proportions import as_kept
+from wikitopics.session.analysis.frames import as_kept
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
 from wikitopics.session.escapes import visible

@@ -10,13 +10,8 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.proportions import (
-    Recorded,
-    proses,
-    saved_model,
-    theta_of,
-    words_of,
-)
+from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
+from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow

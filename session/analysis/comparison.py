@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.source import EARLIER, Texts
 from wikitopics.model import CompletionSet, Minibatch
-from wikitopics.session.analysis.proportions import saved_model
+from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name

@@ -236,7 +236,7 @@ def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     """The arrays that `scipy.sparse.load_npz` reads, with page_ids (D,) beside them."""
     import numpy as np
 
-    from wikitopics.session.analysis.proportions import as_csr
+    from wikitopics.session.analysis.frames import as_csr
 
     matrix, page_ids = as_csr(request.reader, request.models[0], held_out=request.everything)
     arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
@@ -304,7 +304,7 @@ def _words(request: ExportRequest) -> Iterator[Row]:
 
 def trained_model(request: ExportRequest) -> "OnlineModel":
     """The model to export. Raises `SessionError` if it has no topics yet."""
-    from wikitopics.session.analysis.proportions import saved_model
+    from wikitopics.session.analysis.inference import saved_model
 
     request.reader.check_trained()
     return saved_model(request.reader, request.models[0])

@@ -133,7 +133,7 @@ def export(
       wikitopics export history --format json -o history.json
       wikitopics export model --model hdp -o hdp.npz
     """
-    from wikitopics.session.analysis.proportions import licence_of
+    from wikitopics.session.analysis.origin import licence_of
 
     table = exports.WIDE if wide else exports.TABLES[what]
     if table.name != what:

@@ -135,7 +135,7 @@ def _list(
 ) -> None:
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.described import described_topics
-    from wikitopics.session.analysis.proportions import top_words
+    from wikitopics.session.analysis.inference import top_words
     from wikitopics.session.analysis.quality import coherences, repeats_in_words
     from wikitopics.session.records import in_line
 
@@ -569,7 +569,7 @@ def infer_files(
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
-    from wikitopics.session.analysis.proportions import proportions, proses
+    from wikitopics.session.analysis.inference import proportions, proses
 
     texts, vocabulary = proses(reader, map(_read, files), markup), reader.counter()
     known, theta = proportions(reader, model, vocabulary, texts)
@@ -635,7 +635,7 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
       wikitopics similar essay.txt --limit 50 --json
       pbpaste | wikitopics similar -
     """
-    from wikitopics.session.analysis.proportions import Recorded, not_found
+    from wikitopics.session.analysis.similar import Recorded, not_found
 
     with options.reading(session) as reader:
         name = reader.model_named(model)

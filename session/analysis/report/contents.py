@@ -22,7 +22,8 @@ from wikitopics.model.areas import Areas
 from wikitopics.model.relevance import ownership
 from wikitopics.session import __version__
 from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
-from wikitopics.session.analysis.proportions import licence_of, listed_articles
+from wikitopics.session.analysis.listing import listed_articles
+from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.analysis.quality import coherences, metrics_of, repeats_in_words
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible

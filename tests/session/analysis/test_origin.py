@@ -9,7 +9,7 @@ import pytest
 from tests.session.rows import settings
 from wikitopics.crawler.source import SAMPLE, Licence
 from wikitopics.session import sources
-from wikitopics.session.analysis.proportions import addresses, licence_of
+from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.records import ArticleRow
 
 SETTINGS = replace(settings(), source_options={"api_url": "https://wiki.org/w/api.php"})
