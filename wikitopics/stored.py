@@ -17,7 +17,7 @@ import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis import exports, frames, inference, listing, report, similar
+from wikitopics.session.analysis import formats, frames, inference, listing, report, similar
 from wikitopics.session.analysis.areas import Area as Area
 from wikitopics.session.analysis.areas import areas
 from wikitopics.session.analysis.described import Topic as Topic
@@ -425,8 +425,8 @@ class StoredSession:
             )
         table, target = TABLES[what], _target(path)
         with self._open() as reader:
-            form = exports.written_to(target, table, format)
-            exports.save(table, form, ExportRequest(reader, table.models(reader, model)), target)
+            form = formats.written_to(target, table, format)
+            formats.save(table, form, ExportRequest(reader, table.models(reader, model)), target)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""

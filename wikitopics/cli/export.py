@@ -13,7 +13,7 @@ from wikitopics.cli.options import Command, Group, reading, session_option, whol
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
-from wikitopics.session.analysis import exports
+from wikitopics.session.analysis import exports, formats
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
@@ -78,7 +78,7 @@ def _described(metric: Metric) -> str:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(exports.FORMATS)),
+    type=click.Choice(list(formats.FORMATS)),
     help="The format (default: by the ending of PATH; otherwise csv"
     + "".join(
         f", {one.formats[0]} for {one.name}"
@@ -140,9 +140,9 @@ def export(
         raise BadUsage("--wide is only for `export topics`")
     target = None if output is None or output == "-" else Path(output)
     written_as = (
-        exports.format_of(table, form)
+        formats.format_of(table, form)
         if target is None
-        else exports.written_to(target, table, form)
+        else formats.written_to(target, table, form)
     )
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
@@ -164,7 +164,7 @@ def export(
             put_data(written_as.stream(table, request))
         else:
             with ProgressLine("rows") as progress:
-                rows = exports.save(table, written_as, request, target, progress)
+                rows = formats.save(table, written_as, request, target, progress)
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
         if what == "articles" and not every and described(reader.settings().source).own:
             say(f"{reader.status().held_out:,} held-out documents left out; --all writes them")

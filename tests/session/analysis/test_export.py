@@ -15,7 +15,8 @@ import pytest
 
 from tests.commands import ROOT
 from tests.session.rows import sql
-from wikitopics.session.analysis.exports import TABLES, ExportRequest, batched, format_of
+from wikitopics.session.analysis.exports import TABLES, ExportRequest, batched
+from wikitopics.session.analysis.formats import format_of
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader, backup
 

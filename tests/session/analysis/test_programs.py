@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 import wikitopics as wt
 from tests.corpora import SMALL
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis.exports import underscored
+from wikitopics.session.analysis.formats import underscored
 from wikitopics.session.analysis.ldavis import ldavis
 from wikitopics.session.storage.reader import SessionReader
 
