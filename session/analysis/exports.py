@@ -7,7 +7,7 @@ from `TABLES` and from `FORMATS` in `formats.py`. Importing this module does not
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, field, replace
-from itertools import chain, cycle, islice, repeat
+from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -27,22 +27,42 @@ Batch = Sequence[Sequence[object]]
 Batches = Callable[["ExportRequest"], Iterator[Batch]]
 WIDE_WORDS = tuple(f"word_{rank}" for rank in range(1, 11))
 TYPES: Mapping[str, type] = {
-    **dict.fromkeys(
-        ("model", "word", "name", "event", "metric", "title", "role", "id", "area_name"), str
-    ),
-    **dict.fromkeys(
-        ("topic", "rank", "parent", "area", "other", "articles", "tokens", "count"), int
-    ),
-    **dict.fromkeys(("page_id", "revision_id", "words"), int),
-    **dict.fromkeys(("probability", "share", "npmi", "seconds", "value", "proportion"), float),
+    "area": int,
+    "area_name": str,
+    "articles": int,
+    "count": int,
+    "event": str,
+    "id": str,
     "in_use": bool,
+    "metric": str,
+    "model": str,
+    "name": str,
+    "npmi": float,
+    "other": int,
+    "page_id": int,
+    "parent": int,
+    "probability": float,
+    "proportion": float,
+    "rank": int,
+    "revision_id": int,
+    "role": str,
+    "seconds": float,
+    "share": float,
+    "title": str,
+    "tokens": int,
+    "topic": int,
+    "value": float,
+    "word": str,
+    "words": int,
     **dict.fromkeys(WIDE_WORDS, str),
 }
 """The type of each column's values, besides None; a column's name has the same type in every
 table."""
 _BATCH_ROWS = 500
 _HISTORY_WORDS = 10
+"""The number of words of each topic in the history."""
 _DIGITS = 6
+"""The number of digits after the point of a proportion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +94,8 @@ class Table:
     """Its columns; new ones are added at the end."""
     _: KW_ONLY
     batches: Batches = lambda request: iter(())
-    """Its rows in a fixed order, in batches. An error about missing records is raised by the call
-    itself, not by the iterator, so before anything is written."""
+    """Its rows in a fixed order, in batches. If records are missing, the call itself raises the
+    error, not the iterator that it returns: so nothing has been written by then."""
     formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
     """The formats it can be written in, the default one first."""
     optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
@@ -89,17 +109,18 @@ class Table:
     """Whether it contains titles or word counts, which are under the licence of the texts."""
 
     def models(self, reader: "SessionReader", model: str | None) -> Sequence[str]:
-        """The models to export if this one is named, or none is. Raises SessionError for an unknown
-        one."""
-        return (
-            [reader.model_named(model)] if model is not None or self.one_model else reader.models()
-        )
+        """The models to export: the one that is named; if none is, the first or all of them.
+
+        Raises SessionError for an unknown one.
+        """
+        if model is None and not self.one_model:
+            return reader.models()
+        return [reader.model_named(model)]
 
     def header(self, request: ExportRequest) -> tuple[str, ...]:
         """The names of the columns."""
-        return self.columns + tuple(
-            name for name, is_there in self.optional.items() if is_there(request)
-        )
+        optional = [name for name, has_it in self.optional.items() if has_it(request)]
+        return (*self.columns, *optional)
 
 
 TABLES: dict[str, Table] = {}
@@ -108,18 +129,19 @@ TABLES: dict[str, Table] = {}
 def batched(rows: Callable[[ExportRequest], Iterable[Row]]) -> Batches:
     """Turn a function that yields rows into one that yields batches of them."""
 
-    def batches(left: Iterator[Row]) -> Iterator[Batch]:
-        while some := list(islice(left, _BATCH_ROWS)):
-            yield list(zip(*some, strict=True))
+    def in_batches(remaining: Iterator[Row]) -> Iterator[Batch]:
+        while batch := list(islice(remaining, _BATCH_ROWS)):
+            columns = zip(*batch, strict=True)
+            yield list(columns)
 
-    return lambda request: batches(iter(rows(request)))
+    return lambda request: in_batches(iter(rows(request)))
 
 
-def table(name: str, label: str, columns: str, **more: Any) -> Callable[[Batches], Batches]:
-    """Declare the table whose rows this function makes."""
+def table(name: str, label: str, columns: str, **properties: Any) -> Callable[[Batches], Batches]:
+    """Declare the table whose rows this function makes. ``properties``: other fields of `Table`."""
 
     def declare(batches: Batches) -> Batches:
-        TABLES[name] = Table(name, label, tuple(columns.split()), batches=batches, **more)
+        TABLES[name] = Table(name, label, tuple(columns.split()), batches=batches, **properties)
         return batches
 
     return declare
@@ -137,12 +159,22 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
-            more = topic.share, topic.name, topic.npmi, topic.parent, topic.in_use
-            area = topic.area, topic.area_name
-            for rank, pair in enumerate(
-                zip(topic.words, topic.probabilities, strict=True), start=1
-            ):
-                yield model, topic.number, rank, *pair, *more, *area
+            words = zip(topic.words, topic.probabilities, strict=True)
+            for rank, (word, probability) in enumerate(words, start=1):
+                yield (
+                    model,
+                    topic.number,
+                    rank,
+                    word,
+                    probability,
+                    topic.share,
+                    topic.name,
+                    topic.npmi,
+                    topic.parent,
+                    topic.in_use,
+                    topic.area,
+                    topic.area_name,
+                )
 
 
 @batched
@@ -152,7 +184,8 @@ def _wide(request: ExportRequest) -> Iterator[Row]:
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
-            words = (*topic.words, *(None for _ in WIDE_WORDS))[: len(WIDE_WORDS)]
+            words: list[str | None] = list(topic.words[: len(WIDE_WORDS)])
+            words += [None] * (len(WIDE_WORDS) - len(words))
             yield model, topic.number, topic.name, topic.area, topic.area_name, topic.share, *words
 
 
@@ -209,18 +242,28 @@ def _metrics(request: ExportRequest) -> Iterator[Row]:
 )
 def _articles(request: ExportRequest) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
-    ids, everything = has_ids(request), request.everything
+    with_role = request.everything
+    with_id = has_ids(request)
     models = [
-        (n, model) for n, model in enumerate(request.reader.models()) if model in request.models
+        (place, model)
+        for place, model in enumerate(request.reader.models())
+        if model in request.models
     ]
-    for columns in request.reader.all_articles(trained_only=not everything):
+    for columns in request.reader.all_articles(trained_only=not request.everything):
         rows: list[Row] = []
-        for _, *common, role, topics, shares, id in zip(*columns, strict=True):
-            of_models = (
-                [(model, topics[n], shares[n]) for n, model in models] if topics else [(None,) * 3]
-            )
-            optional = (role,) * everything + (id,) * ids
-            rows += [(*common, *largest, *optional) for largest in of_models]
+        for article in zip(*columns, strict=True):
+            _, page_id, title, revision_id, words, role, topics, shares, id = article
+            optional = []
+            if with_role:
+                optional.append(role)
+            if with_id:
+                optional.append(id)
+            if not topics:
+                rows.append((page_id, title, revision_id, words, None, None, None, *optional))
+                continue
+            for place, model in models:
+                largest = (model, topics[place], shares[place])
+                rows.append((page_id, title, revision_id, words, *largest, *optional))
         yield list(zip(*rows, strict=True))
 
 
@@ -240,9 +283,8 @@ def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     }
 
 
-def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
-    """Repeat each value as often as ``times`` says."""
-    return list(chain.from_iterable(map(repeat, values, times)))
+def _is_of_own_documents(request: ExportRequest) -> bool:
+    return described(request.reader.settings().source).own
 
 
 @table(
@@ -250,7 +292,7 @@ def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
     "Proportions: the topics of every article (npz: one model's, as CSR)",
     "page_id title model topic proportion",
     formats=("csv", "tsv", "json", "parquet", "npz"),
-    optional={"id": has_ids, "role": lambda of: described(of.reader.settings().source).own},
+    optional={"id": has_ids, "role": _is_of_own_documents},
     arrays=_proportions_matrix,
     everything="also include your own held-out documents in npz",
     of_texts=True,
@@ -262,22 +304,37 @@ def _proportions(request: ExportRequest) -> Iterator[Batch]:
 
 def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
     """One row for each recorded topic, ordered by article, and within an article by model."""
-    more = TABLES["proportions"].header(request)[len(TABLES["proportions"].columns) :]
+    proportions = TABLES["proportions"]
+    optional = proportions.header(request)[len(proportions.columns) :]
     for articles, recorded in request.reader.each_block(request.models):
-        of_article = list(zip(*(of_model.lengths.tolist() for of_model in recorded), strict=True))
-        times, lengths = list(map(sum, of_article)), list(chain.from_iterable(of_article))
-        topics = [iter(of_model.topics.tolist()) for of_model in recorded]
-        values = [
-            iter(of_model.values().astype(float).round(_DIGITS).tolist()) for of_model in recorded
+        of_models = [
+            (
+                model,
+                stored.indptr().tolist(),
+                stored.topics.tolist(),
+                stored.values().astype(float).round(_DIGITS).tolist(),
+            )
+            for model, stored in zip(request.models, recorded, strict=True)
         ]
-        yield (
-            _repeated((one.page_id for one in articles), times),
-            _repeated((one.title for one in articles), times),
-            _repeated(cycle(request.models), lengths),
-            list(chain.from_iterable(map(islice, cycle(topics), lengths))),
-            list(chain.from_iterable(map(islice, cycle(values), lengths))),
-            *(_repeated(map(attrgetter(name), articles), times) for name in more),
-        )
+        page_ids: list[object] = []
+        titles: list[object] = []
+        models: list[object] = []
+        topics: list[object] = []
+        values: list[object] = []
+        others: dict[str, list[object]] = {name: [] for name in optional}
+        for place, article in enumerate(articles):
+            for model, starts, stored_topics, stored_values in of_models:
+                begin = starts[place]
+                end = starts[place + 1]
+                n_topics = end - begin
+                page_ids += [article.page_id] * n_topics
+                titles += [article.title] * n_topics
+                models += [model] * n_topics
+                topics += stored_topics[begin:end]
+                values += stored_values[begin:end]
+                for name, column in others.items():
+                    column += [getattr(article, name)] * n_topics
+        yield (page_ids, titles, models, topics, values, *others.values())
 
 
 @table(
@@ -289,8 +346,9 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
 @batched
 def _words(request: ExportRequest) -> Iterator[Row]:
     """The most frequent words first."""
-    words, of = request.reader.vocabulary(), request.reader.word_counts()
-    rows = zip(words, of.counts.tolist(), of.articles.tolist(), strict=True)
+    words = request.reader.vocabulary()
+    trained = request.reader.word_counts()
+    rows = zip(words, trained.counts.tolist(), trained.articles.tolist(), strict=True)
     return iter(sorted(rows, key=lambda row: -row[1]))
 
 
@@ -308,8 +366,9 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
     from wikitopics.model.exported import arrays_of
 
-    rule = {"word_rule": np.array(request.reader.settings().rule)}
-    return {**arrays_of(trained_model(request), request.reader.vocabulary()), **rule}
+    arrays = arrays_of(trained_model(request), request.reader.vocabulary())
+    rule = np.array(request.reader.settings().rule)
+    return {**arrays, "word_rule": rule}
 
 
 TABLES["model"] = Table(

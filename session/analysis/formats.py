@@ -20,14 +20,12 @@ from wikitopics.session.sources import INTEROP, PARQUET
 
 # The model as gensim's own LdaModel, written by gensim.
 #
-# | in gensim | is |
-# |---|---|
-# | lambda (K, W) | `topics` times `topic_weights`: pseudo-counts; for SCVB0 those expected, plus
-# the prior |
-# | alpha (K,) | `document_prior`; for the HDP alpha times the expected sticks |
-# | eta | the smallest lambda: no model's prior is larger |
-# | num_updates, numdocs | articles trained, and in the corpus: gensim's `update` continues in small
-# steps |
+# - lambda (K, W) is `topics` times `topic_weights`, which are pseudo-counts: for SCVB0 the expected
+#   counts plus the prior.
+# - alpha (K,) is `document_prior`; for the HDP alpha times the expected sticks.
+# - eta is the smallest lambda: no model's prior is larger.
+# - num_updates is the number of articles trained and numdocs that of the corpus, so that gensim's
+#   `update` continues in small steps.
 #
 # Learning rates, snapshots and the HDP's two levels have no place in it.
 
@@ -37,10 +35,12 @@ _ITERATIONS = 8
 
 
 def underscored(words: Sequence[str]) -> Sequence[str]:
-    """The words with underscores for blanks, as some programs need; unchanged if two would become
-    equal."""
-    joined = [word.replace(" ", "_") for word in words]
-    return joined if len(set(joined)) == len(joined) else words
+    """The words with underscores for blanks, as some programs need; unchanged if two of them would
+    become equal."""
+    with_underscores = [word.replace(" ", "_") for word in words]
+    if len(set(with_underscores)) < len(with_underscores):
+        return words
+    return with_underscores
 
 
 def _write_gensim(request: ExportRequest, path: Path) -> None:
@@ -56,14 +56,15 @@ def _write_gensim(request: ExportRequest, path: Path) -> None:
         except ModuleNotFoundError:
             raise BadUsage(INTEROP.needed("--format gensim")) from None
         with request.reader.one_moment():
-            model, words = trained_model(request), request.reader.vocabulary()
+            model = trained_model(request)
+            words = request.reader.vocabulary()
             trained = request.reader.progress().articles
         lambda_ = model.topics().astype(np.float64)
         lambda_ *= model.topic_weights()[:, None]
         eta = float(lambda_.min())
         dictionary = Dictionary()
-        dictionary.token2id = {word: number for number, word in enumerate(underscored(words))}
-        theirs = LdaModel(
+        dictionary.token2id = {word: id for id, word in enumerate(underscored(words))}
+        lda = LdaModel(
             id2word=dictionary,
             num_topics=model.n_topics,
             alpha=model.document_prior(),
@@ -72,11 +73,11 @@ def _write_gensim(request: ExportRequest, path: Path) -> None:
             dtype=np.float64,  # in float32, gensim's smallest word probability is 1e-7
             random_state=0,
         )
-        theirs.state.sstats = lambda_ - eta
-        theirs.state.numdocs = model.n_documents
-        theirs.num_updates = trained
-        theirs.sync_state()
-        theirs.save(str(folder / STEM))
+        lda.state.sstats = lambda_ - eta
+        lda.state.numdocs = model.n_documents
+        lda.num_updates = trained
+        lda.sync_state()
+        lda.save(str(folder / STEM))
 
 
 # The formats.
@@ -119,45 +120,57 @@ class Format:
 def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[bytes]:
     """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before
     it."""
-    batches, special = table.batches(request), re.compile(f'[{delimiter}"\\r\\n]')
+    batches = table.batches(request)
+    must_be_quoted = re.compile(f'[{delimiter}"\\r\\n]')
 
     def field(value: object) -> str:
         """The value as in RFC 4180, and so that no spreadsheet evaluates it."""
+        if value is None:
+            return ""
         if not isinstance(value, str):
-            return "" if value is None else repr(value)
+            return repr(value)
         text = _FORMULA.sub("'", value)
-        return '"' + text.replace('"', '""') + '"' if special.search(text) else text
+        if must_be_quoted.search(text):
+            return '"' + text.replace('"', '""') + '"'
+        return text
 
-    yield (BOM_UTF8 if request.bom else b"") + _utf8(
-        delimiter.join(map(field, table.header(request))) + "\n"
-    )
+    if request.bom:
+        yield BOM_UTF8
+    yield _utf8(delimiter.join(map(field, table.header(request))) + "\n")
     for columns in batches:
-        lines = zip(*(_encoded(column, field) for column in columns), strict=True)
-        yield _utf8("\n".join(map(delimiter.join, lines)) + "\n")
+        encoded = [_encoded(column, field) for column in columns]
+        lines = map(delimiter.join, zip(*encoded, strict=True))
+        yield _utf8("\n".join(lines) + "\n")
 
 
 def _json(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """One array of objects, one object per line."""
-    batches, before = table.batches(request), "[\n"
-    keys = (_JSON(column).replace("%", "%%") for column in table.header(request))
-    line = f"{{{', '.join(f'{key}: %s' for key in keys)}}}"
+    batches = table.batches(request)
+    keys = [f"{_JSON(column)}: " for column in table.header(request)]
+    has_rows = False
     for columns in batches:
-        lines = zip(*(_encoded(column, _JSON) for column in columns), strict=True)
-        yield _utf8(before + ",\n".join(map(line.__mod__, lines)))
-        before = ",\n"
-    yield b"[]\n" if before == "[\n" else b"\n]\n"
+        members = []
+        for key, column in zip(keys, columns, strict=True):
+            members.append([key + value for value in _encoded(column, _JSON)])
+        lines = ["{" + ", ".join(of_row) + "}" for of_row in zip(*members, strict=True)]
+        yield b",\n" if has_rows else b"[\n"
+        yield _utf8(",\n".join(lines))
+        has_rows = True
+    yield b"\n]\n" if has_rows else b"[]\n"
 
 
 def _encoded(column: Sequence[Any], encode: Callable[[object], str]) -> Iterable[str]:
     """The values of a column as ``encode`` writes them. Most values are repeated, and are encoded
     only once."""
-    kinds, distinct = set(map(type, column)), set(column)
-    if kinds == {int} or (kinds == {float} and all(map(isfinite, distinct))):
+    types = set(map(type, column))
+    distinct = set(column)
+    if types == {int} or (types == {float} and all(map(isfinite, distinct))):
         encode = repr  # the same in every format, and quicker
     # 1, 1.0 and True would be the same key, and so would 0.0 and -0.0.
-    if len(kinds) > 1 or (kinds == {float} and 0.0 in distinct):
+    if len(types) > 1 or (types == {float} and 0.0 in distinct):
         return map(encode, column)
-    return map({value: encode(value) for value in distinct}.__getitem__, column)
+    encoded = {value: encode(value) for value in distinct}
+    return map(encoded.__getitem__, column)
 
 
 def _utf8(text: str) -> bytes:
@@ -172,17 +185,20 @@ def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
         from pyarrow.parquet import ParquetWriter
     except ModuleNotFoundError:
         raise BadUsage(PARQUET.needed("--format parquet")) from None
-    batches, header = table.batches(request), table.header(request)
+    batches = table.batches(request)
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    schema = pa.schema([(name, types[TYPES[name]]) for name in header])
-    file, parts = io.BytesIO(), [schema.empty_table()]
+    schema = pa.schema([(name, types[TYPES[name]]) for name in table.header(request)])
+    empty = schema.empty_table()  # joins the others, so that there is a table without rows, too
+    parts = [empty]
+    file = io.BytesIO()
     with ParquetWriter(file, schema, compression="zstd") as writer:
         for columns in batches:
-            parts.append(pa.table(list(map(pa.array, columns, schema.types)), schema=schema))
+            arrays = list(map(pa.array, columns, schema.types))
+            parts.append(pa.table(arrays, schema=schema))
             if sum(map(len, parts)) >= GROUP:
                 writer.write_table(pa.concat_tables(parts))
                 yield _taken(file)
-                del parts[1:]
+                parts = [empty]
         writer.write_table(pa.concat_tables(parts))
     yield _taken(file)
 
@@ -210,7 +226,8 @@ def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
     from wikitopics.session.analysis.ldavis import ldavis
 
     with request.reader.one_moment():
-        model, words = trained_model(request), underscored(request.reader.vocabulary())
+        model = trained_model(request)
+        words = underscored(request.reader.vocabulary())
         tokens = int(request.reader.word_counts().counts.sum())
     prepared = ldavis(model.topics(), model.topic_shares(), words, tokens)
     yield _utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")
@@ -242,28 +259,33 @@ def format_of(table: Table, name: str | None) -> Format:
 
 
 def written_to(path: Path, table: Table, named: str | None = None) -> Format:
-    """The format of the file at ``path``: the one of this name, else the one with the ending of the
-    file's name, or without an ending the default one.
+    """The format of the file at ``path``: the one that is ``named``; otherwise that of the ending
+    of the file's name; without an ending, the table's default one.
 
-    Raises `BadUsage` for a format that does not fit, and for an ending of no format or of another
-    one.
+    Raises `BadUsage` for a format that does not fit the table, for an ending that no format has,
+    and for the ending of another format than the one that is named.
     """
     from wikitopics.session.storage.files import check_target
 
-    ending, name = path.suffix.lower(), path.name.lower()
-    fitting = [one for one in FORMATS.values() if name.endswith(one.ending)]
-    meant = max(fitting, key=lambda one: len(one.ending), default=None)
-    form = format_of(table, named or (meant.name if meant else None))
-    if ending and named is None and meant is None:
+    ending = path.suffix.lower()
+    file_name = path.name.lower()
+    fitting = [form for form in FORMATS.values() if file_name.endswith(form.ending)]
+    of_ending = max(fitting, key=lambda form: len(form.ending), default=None)
+    if named is not None:
+        form = format_of(table, named)
+        if of_ending is not None and not form.ending.endswith(ending):
+            raise BadUsage(f"{path.name}: {ending} is not the ending of {named}: use {form.ending}")
+        return form
+    if of_ending is not None:
+        return format_of(table, of_ending.name)
+    if ending:
         check_target(path)  # first, since the file may be a session
-        *others, last = (FORMATS[one].ending for one in table.formats)
+        *others, last = (FORMATS[name].ending for name in table.formats)
         raise BadUsage(
             f"{path.name}: no format has the ending {ending}; end the name in {', '.join(others)} "
             f"or {last}, or name the format"
         )
-    if ending and named and meant and not form.ending.endswith(ending):
-        raise BadUsage(f"{path.name}: {ending} is not the ending of {named}: use {form.ending}")
-    return form
+    return format_of(table, None)
 
 
 def save(
@@ -280,18 +302,18 @@ def save(
     if form.folder is not None:
         form.folder(request, path)
         return None
-    rows: int | None = None
+    n_rows: int | None = None
 
     def counted(batches: Iterator[Batch]) -> Iterator[Batch]:
-        nonlocal rows
-        rows = 0
-        for batch in batches:
-            yield batch
-            rows += len(batch[0])
-            progress(rows)
+        nonlocal n_rows
+        n_rows = 0
+        for columns in batches:
+            yield columns
+            n_rows += len(columns[0])
+            progress(n_rows)
 
     assert form.stream is not None
-    counting = replace(table, batches=lambda request: counted(table.batches(request)))
+    counted_table = replace(table, batches=lambda request: counted(table.batches(request)))
     with replacing(path) as file:
-        file.writelines(form.stream(counting, request))
-    return rows
+        file.writelines(form.stream(counted_table, request))
+    return n_rows
