@@ -268,8 +268,8 @@ class Scored(NamedTuple):
 class Progress:
     """The progress of the stream: the one row of the table `progress`.
 
-    Always ``crawled = articles + held_out + pending + skipped``.
-    A document that is read again counts again, in ``crawled``, ``articles`` and ``tokens``.
+    Always ``crawled = articles + held_out + pending + skipped``. A document that is read again
+    counts again, in ``crawled``, ``articles`` and ``tokens``.
     """
 
     articles: Count = 0

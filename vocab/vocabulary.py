@@ -362,9 +362,8 @@ class VocabularyRecipe:
     """Words that are left out."""
     max_df: int | float | None = None
     """The most documents in which a word may be: a whole number of them, or a share; None: 0.2.
-    Without stop
-    words, the frequent words themselves must go: 0.1 removes most of a language's function
-    words."""
+    Without stop words, the frequent words themselves must go: 0.1 removes most of a language's
+    function words."""
     min_df: int | float | None = None
     """The fewest documents, likewise; None: two, and one in 2,500."""
     min_letters: int = 3

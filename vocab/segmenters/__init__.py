@@ -2,10 +2,9 @@
 dictionaries.
 
 One module a language, imported when its first text comes: ``words(text)`` gives the words of a text
-worth
-counting, in order. The rest is here: what a language needs, which version of it is installed, and
-texts cut into pieces, since every package has a length beyond which it refuses a text or becomes
-slow.
+worth counting, in order. The rest is here: what a language needs, which version of it is installed,
+and texts cut into pieces, since every package has a length beyond which it refuses a text or
+becomes slow.
 """
 
 import re
