@@ -10,59 +10,9 @@ from functools import cache
 from typing import Any, cast
 
 from wikitopics.crawler.source import Asked, Identity, SourceKind
-from wikitopics.extra import ZST, Extra
 from wikitopics.option import Option, Registry, check_subclass, fault_in
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import OWN, RUN
-
-# Every extra that can be installed, with its purpose; `doctor` and all messages use this table.
-
-__all__ = [
-    "DASK",
-    "EXTRAS",
-    "INTEROP",
-    "NOTEBOOK",
-    "PARQUET",
-    "REPORT",
-    "SKLEARN",
-    "WEB",
-    "ZST",
-    "Extra",
-]
-
-SKLEARN = Extra(
-    "sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)"
-)
-REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
-INTEROP = Extra(
-    "interop",
-    (
-        "gensim",
-        "pyLDAvis",
-        "selenium",
-        "nbclient",
-        "ipykernel",
-        "duckdb",
-        "polars",
-        "textual-serve",
-    ),
-    "`export model --format gensim`, and tests against other programs",
-)
-DASK = Extra("dask", ("distributed", "dask"), "`train --cluster`")
-
-PARQUET = Extra("parquet", ("pyarrow",), "`export --format parquet`")
-WEB = Extra("web", ("textual-serve",), "`watch --web`")
-NOTEBOOK = Extra("notebook", ("pandas", "tqdm"), "data frames and progress bars in Python")
-
-# As in `wikitopics.vocab.segmenters`, whose import takes longer.
-LANGUAGES = (
-    Extra("ja", ("sudachipy", "sudachidict_core"), "the words of Japanese"),
-    Extra("zh", ("rjieba", "opencc"), "the words of Chinese"),
-    Extra("th", ("nlpo3", "pythainlp"), "the words of Thai"),
-)
-
-EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, *LANGUAGES, ZST, REPORT, WEB, INTEROP, DASK)
-
 
 BUILT_IN = {
     "api": "wikitopics.crawler.mediawiki.source:Api",

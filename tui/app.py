@@ -17,6 +17,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
+from wikitopics.extra import REPORT as REPORT_EXTRA
 from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.analysis.story import SCORE
 from wikitopics.session.errors import SessionError
@@ -83,7 +84,7 @@ FRAME_SECONDS = 0.25
 def what_next() -> Sequence[Sequence[str]]:
     """The answers offered when the demo is over: (action, letter, label). A hasty Enter selects the
     first."""
-    missing = sources.REPORT.missing()
+    missing = REPORT_EXTRA.missing()
     page = f"once {missing[0]} is installed (how?)" if missing else "a page for the browser"
     return (
         ("", "l", "Look around here, for example on the map (7)"),

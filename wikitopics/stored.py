@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, overload
 import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.extra import REPORT
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis import formats, frames, inference, listing, report, similar
 from wikitopics.session.analysis.areas import Area as Area
@@ -30,7 +31,7 @@ from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import DEFAULT_SESSION, session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
-from wikitopics.session.sources import REPORT, noun
+from wikitopics.session.sources import noun
 from wikitopics.session.storage.articles import MOST_ARTICLES
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.files import replacing

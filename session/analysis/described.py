@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from wikitopics.extra import REPORT
 from wikitopics.model.relevance import ownership
 from wikitopics.session.analysis.areas import atlas, topic_tree
 from wikitopics.session.analysis.quality import coherences
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
-from wikitopics.session.sources import REPORT
 from wikitopics.session.storage.reader import SessionReader
 
 

@@ -14,9 +14,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from wikitopics.extra import INTEROP, PARQUET
 from wikitopics.session.analysis.exports import TYPES, Batch, ExportRequest, Table, trained_model
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.sources import INTEROP, PARQUET
 
 # The model as gensim's own LdaModel, written by gensim.
 #

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.source import BEFORE
+from wikitopics.extra import NOTEBOOK
 from wikitopics.session.errors import BadUsage, Damaged
-from wikitopics.session.sources import NOTEBOOK, described
+from wikitopics.session.sources import described
 from wikitopics.session.storage.reader import SessionReader
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
 from wikitopics.crawler.errors import Unconfirmed
 from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.texts.source import TEXTS
+from wikitopics.extra import WEB
 from wikitopics.model import kinds
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, Say, os_error_as
@@ -29,7 +30,6 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import DEMO_SESSION, command, log_file, session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
-from wikitopics.session.sources import WEB
 from wikitopics.session.system import (
     Signals,
     acting_later,
