@@ -60,16 +60,31 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
     from wikitopics.model.online import IN_USE
 
     with reader.one_moment():
-        rows, newest = reader.topics(model, SNAPSHOT_WORDS), reader.newest_words(model)
-        npmi, tree = coherences(reader, model), topic_tree(reader, model)
+        rows = reader.topics(model, SNAPSHOT_WORDS)
+        newest = reader.newest_words(model)
         grouping = atlas(reader, model)
-    area_of = {} if grouping is None else grouping.area_of
-    own = [] if newest is None else map(tuple, ownership(newest.leading, newest.shares).tolist())
+        if newest is None or grouping is None:
+            return []
+        npmi = coherences(reader, model)
+        tree = topic_tree(reader, model)
+    own = ownership(newest.leading, newest.shares).tolist()
     topics = []
-    for row, value, branch, parts in zip(rows, npmi, tree, own, strict=False):
-        words, probabilities = zip(*row.words, strict=True)
-        area = area_of.get(row.topic)
-        place = (None, None) if area is None else (area.number, area.name)
-        of_all = value, row.share > IN_USE, branch.parent, parts, *place, row.hidden
-        topics.append(Topic(row.topic, row.name, row.share, words, probabilities, *of_all))
+    for row in rows:
+        area = grouping.area_of.get(row.topic)
+        topics.append(
+            Topic(
+                number=row.topic,
+                name=row.name,
+                share=row.share,
+                words=tuple(word for word, _ in row.words),
+                probabilities=tuple(probability for _, probability in row.words),
+                npmi=npmi[row.topic],
+                in_use=row.share > IN_USE,
+                parent=tree[row.topic].parent,
+                own=tuple(own[row.topic]),
+                area=None if area is None else area.number,
+                area_name=None if area is None else area.name,
+                hidden=row.hidden,
+            )
+        )
     return topics

@@ -7,7 +7,7 @@ K^2 W logarithms (K topics, W words). The largest topic is number 1 here; `topic
 numbers used elsewhere, plus 1.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,18 +32,29 @@ def ldavis(
     from scipy.spatial.distance import pdist, squareform
 
     order = np.argsort(-shares, kind="stable")
-    beta, share = topics[order].astype(np.float64), shares[order].astype(np.float64)
+    beta = topics[order].astype(np.float64)
+    share = shares[order].astype(np.float64)
     expected = beta * (share * tokens)[:, None]  # expected occurrences of each word in each topic
     frequency = expected.sum(axis=0)
-    x, y = classical_scaling(squareform(pdist(np.sqrt(beta))) / np.sqrt(2)).T.tolist()
-    rows = list(_listed(beta, share, expected))
-    terms = [(words[i], *values) for i, *values in rows]
-    parts = list(_tokens({i for i, *_ in rows}, expected, frequency, words))
-    numbers = {"topics": list(range(1, len(beta) + 1)), "cluster": [1] * len(beta)}
+    hellinger = squareform(pdist(np.sqrt(beta))) / np.sqrt(2)
+    x, y = classical_scaling(hellinger).T.tolist()
+    listed = list(_listed(beta, share, expected))
+    ids = {id for id, *_ in listed}
     return {
-        "mdsDat": {"x": x, "y": y, **numbers, "Freq": (share * 100).tolist()},
-        "tinfo": _columns("Term Freq Total Category logprob loglift", terms),
-        "token.table": _columns("Topic Freq Term", parts),
+        "mdsDat": {
+            "x": x,
+            "y": y,
+            "topics": list(range(1, len(beta) + 1)),
+            "cluster": [1] * len(beta),
+            "Freq": (share * 100).tolist(),
+        },
+        "tinfo": _columns(
+            ("Term", "Freq", "Total", "Category", "logprob", "loglift"),
+            [(words[id], *values) for id, *values in listed],
+        ),
+        "token.table": _columns(
+            ("Topic", "Freq", "Term"), list(_tokens(ids, expected, frequency, words))
+        ),
         "R": min(WORDS, len(words)),
         "lambda.step": STEP,
         "plot.opts": {"xlab": "PC1", "ylab": "PC2"},
@@ -51,10 +62,9 @@ def ldavis(
     }
 
 
-def _columns(names: str, rows: Iterable[Sequence[object]]) -> dict[str, list[object]]:
+def _columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, list[object]]:
     """The rows as LDAvis stores them: a list for each column."""
-    columns = [*map(list, zip(*rows, strict=True))] or [[] for _ in names.split()]
-    return dict(zip(names.split(), columns, strict=True))
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _listed(
@@ -64,35 +74,44 @@ def _listed(
     loglift)."""
     frequency = expected.sum(axis=0)
     R = min(WORDS, len(frequency))
-    salient = np.argsort(-_saliency(beta, share, frequency), kind="stable")[:R].tolist()
-    for rank, i in zip(np.arange(R, 0, -1.0).tolist(), salient, strict=True):
-        count = float(np.floor(frequency[i]))
-        yield i, count, count, "Default", rank, rank
-    log_beta, log_lift = np.log(beta), np.log(beta / (frequency / frequency.sum()))
+    salient = np.argsort(-_saliency(beta, share, frequency), kind="stable")[:R]
+    # Of these, which are shown while no topic is chosen, the logarithms only give the order.
+    for place, id in enumerate(salient.tolist()):
+        count = float(np.floor(frequency[id]))
+        rank = float(R - place)
+        yield id, count, count, "Default", rank, rank
+    log_beta = np.log(beta)
+    log_lift = np.log(beta / (frequency / frequency.sum()))
     for topic in range(len(beta)):
-        for i in _relevant(log_beta[topic], log_lift[topic], R):
-            logs = float(log_beta[topic, i].round(4)), float(log_lift[topic, i].round(4))
-            yield i, float(expected[topic, i]), float(frequency[i]), f"Topic{topic + 1}", *logs
+        for id in _relevant(log_beta[topic], log_lift[topic], R):
+            yield (
+                id,
+                float(expected[topic, id]),
+                float(frequency[id]),
+                f"Topic{topic + 1}",
+                float(log_beta[topic, id].round(4)),
+                float(log_lift[topic, id].round(4)),
+            )
 
 
 def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) -> NDArray[Any]:
     """(W,) how much a word tells about the topic, weighted by the word's frequency."""
-    of_word = beta / beta.sum(axis=0)
-    share = np.maximum(
-        share, np.finfo(share.dtype).tiny
-    )  # a topic that never had a word has share 0
-    distinct = (of_word * np.log(of_word / share[:, None])).sum(axis=0)
-    return np.asarray(distinct * frequency / frequency.sum())
+    topics_of_word = beta / beta.sum(axis=0)
+    # A topic that never had a word has share 0.
+    share = np.maximum(share, np.finfo(share.dtype).tiny)
+    distinctiveness = (topics_of_word * np.log(topics_of_word / share[:, None])).sum(axis=0)
+    return np.asarray(distinctiveness * frequency / frequency.sum())
 
 
 def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> list[int]:
-    """Ids of all words that are among a topic's R most relevant at any lambda, as lambda goes from
-    0 to 1."""
+    """Ids of all words that are among a topic's R most relevant at some lambda, as lambda goes from
+    0 to 1, each where it first is among them."""
     ids: dict[int, None] = {}
     for weight in np.arange(0, 1 + STEP, STEP).tolist():
         relevance = weight * log_beta + (1 - weight) * log_lift
         top = np.argpartition(relevance, -R)[-R:]
-        ids.update(dict.fromkeys(top[np.lexsort((top, -relevance[top]))].tolist()))
+        most_relevant_first = np.lexsort((top, -relevance[top]))
+        ids.update(dict.fromkeys(top[most_relevant_first].tolist()))
     return list(ids)
 
 
@@ -104,6 +123,7 @@ def _tokens(
 ) -> Iterator[tuple[int, float, str]]:
     """`token.table`: each topic's part of a word's occurrences, where these round to one or
     more."""
-    for i in sorted(ids, key=words.__getitem__):
-        for topic in np.flatnonzero(expected[:, i] >= 0.5).tolist():
-            yield topic + 1, float(expected[topic, i].round() / frequency[i]), words[i]
+    for id in sorted(ids, key=words.__getitem__):
+        for topic in np.flatnonzero(expected[:, id] >= 0.5).tolist():
+            occurrences = expected[topic, id].round()
+            yield topic + 1, float(occurrences / frequency[id]), words[id]

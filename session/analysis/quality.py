@@ -12,23 +12,26 @@ from wikitopics.session.settings import own_metrics
 from wikitopics.session.storage.reader import SessionReader
 
 NAMED = 5
-"""The most pairs of repeating topics that are named; of more, the number is enough."""
+"""The most pairs of repeating topics that are named; the others are only counted."""
 
 
 def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
-    """The metrics of a session's models; those measured by kinds that are no longer installed come
-    last."""
-    own = [metric for spec in reader.settings().models for metric in own_metrics(spec.kind)]
+    """The metrics of a session's models that its curves can show; those measured by kinds that are
+    no longer installed come last."""
     recorded = reader.metric_names()
-    of_stream = (metric for metric in OF_STREAM if metric.name in recorded)
-    declared = {metric.name: metric for metric in (*SCORES, *of_stream, *own, *OF_TOPICS)}
+    metrics: list[Metric] = list(SCORES)
+    metrics += [metric for metric in OF_STREAM if metric.name in recorded]
+    for spec in reader.settings().models:
+        metrics += own_metrics(spec.kind)
+    metrics += OF_TOPICS
+    declared = {metric.name: metric for metric in metrics}
     others = [Metric.undeclared(name) for name in recorded if name not in declared]
     return (*declared.values(), *others)
 
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:
-    """NPMI of each topic's leading words over the held-out articles; the trainer measures the mean
-    of these.
+    """NPMI of each topic's leading words over the held-out articles; the metric that the trainer
+    measures is the mean over all topics.
 
     As of the newest snapshot; empty before the first. A topic has None if no articles are held out.
     """
@@ -47,9 +50,13 @@ def repeats_in_words(reader: SessionReader, model: str) -> str:
     For example "3 topics nearly repeat another: 40 and 12, …"; "" for none.
     """
     newest = reader.newest_words(model)
-    pairs = [] if newest is None else repeats(newest.leading, newest.shares)
+    if newest is None:
+        return ""
+    pairs = repeats(newest.leading, newest.shares)
     if not pairs:
         return ""
-    listed = ", ".join(f"{topic} and {of}" for topic, of in pairs[:NAMED])
     topics = "1 topic nearly repeats" if len(pairs) == 1 else f"{len(pairs)} topics nearly repeat"
-    return f"{topics} another: {listed}{', …' if len(pairs) > NAMED else ''}"
+    named = [f"{topic} and {repeated}" for topic, repeated in pairs[:NAMED]]
+    if len(pairs) > NAMED:
+        named.append("…")
+    return f"{topics} another: {', '.join(named)}"
