@@ -23,7 +23,6 @@ from wikitopics.vocab.vocabulary import VocabularyError
 
 _ANCHOR = re.compile(r"<a\s[^<>]*+>", re.IGNORECASE)
 """A tag that no wikitext has."""
-_NONE = np.empty(0, np.int32)
 
 
 def saved_model(reader: SessionReader, name: str) -> OnlineModel:
@@ -32,26 +31,41 @@ def saved_model(reader: SessionReader, name: str) -> OnlineModel:
 
 
 def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
-    """The texts without markup; ``markup`` None: in the session's own format. For a session that
-    counts links, the titles that they link to."""
-    if reader.settings().rule == LINKS:
-        # On a wiki whose titles begin with capitals, all of the vocabulary's do.
-        info = SourceInfo(
-            "", None, keeps_case=any(title[0] in ascii_lowercase for title in reader.vocabulary())
-        )
-        marked = (
-            (text, markup or ("html" if _ANCHOR.search(text) else "wikitext")) for text in texts
-        )
-        return ["\n".join(page_links(Page(1, "", 0, *one), info)) for one in marked]
-    named: Markup = markup or reader.settings().source_options.get(MARKUP.name, "text")
-    return [prose(Page(1, "", 0, text, named)) for text in texts]
+    """The texts without markup; ``markup`` None: they are in the session's own format. For a
+    session that counts links, the titles that they link to."""
+    settings = reader.settings()
+    if settings.rule == LINKS:
+        return _linked_titles(reader.vocabulary(), texts, markup)
+    markup_of_all: Markup = markup or settings.source_options.get(MARKUP.name, "text")
+    return [prose(_page(text, markup_of_all)) for text in texts]
+
+
+def _linked_titles(
+    vocabulary: Sequence[str],
+    texts: Iterable[str],
+    markup: Markup | None,
+) -> list[str]:
+    """The titles that each text links to, one a line."""
+    # On a wiki whose titles begin with capitals, all of the vocabulary's do.
+    keeps_case = any(title[0] in ascii_lowercase for title in vocabulary)
+    info = SourceInfo("", None, keeps_case=keeps_case)
+    of_texts = []
+    for text in texts:
+        likely: Markup = "html" if _ANCHOR.search(text) else "wikitext"
+        titles = page_links(_page(text, markup or likely), info)
+        of_texts.append("\n".join(titles))
+    return of_texts
+
+
+def _page(text: str, markup: Markup) -> Page:
+    return Page(page_id=1, title="", revision_id=0, text=text, markup=markup)
 
 
 def words_of(vocabulary: Vocabulary, texts: Iterable[str]) -> list[Counted]:
     """The known words of each text. Raises `BadUsage` if nothing here separates the words of its
     language."""
     try:
-        return [*map(vocabulary.count, texts)]
+        return [vocabulary.count(text) for text in texts]
     except VocabularyError as error:
         raise BadUsage(str(error)) from None
 
@@ -62,20 +76,23 @@ def proportions(
     vocabulary: Vocabulary,
     texts: Iterable[str],
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The known words of each text, (D,), and its proportions by this model at the last commit, (D,
-    K)."""
+    """The number of known words of each text, (D,), and its proportions by this model at the last
+    commit, (D, K)."""
     counted = words_of(vocabulary, texts)
     reader.check_trained()
     theta = theta_of(saved_model(reader, model), counted)
-    return np.array([counts.sum() for _, counts in counted], np.int64), theta
+    n_words = np.array([counts.sum() for _, counts in counted], np.int64)
+    return n_words, theta
 
 
 def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float32]:
     """(D, K) the proportions by this model of texts whose words are ``counted``. Raises
     `SessionError`."""
-    # Empty arrays come first, in case there are no texts.
-    ids, counts = (np.concatenate(arrays) for arrays in zip((_NONE, _NONE), *counted, strict=True))
-    batch = Minibatch(np.cumsum([0, *(len(one) for one, _ in counted)]), ids, counts)
+    none = np.empty(0, np.int32)  # comes first, in case there are no texts
+    indptr = np.cumsum([0, *(len(ids) for ids, _ in counted)])
+    all_ids = np.concatenate([none, *(ids for ids, _ in counted)])
+    all_counts = np.concatenate([none, *(counts for _, counts in counted)])
+    batch = Minibatch(indptr, all_ids, all_counts)
     with errors_of(f"the model of kind {model.kind}", ""):
         theta = model.infer(batch)
     # All numbers of a damaged model may be finite while its results are not.
@@ -92,8 +109,7 @@ def top_words(
     relevant: bool,
 ) -> list[list[tuple[str, float]]]:
     """The ``top`` most probable words of every topic of this model at the last commit: (word,
-    probability);
-    ``relevant``: with the most relevant of these first.
+    probability); ``relevant``: with the most relevant of these first.
 
     If snapshots store enough words, the words come from the newest one, and the model is not
     loaded.
@@ -101,15 +117,13 @@ def top_words(
     if top <= SNAPSHOT_WORDS:
         return [list(row.words) for row in reader.topics(model, top, relevant=relevant)]
     reader.check_trained()
-    words, saved = reader.vocabulary(), saved_model(reader, model)
+    vocabulary = reader.vocabulary()
+    saved = saved_model(reader, model)
     leading = saved.top_words(top)
-    topics = zip(
-        *(by_relevance(leading, saved.topic_shares()) if relevant else leading), strict=True
-    )
-    return [
-        [
-            (words[i], probability)
-            for i, probability in zip(ids.tolist(), values.tolist(), strict=True)
-        ]
-        for ids, values in topics
-    ]
+    if relevant:
+        leading = by_relevance(leading, saved.topic_shares())
+    topics = []
+    for ids, probabilities in zip(*leading, strict=True):
+        words = [vocabulary[id] for id in ids.tolist()]
+        topics.append(list(zip(words, probabilities.tolist(), strict=True)))
+    return topics

@@ -34,17 +34,29 @@ def listed_articles(
     topic: int | None,
     limit: int,
 ) -> list[Article]:
-    """The articles most about a topic of this model; for ``topic`` None, the newest ones, of any
-    role."""
+    """The articles most about a topic of this model; for ``topic`` None, the newest ones, whatever
+    their role."""
     if topic is None:
         rows = reader.recent_articles(limit)
     else:
         reader.check_topic(model, topic)
         rows = reader.articles_about(model, topic, limit)
-    address, articles = addresses(reader.settings()), []
+    address_of = addresses(reader.settings())
+    articles = []
     for row in rows:
-        of_model = ((topic, share) for name, topic, share in row.topics if name == model)
-        largest: tuple[int | None, float | None] = next(of_model, (None, None))
-        words = row.page_id, row.title, row.revision_id, row.words
-        articles.append(Article(*words, row.role, *largest, row.id, address(row)))
+        largest = {name: (topic, proportion) for name, topic, proportion in row.topics}
+        largest_topic, proportion = largest.get(model, (None, None))
+        articles.append(
+            Article(
+                page_id=row.page_id,
+                title=row.title,
+                revision_id=row.revision_id,
+                words=row.words,
+                role=row.role,
+                topic=largest_topic,
+                proportion=proportion,
+                id=row.id,
+                url=address_of(row),
+            )
+        )
     return articles

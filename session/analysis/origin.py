@@ -10,20 +10,25 @@ from wikitopics.session.settings import Settings
 
 Address = Callable[[ArticleRow], str | None]
 
-_SOUND = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]{0,4000}")
-"""Only such addresses reach a terminal or a browser: without control characters, quotes or spaces,
-and with no other scheme."""
+_SAFE = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]{0,4000}")
+"""Only such addresses reach a terminal or a browser: http or https, without control characters,
+quotes or spaces."""
 
 
 def addresses(settings: Settings) -> Address:
     """The address of each article, as the kind of source gives it for a session with these
     settings."""
-    kind, identity = sources.described(settings.source), settings.source_options
-    is_sound = not kind.fault(identity)
+    kind = sources.described(settings.source)
+    identity = settings.source_options
+    is_valid = not kind.fault(identity)
 
     def address(article: ArticleRow) -> str | None:
-        link = kind.address(identity, article.title, article.revision_id) if is_sound else None
-        return link if link is not None and _SOUND.fullmatch(link) else None
+        if not is_valid:
+            return None
+        link = kind.address(identity, article.title, article.revision_id)
+        if link is None or not _SAFE.fullmatch(link):
+            return None
+        return link
 
     return address
 
@@ -31,5 +36,6 @@ def addresses(settings: Settings) -> Address:
 def licence_of(settings: Settings) -> Licence | None:
     """The licence of titles and word counts, as the kind of source states it; None if there is
     none, as for the user's own documents."""
-    kind, identity = sources.described(settings.source), settings.source_options
+    kind = sources.described(settings.source)
+    identity = settings.source_options
     return None if kind.fault(identity) else kind.licence(identity)
