@@ -13,9 +13,9 @@ from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.proportions import title_key
 from wikitopics.session.storage.reader import SessionReader
 
-_LONGEST = 255
+_LONGEST_TITLE = 255
 """The most characters of a mistyped title that are compared."""
-_TOGETHER = 2048
+_AT_ONCE = 2048
 """The number of articles compared at a time, so that their data fit the processor's cache."""
 
 
@@ -35,8 +35,9 @@ class Recorded:
     """All articles of a session whose proportions in one model are recorded, for repeated
     questions.
 
-    Takes 10 to 40 bytes per article. The part of an article's proportions that was not recorded
-    counts as spread evenly over its other topics. Raises `SessionError` if none are recorded.
+    Takes 10 to 40 bytes per article. What is recorded of an article are its largest proportions;
+    the rest, which they lack to 1, counts as spread evenly over its other topics. Raises
+    `SessionError` if no proportions are recorded.
     """
 
     def __init__(self, reader: SessionReader, model: str) -> None:
@@ -44,65 +45,75 @@ class Recorded:
             reader.check_proportions()
             self.as_of = reader.progress()
             self.articles = reader.recorded_articles(held_out=True)
-            self._kept = reader.proportions(model, held_out=True)
+            self._recorded = reader.proportions(model, held_out=True)
         self.model = model
         self._n_topics = reader.spec(model).topics
-        self._starts = self._kept.indptr()
-        values = self._kept.values()
+        self._starts = self._recorded.indptr()
+        values = self._recorded.values()
         sums = np.add.reduceat(values, self._starts[:-1])
-        others = self._n_topics - self._kept.lengths.astype(np.int64)
-        rest = np.where(others > 0, np.maximum(1 - sums, 0) / np.maximum(others, 1), 0)
-        self._rest = np.sqrt(rest, dtype=np.float32)
+        others = self._n_topics - self._recorded.lengths.astype(np.int64)
+        of_each_other = np.maximum(1 - sums, 0) / np.maximum(others, 1)
+        self._rest = np.sqrt(np.where(others > 0, of_each_other, 0), dtype=np.float32)
         """(n,) the square root of the proportion of each topic that was not recorded."""
         self._above = np.sqrt(values, out=values)
-        """By how much the square root of each recorded proportion exceeds that of an unrecorded
-        one."""
-        self._above -= np.repeat(self._rest, self._kept.lengths)
-        self._total = np.where(others > 0, np.float32(1), np.sqrt(sums))
+        """By how much the square root of each recorded proportion exceeds that of a topic of the
+        same article that was not recorded."""
+        self._above -= np.repeat(self._rest, self._recorded.lengths)
+        self._norm = np.where(others > 0, np.float32(1), np.sqrt(sums))
+        """(n,) the length of the vector of square roots. With rounding errors, it may differ from 1
+        where all topics are recorded."""
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._recorded)
 
     def theta(self, row: int) -> NDArray[np.float64]:
         """(K,) the proportions of one article, which sum to 1."""
-        one = self._kept[row : row + 1]
+        recorded = self._recorded[row : row + 1]
         theta = np.full(self._n_topics, float(self._rest[row]) ** 2)
-        theta[one.topics] = one.values()
+        theta[recorded.topics] = recorded.values()
         theta /= theta.sum()
         return theta
 
     def distances(self, theta: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """(n,) the Hellinger distance of each article from the proportions ``theta``, (K,)."""
+        """(n,) the Hellinger distance of each article from the proportions ``theta``, (K,).
+
+        It is sqrt(1 - the sum over topics of sqrt(p q)). In this sum, every topic has at least the
+        root of a topic that was not recorded; recorded ones add what theirs are above it.
+        """
         roots = np.sqrt(theta).astype(np.float32)
-        shared = self._rest * roots.sum()
-        for start in range(0, len(self), _TOGETHER):
-            stop = min(start + _TOGETHER, len(self))
-            low, high = self._starts[start], self._starts[stop]
+        affinity = self._rest * roots.sum()
+        for start in range(0, len(self), _AT_ONCE):
+            stop = min(start + _AT_ONCE, len(self))
+            low = self._starts[start]
+            high = self._starts[stop]
             # Indices are in range, as was checked when they were read; "clip" is numpy's quickest
             # mode.
-            products = roots.take(self._kept.topics[low:high], mode="clip")
+            products = roots.take(self._recorded.topics[low:high], mode="clip")
             products *= self._above[low:high]
-            shared[start:stop] += np.add.reduceat(products, self._starts[start:stop] - low)
-        distances: NDArray[np.float32] = np.sqrt(np.maximum(1 - shared / self._total, 0))
+            affinity[start:stop] += np.add.reduceat(products, self._starts[start:stop] - low)
+        distances: NDArray[np.float32] = np.sqrt(np.maximum(1 - affinity / self._norm, 0))
         return distances
 
     def row(self, seq: int) -> int | None:
         """The row of the article with this number; None: its proportions are not recorded."""
         seqs = self.articles.seqs(np.arange(len(self)))
-        return next(iter(np.flatnonzero(seqs == seq).tolist()), None)
+        rows = np.flatnonzero(seqs == seq).tolist()
+        return rows[0] if rows else None
 
     def row_of(self, reader: SessionReader, title: str, *, exact: bool = False) -> int | None:
-        """The row of the newest article with this title; ``exact``: capitals must match too."""
+        """The row of the newest article with this title; without ``exact``, of one whose title
+        differs only in capitals if there is no other."""
         rows = np.flatnonzero(self.articles.title_keys == title_key(title))
-        numbers = dict(zip(self.articles.seqs(rows).tolist(), rows.tolist(), strict=True))
-        named = [
-            article
-            for article in reader.numbered(numbers).values()
-            if article.title == title
-            or (not exact and article.title.casefold() == title.casefold())
-        ]
-        best = max(named, key=lambda article: (article.title == title, article.seq), default=None)
-        return None if best is None else int(numbers[best.seq])
+        row_of_seq = dict(zip(self.articles.seqs(rows).tolist(), rows.tolist(), strict=True))
+        alike = reader.numbered(row_of_seq).values()
+        named = [article for article in alike if article.title == title]
+        if not named and not exact:
+            folded = title.casefold()
+            named = [article for article in alike if article.title.casefold() == folded]
+        if not named:
+            return None
+        newest = max(article.seq for article in named)
+        return int(row_of_seq[newest])
 
     def nearest(
         self,
@@ -111,12 +122,14 @@ class Recorded:
         limit: int,
     ) -> list[Neighbour]:
         """The articles nearest to proportions, (K,), or to the article in this row, which is left
-        out. The nearest come first; of an article with several readings, only the nearest is
-        given."""
-        of = (
-            (self.theta(to), int(self.articles.page_ids[to])) if isinstance(to, int) else (to, None)
-        )
-        near = self.rows_near(reader, of[0], limit, of[1])
+        out. The nearest come first; of an article that was read several times, only the nearest
+        reading is given."""
+        if isinstance(to, int):
+            theta: NDArray[np.floating[Any]] = self.theta(to)
+            without = int(self.articles.page_ids[to])
+            near = self.rows_near(reader, theta, limit, without)
+        else:
+            near = self.rows_near(reader, to, limit)
         return [Neighbour(row.page_id, row.title, distance, row.id) for row, distance, _ in near]
 
     def rows_near(
@@ -131,14 +144,13 @@ class Recorded:
         distances = self.distances(theta)
         rows = _nearest_pages(distances, self.articles.page_ids, limit, without)
         seqs = self.articles.seqs(rows).tolist()
-        named, kept = reader.numbered(seqs), self._kept.take(rows)
-        return [
-            (named[seq], distance, kept.largest(place))
-            for place, (seq, distance) in enumerate(
-                zip(seqs, distances[rows].tolist(), strict=True)
-            )
-            if seq in named
-        ]
+        article_of = reader.numbered(seqs)
+        recorded = self._recorded.take(rows)
+        near = []
+        for place, (seq, distance) in enumerate(zip(seqs, distances[rows].tolist(), strict=True)):
+            if seq in article_of:
+                near.append((article_of[seq], distance, recorded.largest(place)))
+        return near
 
 
 def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> SessionError:
@@ -146,21 +158,27 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
 
     ``or_file``: whether the name of a file was allowed too; then there is no such file.
     """
-    alike = reader.resembling(title[:_LONGEST])
-    same = [article for article in alike if article.title.casefold() == title.casefold()]
     source = reader.settings().source
-    if same and same[0].role == "held_out" and described(source).own:
-        return SessionError(
-            f"{same[0].title!r} is held out: it gets topic proportions when training ends"
-        )
-    if same:
-        why = "skipped" if same[0].role == "skipped" else "held out, not trained on"
-        return SessionError(f"{same[0].title!r} was {why}: its topic proportions are not recorded")
+    alike = reader.resembling(title[:_LONGEST_TITLE])
+    for article in alike:
+        if article.title.casefold() != title.casefold():
+            continue
+        if article.role == "skipped":
+            why = "was skipped: its topic proportions are not recorded"
+        elif article.role == "held_out" and described(source).own:
+            why = "is held out: it gets topic proportions when training ends"
+        else:
+            why = "was held out, not trained on: its topic proportions are not recorded"
+        return SessionError(f"{article.title!r} {why}")
+    singular = noun(source).removesuffix("s")
+    message = f"no trained {singular} is called {title!r}"
+    if or_file:
+        message += ", and there is no such file"
     titles = {article.title.casefold(): article.title for article in alike if article.topics}
     near = difflib.get_close_matches(title.casefold(), titles, n=3)
-    hint = f"; did you mean {' or '.join(repr(titles[one]) for one in near)}?" if near else ""
-    file = ", and there is no such file" if or_file else ""
-    return SessionError(f"no trained {noun(source)[:-1]} is called {title!r}{file}{hint}")
+    if near:
+        message += f"; did you mean {' or '.join(repr(titles[folded]) for folded in near)}?"
+    return SessionError(message)
 
 
 def _nearest_pages(
@@ -170,12 +188,15 @@ def _nearest_pages(
     without: int | None,
 ) -> NDArray[np.intp]:
     """The rows of the ``limit`` nearest pages, each page once, the nearest first."""
-    tried = limit + 1
+    n_tried = limit + 1
     while True:
-        tried = min(2 * tried, len(distances))
-        rows = np.argpartition(distances, tried - 1)[:tried]
-        rows = rows[np.lexsort((-rows, distances[rows]))]
-        rows = rows[np.sort(np.unique(page_ids[rows], return_index=True)[1])]
-        rows = rows[page_ids[rows] != without] if without is not None else rows
-        if len(rows) >= limit or tried == len(distances):
+        n_tried = min(2 * n_tried, len(distances))
+        rows = np.argpartition(distances, n_tried - 1)[:n_tried]
+        nearest_first = np.lexsort((-rows, distances[rows]))  # of equally near ones, the newest
+        rows = rows[nearest_first]
+        _, first_of_page = np.unique(page_ids[rows], return_index=True)
+        rows = rows[np.sort(first_of_page)]
+        if without is not None:
+            rows = rows[page_ids[rows] != without]
+        if len(rows) >= limit or n_tried == len(distances):
             return rows[:limit]
