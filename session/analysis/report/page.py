@@ -24,7 +24,7 @@ LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
 
 
-DETAIL = ("points", "words", "looks", "articles")
+DETAIL = ("points", "words", "past", "articles")
 """What `DETAILS` limit for each topic: the points of its small curve, its words and so on."""
 DETAILS = (
     (48, 12, 9, 10),

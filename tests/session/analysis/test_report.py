@@ -52,7 +52,7 @@ def test_what_each_topic_has_is_its_own(trained, cli):
             cli("articles", "--topic", topic.row.topic, "--limit", 10, "--json").out
         )
         assert [title for title, _, _ in topic.articles] == [one["title"] for one in articles]
-        (first, _, words), (last, _, _) = topic.looks[0], topic.looks[-1]
+        (first, _, words), (last, _, _) = topic.past[0], topic.past[-1]
         assert (first, last) == (points[0], points[-1]) == (points[0], topic.shares[-1][0])
         assert not any(is_new for _, is_new in words)
         assert all(0 <= own <= share * 1.0001 for _, share, own in topic.shares)
