@@ -46,14 +46,9 @@ from wikitopics.session.training.start import LEAST, chosen_by_size
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, cell, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.building import STOP_WORDS, VocabularyRecipe, build_vocabulary, document_limit
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import (
-    STOP_WORDS,
-    VocabularyError,
-    VocabularyRecipe,
-    build_vocabulary,
-    document_limit,
-)
+from wikitopics.vocab.vocabulary import VocabularyError
 
 LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""

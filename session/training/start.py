@@ -59,8 +59,8 @@ from wikitopics.session.training.run import FINISHED, TIME_IS_UP, Limits, Run
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import LEAST_SHARED, Consumer, VocabularyBuild
 from wikitopics.vocab import Vocabulary, segmenters
+from wikitopics.vocab.building import BadDocuments, Built
 from wikitopics.vocab.rules import BY_DICTIONARY, Rule
-from wikitopics.vocab.vocabulary import BadDocuments, Built
 
 T = TypeVar("T")
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import wikitopics as wt
 from wikitopics.vocab import segmenters
+from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.segmenters import UnseparatedWords
-from wikitopics.vocab.vocabulary import VocabularyRecipe, build_vocabulary
 
 
 @pytest.fixture

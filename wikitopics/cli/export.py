@@ -224,7 +224,7 @@ def show(name: str, session: str | None) -> None:
 def _document_limit(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> int | float | None:
-    from wikitopics.vocab.vocabulary import document_limit
+    from wikitopics.vocab.building import document_limit
 
     if value is None:
         return None
@@ -337,7 +337,7 @@ def build(
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.vocabulary import crawled_documents, file_documents
-    from wikitopics.vocab.vocabulary import (
+    from wikitopics.vocab.building import (
         BadDocuments,
         VocabularyRecipe,
         build_vocabulary,
