@@ -45,13 +45,14 @@ class Lexicon:
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(ids, counts) as `Vocabulary.count`, but of every word."""
         words = Counter(word.decode("utf-8") for word in self._rule.words(text))
-        known = sorted(
-            (self._numbers.setdefault(word, len(self._numbers)), count)
-            for word, count in words.items()
-            if len(word) <= self._rule.longest
-        )
-        ids, counts = np.array(known, np.int32).reshape(-1, 2).T.copy()
-        return ids, counts
+        count_of: dict[int, int] = {}
+        for word, count in words.items():
+            if len(word) <= self._rule.longest:
+                new = len(self._numbers)
+                count_of[self._numbers.setdefault(word, new)] = count
+        ids = sorted(count_of)
+        counts = [count_of[id] for id in ids]
+        return np.array(ids, np.int32), np.array(counts, np.int32)
 
 
 _DATA = resources.files("wikitopics.vocab") / "data"
@@ -76,17 +77,19 @@ class Vocabulary:
         """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can
         match.
 
-        Without ``strict``, as for words counted elsewhere, words need not match any text: `count`
-        never finds those that cannot. ``origin`` and the line of the ``first`` word, 0 for words
-        that are not lines, are for errors. Raises ValueError for an unknown rule.
+        Without ``strict``, as for words that another program counted, entries may be words that no
+        text can match; `count` never finds these. Errors name the ``origin`` of the words, and the
+        line of each, of which ``first`` is that of the first word; if it is 0, they name numbers of
+        words. Raises ValueError for an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
         """The word rule; ``str`` gives "1", "2", or "2" and a language."""
         self.words: tuple[str, ...] = _checked(words, self.rule, origin, first, strict)
-        # Ids from 1 here, so that filter(None, …) keeps exactly the words that are known.
+        # Numbers are ids plus 1, so that none is 0: `count` drops what is not true.
         self._numbers = {
             word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)
         }
+        # Other spellings come second, so that none hides a word.
         for number, word in enumerate(self.words, start=1):
             self._numbers.setdefault(self.rule.misread(word).encode("utf-8"), number)
         self._lengths = {} if self.rule.of_titles else _lengths(self._numbers)
@@ -107,9 +110,8 @@ class Vocabulary:
             raise UnknownVocabulary(
                 f"no vocabulary is called {name!r}. Available: {known} (or name a file)"
             )
-        return cls.from_lines(
-            (_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1], name
-        )
+        text = (_DATA / f"{name}.txt").read_text(encoding="utf-8")
+        return cls.from_lines(text.removesuffix("\n").split("\n"), name)
 
     @classmethod
     def from_file(cls, path: str | Path, *, strict: bool = True) -> Self:
@@ -117,8 +119,8 @@ class Vocabulary:
 
         Raises BadVocabulary, naming the line.
         """
-        lines = file_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
-        return cls.from_lines(lines, str(path), strict=strict)
+        text = file_text(path).replace("\r\n", "\n")
+        return cls.from_lines(text.removesuffix("\n").split("\n"), str(path), strict=strict)
 
     @classmethod
     def from_lines(
@@ -134,8 +136,9 @@ class Vocabulary:
             rule = rule_of(lines)
         except ValueError as error:
             raise BadVocabulary(f"{origin}, line 1: {error}") from None
-        above = bool(lines) and lines[0].startswith(SIGN)
-        return cls(lines[above:], rule, origin, 1 + above, strict=strict)
+        if lines and lines[0].startswith(SIGN):
+            return cls(lines[1:], rule, origin, first=2, strict=strict)
+        return cls(lines, rule, origin, first=1, strict=strict)
 
     @classmethod
     def from_words(cls, words: Iterable[str], rule: Rule | str = "1") -> Self:
@@ -152,10 +155,9 @@ class Vocabulary:
         return len(self.words)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Vocabulary) and (self.words, self.rule) == (
-            other.words,
-            other.rule,
-        )
+        if not isinstance(other, Vocabulary):
+            return False
+        return self.words == other.words and self.rule == other.rule
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
@@ -166,11 +168,11 @@ class Vocabulary:
     def split(self, text: str) -> list[str]:
         """The words of ``text`` in order, known or not, with known phrases: an analyzer for
         scikit-learn's CountVectorizer."""
-        pairs = [(word, self._numbers.get(word)) for word in self._read(text)]
-        return [
-            word.decode("utf-8") if number is None else self.words[number - 1]
-            for word, number in pairs
-        ]
+        words = []
+        for word in self._read(text):
+            number = self._numbers.get(word)
+            words.append(word.decode("utf-8") if number is None else self.words[number - 1])
+        return words
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Count the vocabulary's words in ``text``. A word counted in a phrase is not counted by
@@ -184,8 +186,11 @@ class Vocabulary:
         return numbers - np.int32(1), counts.astype(np.int32)
 
     def _read(self, text: str) -> Iterable[bytes]:
+        """The words of a text, with known phrases as one."""
         words = self.rule.words(text)
-        return _joined(words, self._lengths, self._numbers) if self._lengths else words
+        if not self._lengths:
+            return words
+        return _joined(words, self._lengths, self._numbers)
 
     def n_words_in(self, text: str) -> int:
         """How many words a text has, in the vocabulary or not."""
@@ -193,11 +198,12 @@ class Vocabulary:
 
 
 def _lengths(words: Iterable[bytes]) -> dict[bytes, list[int]]:
-    """The numbers of words in the phrases among these, by their first word, the largest first."""
+    """For each word that begins a phrase: how many words such phrases have, the largest first."""
     lengths: dict[bytes, set[int]] = {}
     for phrase in words:
-        if b" " in phrase:
-            lengths.setdefault(phrase.partition(b" ")[0], set()).add(phrase.count(b" ") + 1)
+        first, *others = phrase.split(b" ")
+        if others:
+            lengths.setdefault(first, set()).add(1 + len(others))
     return {first: sorted(numbers, reverse=True) for first, numbers in lengths.items()}
 
 
@@ -207,21 +213,22 @@ def _joined(
     """The words, with known phrases joined from left to right, the longest first."""
     place = 0
     while place < len(words):
-        step, token = 1, words[place]
+        token = words[place]
+        n_words = 1
         for length in lengths.get(token, ()):
             phrase = b" ".join(words[place : place + length])
             if phrase in known:
-                step, token = length, phrase
+                token = phrase
+                n_words = length
                 break
         yield token
-        place += step
+        place += n_words
 
 
 def file_text(path: str | Path) -> str:
     """The text of a UTF-8 file. Raises BadVocabulary, naming the line."""
-    if os.path.exists(path) and not os.path.isfile(
-        path
-    ):  # opening a pipe would wait for its other end
+    # Opening a pipe would wait for its other end.
+    if os.path.exists(path) and not os.path.isfile(path):
         raise BadVocabulary(
             f"{path}: cannot be read: a folder, a pipe or a device, not a regular file"
         )
@@ -245,7 +252,8 @@ def file_text(path: str | Path) -> str:
 
 def shipped() -> tuple[str, ...]:
     """Names of the vocabularies that come with the package."""
-    return tuple(sorted(item.name[:-4] for item in _DATA.iterdir() if item.name.endswith(".txt")))
+    files = [item.name for item in _DATA.iterdir() if item.name.endswith(".txt")]
+    return tuple(sorted(file.removesuffix(".txt") for file in files))
 
 
 def _checked(
@@ -255,8 +263,8 @@ def _checked(
     first: int,
     strict: bool,
 ) -> tuple[str, ...]:
-    """The lines as words, the first of them in line ``first``; 0: they are no lines. Raises
-    BadVocabulary for a line that is not a word."""
+    """The words, if all of them are. ``first`` is the number of the first line; 0: words are
+    numbered, from 1. Raises BadVocabulary for a line that is not a word."""
     first_seen: dict[str, int] = {}
     unit = "line" if first else "word"
     for number, line in enumerate(lines, start=first or 1):
@@ -302,4 +310,6 @@ def _cure(line: str, rule: Rule) -> str:
 
 
 def _short(line: str) -> str:
-    return repr(line) if len(line) <= 40 else repr(line[:40]) + "…"
+    if len(line) <= 40:
+        return repr(line)
+    return repr(line[:40]) + "…"
