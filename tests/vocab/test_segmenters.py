@@ -19,7 +19,9 @@ from wikitopics.vocab.segmenters import UnseparatedWords
 def pairs(monkeypatch):
     """Japanese words are two characters long."""
     monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy",)})
-    monkeypatch.setattr(segmenters, "_words_of", lambda language: lambda text: re.findall("..", text))
+    monkeypatch.setattr(
+        segmenters, "_words_of", lambda language: lambda text: re.findall("..", text)
+    )
 
 
 def test_words_are_those_of_the_segmenter_read_by_rule_2(pairs):
