@@ -39,9 +39,9 @@ def load(name: str) -> SourceKind:
         return kind
     if fault := fault_in(kind.options):
         raise BadUsage(f"the kind of source {kind.name!r} {fault}")
-    ours = {option.name: option for option in OWN} | {
-        name: one for name, (one, _) in our_options().items()
-    }
+    ours = {option.name: option for option in OWN}
+    for name, (option, _) in our_options().items():
+        ours[name] = option
     for option in kind.options:  # it may have a built-in option, if unchanged
         if option.name in RESERVED or ours.get(option.name, option) != option:
             raise BadUsage(
@@ -54,11 +54,12 @@ def load(name: str) -> SourceKind:
 @cache
 def our_options() -> Mapping[str, tuple[Option[Any], Sequence[str]]]:
     """The options of our kinds, by name, and the kinds that have them."""
-    kinds: dict[str, tuple[Option[Any], list[str]]] = {}
-    for name in BUILT_IN:
-        for option in load(name).options:
-            kinds.setdefault(option.name, (option, []))[1].append(name)
-    return kinds
+    options: dict[str, tuple[Option[Any], list[str]]] = {}
+    for kind in BUILT_IN:
+        for option in load(kind).options:
+            _, kinds = options.setdefault(option.name, (option, []))
+            kinds.append(kind)
+    return options
 
 
 def run_options(kind: SourceKind) -> list[Option[Any]]:
@@ -83,6 +84,7 @@ def noun(source: str) -> str:
 
 
 READS = "document reads"
+"""What is counted where documents are read several times."""
 
 
 def unit_noun(source: str, passes: int) -> str:
