@@ -102,16 +102,20 @@ def _words_of_letters(text: str) -> list[bytes]:
     if len(data) == len(text):
         return data.translate(_LETTERS).split()
     others = set(data.translate(None, delete=_ASCII).decode("utf-8"))
-    separators = {char for char in others if not char.isalpha()}
-    data = _replaced(data, {char: "" if char in INVISIBLE else " " for char in separators})
-    words = data.translate(_LETTERS).split()
+    instead = {char: " " for char in others if not char.isalpha()}
+    instead |= dict.fromkeys(others & INVISIBLE, "")
+    words = _replaced(data, instead).translate(_LETTERS).split()
     if any(char.lower() != char for char in others):
         # Lower-case after splitting: the lower case of some letters (dotted I) holds non-letters.
-        return [
-            word if word.isascii() else word.decode("utf-8").lower().encode("utf-8")
-            for word in words
-        ]
+        return [_lower(word) for word in words]
     return words
+
+
+def _lower(word: bytes) -> bytes:
+    """The word in lower case, if its ASCII letters are."""
+    if word.isascii():
+        return word
+    return word.decode("utf-8").lower().encode("utf-8")
 
 
 def _replaced(data: bytes, instead: Mapping[str, str]) -> bytes:
@@ -222,7 +226,8 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
             data = _with_gershayim(data)
     if language in DOTTED:
         data = data.replace("İ".encode(), b"i").replace(b"I", "ı".encode())
-    data = data.translate(_WITH_DIGITS if digits else _LETTERS_AND_APOSTROPHES)
+    table = _WITH_DIGITS if digits else _LETTERS_AND_APOSTROPHES
+    data = data.translate(table)
     cut_short = CUT_SHORT.get(language, frozenset())
     for char, kind in others.items():
         if kind == _ONLY_BETWEEN_LETTERS:

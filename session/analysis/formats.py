@@ -153,10 +153,13 @@ def _json(table: Table, request: ExportRequest) -> Iterator[bytes]:
         for key, column in zip(keys, columns, strict=True):
             members.append([key + value for value in _encoded(column, _JSON)])
         lines = ["{" + ", ".join(of_row) + "}" for of_row in zip(*members, strict=True)]
-        yield b",\n" if has_rows else b"[\n"
-        yield _utf8(",\n".join(lines))
+        before = ",\n" if has_rows else "[\n"
+        yield _utf8(before + ",\n".join(lines))
         has_rows = True
-    yield b"\n]\n" if has_rows else b"[]\n"
+    if has_rows:
+        yield b"\n]\n"
+    else:
+        yield b"[]\n"
 
 
 def _encoded(column: Sequence[Any], encode: Callable[[object], str]) -> Iterable[str]:

@@ -154,14 +154,14 @@ def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
         has_changed = first_leads[1:] != first_leads[:-1]
         for place in clear[1:][has_changed].tolist():
             articles = int(curve.articles[place])
+            when = f"after {articles:,} {counted}"
+            value = measured(of_first[place])
+            other_value = measured(of_second[place])
             if lead[place] > 0:
-                told = f"{first} overtook {second}"
-                better, worse = of_first[place], of_second[place]
+                words = f"{first} overtook {second} {when}: {value} against {other_value}"
             else:
-                told = f"{second} overtook {first}"
-                better, worse = of_second[place], of_first[place]
-            told += f" after {articles:,} {counted}: {measured(better)} against {measured(worse)}"
-            moments.append(Moment("ahead", articles, told))
+                words = f"{second} overtook {first} {when}: {other_value} against {value}"
+            moments.append(Moment("ahead", articles, words))
     return moments
 
 
