@@ -217,9 +217,9 @@ def _history(request: ExportRequest) -> Iterator[Row]:
 )
 @batched
 def _events(request: ExportRequest) -> Iterator[Row]:
-    return (
-        astuple(event) for event in request.reader.topic_events() if event.model in request.models
-    )
+    for event in request.reader.topic_events():
+        if event.model in request.models:
+            yield astuple(event)
 
 
 @table(
@@ -229,7 +229,9 @@ def _events(request: ExportRequest) -> Iterator[Row]:
 )
 @batched
 def _metrics(request: ExportRequest) -> Iterator[Row]:
-    return (row for row in request.reader.all_metrics() if row[0] in request.models)
+    for model, *values in request.reader.all_metrics():
+        if model in request.models:
+            yield model, *values
 
 
 @table(
