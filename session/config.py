@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _VARIABLE = "WIKITOPICS_CONTACT"
 _MOST_BYTES = 100_000
+"""The most bytes of a settings file."""
 
 
 def load() -> dict[str, Any]:
@@ -100,9 +101,8 @@ def contact_problem(text: str) -> str | None:
     try:
         check_contact(text)
     except ContactMissing as error:
-        return (
-            str(error).removesuffix(f": {HOW}").removesuffix(" with --contact")
-        )  # the dialog has a field
+        # The dialog has a field for it.
+        return str(error).removesuffix(f": {HOW}").removesuffix(" with --contact")
     return None
 
 
@@ -118,12 +118,14 @@ def save_contact(text: str) -> Path:
     line = f"contact = {quoted}"
     before = _read()
     _parsed(before)  # a file that is not valid TOML is left alone
-    lines = before.decode().splitlines()
-    tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
-    others = [
-        old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)
-    ]
-    after = "\n".join([line, *others]) + "\n"
+    lines = [line]
+    in_table = False
+    for old_line in before.decode().splitlines():
+        in_table = in_table or old_line.lstrip().startswith("[")
+        is_old_contact = not in_table and re.match(r"\s*contact\s*=", old_line)
+        if not is_old_contact:
+            lines.append(old_line)
+    after = "\n".join(lines) + "\n"
     try:
         tomllib.loads(after)
     except ValueError:  # such as an old contact of several lines

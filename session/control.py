@@ -78,14 +78,13 @@ class Trainers:
         ``agreed``: whether the user agreed to the trainer's question. This applies to this start
         only.
         """
-        arguments = self._arguments.get(path) or [
-            "train",
-            "--session",
-            str(path),
-            *_of_last_run(path),
-        ]
-        answer = [YES.flag] if agreed else []
-        process = self._started[path] = start_trainer(path, [*arguments, *answer])
+        arguments = self._arguments.get(path)
+        if not arguments:
+            arguments = ["train", "--session", str(path), *_of_last_run(path)]
+        if agreed:
+            arguments = [*arguments, YES.flag]
+        process = start_trainer(path, arguments)
+        self._started[path] = process
         return process
 
     def paths(self) -> list[Path]:
@@ -99,7 +98,9 @@ class Trainers:
     def code(self, path: Path) -> int | None:
         """The exit code of the last trainer of a session; None if the trainer runs, or is not
         known."""
-        return self._started[path].poll() if path in self._started else None
+        if path not in self._started:
+            return None
+        return self._started[path].poll()
 
     def death(self, path: Path) -> str:
         """How the last trainer of a session died: "killed by signal 9"; "" if it runs, or is not
@@ -139,9 +140,8 @@ def start_trainer(
     doing = f"write {log_file(path)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(
-            open_own(log_file(path), os.O_WRONLY | os.O_APPEND), "ab", buffering=0
-        ) as log:
+        descriptor = open_own(log_file(path), os.O_WRONLY | os.O_APPEND)
+        with os.fdopen(descriptor, "ab", buffering=0) as log:
             # Empty the log, unless a trainer still writes to it: each holds a lock on it as long as
             # it lives.
             with suppress(BlockingIOError):
@@ -214,12 +214,18 @@ def write_report(path: Path, target: Path) -> str:
     Drawing charts in a screen's own process would keep it from answering keys. Raises
     `SessionError`.
     """
-    words, null = ["report", "--session", str(path), "-o", str(target)], subprocess.DEVNULL
-    process = start_python("wikitopics", words, stdin=null, stdout=null, stderr=subprocess.PIPE)
-    said = process.communicate()[1].decode(errors="replace").strip().rpartition("\n")[2]
+    process = start_python(
+        "wikitopics",
+        ["report", "--session", str(path), "-o", str(target)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    _, messages = process.communicate()
+    _, _, last_message = messages.decode(errors="replace").strip().rpartition("\n")
     if process.returncode:
-        raise SessionError(said.removeprefix(MESSAGE))
-    return said
+        raise SessionError(last_message.removeprefix(MESSAGE))
+    return last_message
 
 
 def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
@@ -251,7 +257,8 @@ def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
 
 
 def _running(path: Path) -> Process:
-    if (trainer := owner(path)) is None:
+    trainer = owner(path)
+    if trainer is None:
         raise NotRunning(f"no trainer is running on {path}")
     return trainer
 
@@ -282,7 +289,9 @@ def _how_to_end(trainer: Process) -> str:
 # has ended, and so does the trainer, in case that program is gone by then. If both die,
 # `left_behind` finds the files.
 
-WORDS, SEEDS = ".given.txt", ".seeds.json"
+# The endings of their names, besides `GIVEN`, which is that of the texts.
+WORDS = ".given.txt"
+SEEDS = ".seeds.json"
 
 
 class InMemoryTexts(NamedTuple):
@@ -295,7 +304,11 @@ class InMemoryTexts(NamedTuple):
     @classmethod
     def of(cls, session: Path) -> "InMemoryTexts":
         """The files beside a session; they need not exist."""
-        return cls(*(beside(session, ending) for ending in (GIVEN, WORDS, SEEDS)))
+        return cls(
+            texts=beside(session, GIVEN),
+            words=beside(session, WORDS),
+            seeds=beside(session, SEEDS),
+        )
 
     @contextmanager
     def held(self) -> Iterator[int]:
@@ -324,11 +337,12 @@ class InMemoryTexts(NamedTuple):
         """
         with errors.os_error_as(f"cannot write {self.texts}"):
             os.ftruncate(held, 0)
+            n_texts = 0
             with open(held, "wb", closefd=False) as file:
-                lines = (
-                    file.write(json.dumps(document).encode() + b"\n") for document in documents
-                )
-                return sum(size > 0 for size in lines)
+                for document in documents:
+                    file.write(json.dumps(document).encode() + b"\n")
+                    n_texts += 1
+            return n_texts
 
     def write(self, file: Path, lines: Iterable[str]) -> str:
         """Write lines to one of the files; returns its name. Raises SessionError."""
@@ -365,15 +379,16 @@ def left_behind(folder: Path) -> Iterator[Path]:
 def list_sessions() -> list[tuple[str, Path, Status | str]]:
     """(name, file, status) of every session in the session folder, by name; a message instead of
     the status if the file cannot be read."""
-
-    def status(path: Path) -> Status | str:
+    sessions = []
+    for path in sorted(session_folder().glob("[!.]*.db")):
+        status: Status | str
         try:
             with SessionReader(path) as reader:
-                return reader.status()
+                status = reader.status()
         except SessionError as error:
-            return str(error)
-
-    return [(path.stem, path, status(path)) for path in sorted(session_folder().glob("[!.]*.db"))]
+            status = str(error)
+        sessions.append((path.stem, path, status))
+    return sessions
 
 
 def check_removable(path: Path) -> None:
@@ -436,7 +451,8 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         number = reader.models().index(model)
     give_name(path, number, topic, topic_name(name) or None)
     with SessionReader(path) as reader:
-        return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
+        names = reader.topic_names(model)
+    return names[topic] if topic < len(names) else ""
 
 
 def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> None:

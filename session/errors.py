@@ -12,7 +12,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint for somebody who wrote ``word`` where only ``known`` words are accepted."""
     names = list(known)
     close = difflib.get_close_matches(word.lower(), names, n=1)
-    return f"Did you mean '{close[0]}'?" if close else f"Available: {', '.join(names)}"
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return f"Available: {', '.join(names)}"
 
 
 Say = Callable[[str], None]
@@ -74,7 +76,7 @@ class NotASession(SessionError):
 
 
 class Damaged(NotASession):
-    """Something in the file cannot have been written by a session; takes a few words on what it
+    """Something in the file cannot have been written by a session. ``what``: a few words on what it
     is."""
 
     def __init__(self, what: str) -> None:

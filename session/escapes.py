@@ -14,9 +14,11 @@ PLAIN = frozenset({"dumb", "linux", "vt100", "vt220"})
 """Values of $TERM for terminals without such sequences, which do not draw braille either."""
 BELL = "\a"
 _END = "\x1b\\"
-KEEP_TITLE, GIVE_BACK_TITLE = "\x1b[22;2t", "\x1b]2;" + _END + "\x1b[23;2t"
-"""Save the title; clear and restore it. A terminal that cannot restore it is left without: shells
-set one."""
+KEEP_TITLE = "\x1b[22;2t"
+"""Save the title of the window or tab."""
+GIVE_BACK_TITLE = "\x1b]2;" + _END + "\x1b[23;2t"
+"""Clear the title and restore the saved one. Terminals that cannot restore one are left without,
+until the shell sets the next."""
 
 
 def obeys(stream: TextIO | None) -> bool:
@@ -37,7 +39,7 @@ def links(stream: TextIO | None) -> bool:
 
 
 def link(text: str, address: str) -> str:
-    """OSC 8. ``address``: one from `addresses`."""
+    """OSC 8: a link to an ``address``, which is one from `addresses`."""
     return f"\x1b]8;;{address}{_END}{visible(text)}\x1b]8;;{_END}"
 
 

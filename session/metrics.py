@@ -36,25 +36,28 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class SessionMetric(Metric):
-    """A metric with the function that measures it, which returns None if there is nothing to
+    """A metric with the function that measures it. The function returns None if there is nothing to
     measure, or if the metric is derived from others when it is read."""
 
-    measure: Callable[[Evaluation], float | None] = lambda of: None
+    measure: Callable[[Evaluation], float | None] = lambda evaluation: None
 
 
-def _npmi(of: Evaluation) -> float:
+def _npmi(evaluation: Evaluation) -> float:
     from wikitopics.model.coherence import npmi_of_words
     from wikitopics.session.records import COHERENT_WORDS
 
-    return float(npmi_of_words(of.model.top_words(COHERENT_WORDS)[0], of.held_out).mean())
+    word_ids, _ = evaluation.model.top_words(COHERENT_WORDS)
+    return float(npmi_of_words(word_ids, evaluation.held_out).mean())
 
 
-def _drift(of: Evaluation) -> float | None:
+def _drift(evaluation: Evaluation) -> float | None:
     from wikitopics.model import drift
 
-    if of.before is None or of.now is None:
+    before = evaluation.before
+    now = evaluation.now
+    if before is None or now is None:
         return None
-    return float(of.now.shares @ drift(of.before.leading, of.now.leading))
+    return float(now.shares @ drift(before.leading, now.leading))
 
 
 SCORES = (
@@ -71,7 +74,7 @@ SCORES = (
         "Log-likelihood per word of {held_out}",
         "nats per held-out word",
         better="higher",
-        measure=lambda of: of.log_likelihood,
+        measure=lambda evaluation: evaluation.log_likelihood,
     ),
 )
 """How well the model predicts; every measurement has these."""
@@ -81,7 +84,7 @@ OF_STREAM = (
         "Log-likelihood per word of the last 1,000 articles, before training",
         "nats per hidden word of new articles; with --half-life",
         better="higher",
-        measure=lambda of: of.prequential,
+        measure=lambda evaluation: evaluation.prequential,
     ),
 )
 """How well it predicts the next articles; sessions whose models forget have these."""
@@ -101,7 +104,7 @@ OF_TOPICS = (
         whole=True,
         brief="Topics in use",
         words="topics over 0.1% of the text",
-        measure=lambda of: of.model.topics_in_use(),
+        measure=lambda evaluation: evaluation.model.topics_in_use(),
     ),
     SessionMetric(
         "drift",

@@ -70,6 +70,7 @@ SHARED = (
 values."""
 
 _count = partial(Option, int, metavar="N")
+"""Declares a setting that is a whole number."""
 SEED = _count("seed", "Random seed.", least=0, most=2**32 - 1, default=0)
 HELD_OUT = _count(
     "held_out",
@@ -215,8 +216,9 @@ CLUSTER_UNENCRYPTED = Option(
     "read the articles and run programs on these machines.",
     scope="outside",
 )
-ENCRYPTED, UNENCRYPTED = ("tls", "wss"), ("tcp", "ws")
-"""The protocols of a scheduler's address."""
+ENCRYPTED = ("tls", "wss")
+UNENCRYPTED = ("tcp", "ws")
+"""The protocols of a scheduler's address, encrypted or not."""
 OUTSIDE: Options = (ON_END, NOTIFY, CLUSTER, CLUSTER_UNENCRYPTED)
 """Settings that act outside the program; no session keeps them."""
 

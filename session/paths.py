@@ -11,22 +11,27 @@ import platformdirs
 
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 
-WAL, SHM = "-wal", "-shm"
+DEFAULT_SESSION = "default"
+"""The name of the session that is meant if none is named."""
+DEMO_SESSION = "demo"
+"""The name of the demo's session."""
+WAL = "-wal"
+SHM = "-shm"
 BESIDE = ("-journal", WAL, SHM)
 """The endings of the files that SQLite keeps beside a session."""
 LOCK = ".lock"
 LONGEST_PATH = 460
-"""In bytes. SQLite's own limit is 512, with the names of the files that are beside a session at
-times."""
+"""In bytes. SQLite's own limit is 512, and it also holds for the longer names of the files that
+SQLite keeps beside a session."""
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 
 
 def session_folder() -> Path:
     """`$WIKITOPICS_HOME`, otherwise the platform's user data directory. Not created here."""
     home = os.environ.get("WIKITOPICS_HOME")
-    return (
-        user_path(home) if home else Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
-    )
+    if home:
+        return user_path(home)
+    return Path(platformdirs.user_data_dir("wikitopics", appauthor=False))
 
 
 def vocabulary_file(name: str) -> Path:
@@ -118,15 +123,17 @@ def command(words: str, path: Path) -> str:
 
     ``words`` come after `wikitopics`; "" opens the screen.
     """
-    name, usual = session_name(path), "demo" if words.startswith("demo") else "default"
-    # `vocab show` without a session means the vocabulary that comes with the program.
-    named = (
-        "" if name == usual and not words.startswith("vocab") else f" --session {shlex.quote(name)}"
-    )
-    program, called = "wikitopics", sys.argv[0]
+    program = "wikitopics"
+    called = sys.argv[0]
     if os.path.basename(called) == program and shutil.which(program) is None:
         program = shlex.quote(called)  # it is not on the PATH
-    return f"{program} {words}".rstrip() + named
+    line = f"{program} {words}".rstrip()
+    name = session_name(path)
+    default = DEMO_SESSION if words.startswith("demo") else DEFAULT_SESSION
+    # `vocab show` without a session means the vocabulary that comes with the program.
+    if name == default and not words.startswith("vocab"):
+        return line
+    return f"{line} --session {shlex.quote(name)}"
 
 
 def log_file(path: Path) -> Path:
@@ -135,14 +142,16 @@ def log_file(path: Path) -> Path:
 
 
 def no_session(path: Path) -> SessionError:
-    """The error for a session that does not exist: its folder cannot be searched, or a hint at what
-    a user who gave no name, or a wrong one, may have meant."""
+    """The error for a session that does not exist, with a hint at what a user who gave no name, or
+    a wrong one, may have meant."""
     if path.parent.is_dir() and not os.access(path.parent, os.X_OK):
         return SessionError(f"{path.parent}: Permission denied")
-    names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))
-    there, how = "", ": `wikitopics train` or `wikitopics demo` creates one"
-    if path.parent == session_folder() and names:
-        there, how = f". {did_you_mean(path.stem, names)}", " (`--session NAME` chooses one)"
-        if names == ["demo"]:
-            there, how = ": only the demo has one", "; to use it, add `--session demo`"
-    return NoSession(f"there is no session at {path}{there}", how)
+    message = f"there is no session at {path}"
+    names = sorted(file.stem for file in path.parent.glob("[!.]*.db"))
+    if path.parent != session_folder() or not names:
+        return NoSession(message, ": `wikitopics train` or `wikitopics demo` creates one")
+    if names == [DEMO_SESSION]:
+        advice = f"; to use it, add `--session {DEMO_SESSION}`"
+        return NoSession(f"{message}: only the demo has one", advice)
+    hint = did_you_mean(path.stem, names)
+    return NoSession(f"{message}. {hint}", " (`--session NAME` chooses one)")

@@ -32,12 +32,10 @@ JSON = Meta(extra={"json": True})
 State = Literal[
     "new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead", "stalled"
 ]
-"""`dead`: the trainer's process is gone without having reported its end. `stalled`: it holds the
-session
-but has shown no sign of life for 15 s. `finished`: the source has ended or --articles is reached.
-`new`: nothing has run on it yet."""
-
-
+"""The state of a session and its trainer. `dead`: the trainer's process is gone without having
+reported its end. `stalled`: the trainer holds the session but has shown no sign of life for 15 s.
+`finished`: the source has ended or --articles is reached. `new`: nothing has run on the session
+yet."""
 BoundBy = Literal["network", "parsing", "training"]
 Role = Literal["trained", "held_out", "skipped"]
 
@@ -54,9 +52,8 @@ KNOWN_ID = "already in the session"
 def skips_told(skips: Mapping[str, int]) -> str:
     """The reasons for skipped articles, the most frequent first: "disambiguation 12, no known word
     3"."""
-    return ", ".join(
-        f"{reason} {n:,}" for reason, n in sorted(skips.items(), key=lambda item: -item[1])
-    )
+    most_frequent_first = sorted(skips, key=lambda reason: -skips[reason])
+    return ", ".join(f"{reason} {skips[reason]:,}" for reason in most_frequent_first)
 
 
 APART = " · "
@@ -66,8 +63,11 @@ APART = " · "
 def word_separator(words: Iterable[str], otherwise: str = " ") -> str:
     """The separator of a topic's words: `APART` if any is a title or a phrase, or begins with a
     digit, since a space would not separate these clearly."""
-    titles = any(" " in word or word != word.lower() or word[:1].isdigit() for word in words)
-    return APART if titles else otherwise
+    for word in words:
+        is_title = " " in word or word != word.lower()
+        if is_title or word[:1].isdigit():
+            return APART
+    return otherwise
 
 
 def in_line(words: Iterable[str]) -> str:
@@ -101,7 +101,9 @@ def measured(value: float) -> str:
         return f"{value:.3g}"
     if size >= 100:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if size >= 10 else f"{value:.3f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    return f"{value:.3f}"
 
 
 MOST_SCORE = 700.0
@@ -119,7 +121,9 @@ def per_hour(articles: int, seconds: float) -> float:
 
     It is finite, whatever a stranger's session holds.
     """
-    return min(articles / seconds * 3600, LARGEST_IN_FULL) if seconds > 0 else 0.0
+    if seconds <= 0:
+        return 0.0
+    return min(articles / seconds * 3600, LARGEST_IN_FULL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +220,14 @@ class TrainerActivity:
             return ""
         left = 0.0 if self.waiting_until is None else self.waiting_until - now
         if not self.failing:
-            return f"waiting{f' {age(left)}' if left >= 1 else ''} for {self.waiting_for}"
+            if left < 1:
+                return f"waiting for {self.waiting_for}"
+            return f"waiting {age(left)} for {self.waiting_for}"
         if self.waiting_until is None:
             return self.waiting_for
-        return f"{self.waiting_for}; " + (
-            f"next try in {age(left)}" if left >= 1 else "trying again"
-        )
+        if left < 1:
+            return f"{self.waiting_for}; trying again"
+        return f"{self.waiting_for}; next try in {age(left)}"
 
     def seconds_left(self, articles: int, crawled: int, lap: float | None) -> float | None:
         """Seconds until the source has been read, or the limit of articles is reached if that is
@@ -230,14 +236,14 @@ class TrainerActivity:
         None if neither is known, or if the source spreads its articles, as the demo does: its pace
         quickens. The ``crawled`` articles are the share ``lap`` of the source.
         """
-        left = [crawled * (1 - lap) / lap] if lap else []
+        articles_left: list[float] = []
+        if lap:
+            articles_left.append(crawled * (1 - lap) / lap)
         if self.article_limit is not None:
-            left.append(self.article_limit - articles)
-        return (
-            max(0.0, min(left)) / self.crawl_rate
-            if left and self.crawl_rate and not self.pace
-            else None
-        )
+            articles_left.append(self.article_limit - articles)
+        if not articles_left or not self.crawl_rate or self.pace:
+            return None
+        return max(0.0, min(articles_left)) / self.crawl_rate
 
     def ended(self) -> "TrainerActivity":
         """What remains of the record when the trainer is gone: counts, but nothing momentary."""
@@ -268,8 +274,8 @@ class Scored(NamedTuple):
 class Progress:
     """The progress of the stream: the one row of the table `progress`.
 
-    Always ``crawled = articles + held_out + pending + skipped``.
-    A document that is read again counts again, in ``crawled``, ``articles`` and ``tokens``.
+    Always ``crawled = articles + held_out + pending + skipped``. A document that is read again
+    counts again, in ``crawled``, ``articles`` and ``tokens``.
     """
 
     articles: Count = 0
@@ -315,14 +321,20 @@ class Progress:
 
     def pass_of(self, articles: int) -> int:
         """The pass that the last of this many articles belongs to, from 1."""
-        return -(-articles // self.documents) if articles else 1
+        if not articles:
+            return 1
+        finished_before = (articles - 1) // self.documents
+        return finished_before + 1
 
     def predicted(self, number: int) -> float | None:
-        """A model's log-likelihood per word of the newest articles before they were trained."""
-        if any(number >= len(one.nats) for one in self.prequential):
+        """The log-likelihood per word, by the model of this number, of the newest articles before
+        they were trained; None if no word was predicted."""
+        if any(number >= len(batch.nats) for batch in self.prequential):
             raise Damaged("progress.prequential lacks a model")
-        words = sum(one.words for one in self.prequential)
-        return sum(one.nats[number] for one in self.prequential) / words if words else None
+        words = sum(batch.words for batch in self.prequential)
+        if not words:
+            return None
+        return sum(batch.nats[number] for batch in self.prequential) / words
 
     def skip(self, reason: str, number: int) -> None:
         """Count ``number`` more skipped articles."""
@@ -333,8 +345,8 @@ class Progress:
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Status(Progress):
-    """One look at a session. Fields mean the same as in `status --json`; the others are for the
-    screen."""
+    """A session at one moment. Fields that `status --json` has, too, mean the same there; the
+    others are for the screen."""
 
     session: str
     state: State
@@ -359,14 +371,14 @@ class Status(Progress):
     """How a trainer started by this process died: "killed by signal 9"."""
 
     def __repr__(self) -> str:
-        scores = "".join(
-            f"; {m.name} perplexity {m.perplexity:,.1f}" for m in self.models if m.perplexity
-        )
         account = (
             f"{self.state}, {self.documents:,} {noun(self.source)}, {self.articles_per_hour:,.0f} "
             "an hour"
         )
-        return f"<Status: {account}{scores}>"
+        for model in self.models:
+            if model.perplexity:
+                account += f"; {model.name} perplexity {model.perplexity:,.1f}"
+        return f"<Status: {account}>"
 
     @property
     def waiting_for(self) -> str | None:
@@ -441,17 +453,23 @@ class TopicEvent:
 
     def told(self) -> str:
         """In words: "#13 splits: #46 slavic, languages, grammar"."""
-        return {
-            "born": f"#{self.topic} {self.name} is born",
-            "died": f"#{self.topic} {self.name} died",
-            "split": f"#{self.topic} splits: #{self.other} {self.name}",
-            "merged": f"#{self.topic} {self.name} merged into #{self.other}",
-            "renamed": f"#{self.topic} is now {self.name}",
-            "area_born": f"#{self.topic} leads a new area: {self.name}",
-            "area_merged": (
-                f"the area {self.name}, led by #{self.topic}, joins the area of #{self.other}"
-            ),
-        }[self.event]
+        match self.event:
+            case "born":
+                return f"#{self.topic} {self.name} is born"
+            case "died":
+                return f"#{self.topic} {self.name} died"
+            case "split":
+                return f"#{self.topic} splits: #{self.other} {self.name}"
+            case "merged":
+                return f"#{self.topic} {self.name} merged into #{self.other}"
+            case "renamed":
+                return f"#{self.topic} is now {self.name}"
+            case "area_born":
+                return f"#{self.topic} leads a new area: {self.name}"
+            case "area_merged":
+                return (
+                    f"the area {self.name}, led by #{self.topic}, joins the area of #{self.other}"
+                )
 
 
 @dataclass(frozen=True, slots=True)

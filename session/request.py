@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import ip_address
 
@@ -53,8 +53,6 @@ from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, ship
 WATCHED = 10_000
 """The most articles between two measurements of what is crawled from a server: a minute or two at
 Wikipedia's pace."""
-
-
 CLUSTER_PORT = 8786
 """The port on which `dask scheduler` listens by default."""
 _SCHEDULER = re.compile(
@@ -76,9 +74,9 @@ class TrainRequest(OptionValues):
 
     def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
         """The models requested, with what a source of this kind suggests. Raises `BadUsage`."""
-        usual = {} if kind is None else kind.model_defaults
+        suggested = {} if kind is None else kind.model_defaults
         shared = {option.name: self[option] for option in SHARED if option in self}
-        specs = parse_specs(self.get(MODEL) or (), {**usual, **shared})
+        specs = parse_specs(self.get(MODEL) or (), {**suggested, **shared})
         for spec in specs:
             if HALF_LIFE.name in shared and HALF_LIFE.name not in spec.options:
                 raise BadUsage(
@@ -95,37 +93,38 @@ class TrainRequest(OptionValues):
         An option that says nothing about a source, such as `--yes`, implies none. Raises `BadUsage`
         if these disagree.
         """
-        implied = {
-            name: owners[0]
-            for name, (option, owners) in sources.our_options().items()
-            if name in self.values and option.scope != "outside" and len(owners) == 1
-        }
-        one_of_each = {owner: name for name, owner in reversed(implied.items())}
-        if len(one_of_each) > 1:
-            raise BadUsage(
-                f"{' and '.join(map(flag, reversed(one_of_each.values())))} name different "
-                "sources: give one"
-            )
-        kind = sources.load(self.get(SOURCE) or next(iter(implied.values()), otherwise))
-        for name, owner in implied.items():
-            if owner != kind.name:
-                raise BadUsage(f"{flag(name)} needs --source {owner}, not {kind.name}")
+        implied: dict[str, str] = {}  # kind → the first option given that only this kind has
+        for name, (option, kinds) in sources.our_options().items():
+            if name in self.values and option.scope != "outside" and len(kinds) == 1:
+                implied.setdefault(kinds[0], name)
+        if len(implied) > 1:
+            flags = " and ".join(map(flag, implied.values()))
+            raise BadUsage(f"{flags} name different sources: give one")
+        kind = sources.load(self.get(SOURCE) or next(iter(implied), otherwise))
+        for implied_kind, name in implied.items():
+            if implied_kind != kind.name:
+                raise BadUsage(f"{flag(name)} needs --source {implied_kind}, not {kind.name}")
         return kind
 
     def foreign(self, kind: SourceKind) -> list[str]:
         """The given options that only other kinds of source have, except those that act outside the
         program, such as `--contact`, which do no harm."""
-        ours = {
-            name for name, (option, _) in sources.our_options().items() if option.scope != "outside"
+        own = {option.name for option in kind.options}
+        foreign = {
+            name
+            for name, (option, _) in sources.our_options().items()
+            if option.scope != "outside" and name not in own
         }
-        return [
-            name for name in self.values if name in ours - {option.name for option in kind.options}
-        ]
+        return [name for name in self.values if name in foreign]
 
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """The options for a source of this kind."""
+
+        def resolved(name: str) -> str:
+            return str(user_path(name))
+
         values = {
-            option.name: option.resolved(self[option], lambda name: str(user_path(name)))
+            option.name: option.resolved(self[option], resolved)
             for option in kind.options
             if option in self
         }
@@ -155,7 +154,9 @@ class TrainRequest(OptionValues):
     def seeds(self) -> str | None:
         """The seeds as a session keeps them; None if none are given. Raises `BadUsage` for a bad
         file."""
-        return json.dumps(read_seeds(self[SEEDS])) if SEEDS in self else None
+        if SEEDS not in self:
+            return None
+        return json.dumps(read_seeds(self[SEEDS]))
 
     def cluster_address(self) -> str | None:
         """The requested scheduler, as Dask writes it; None if there is none.
@@ -174,8 +175,10 @@ class TrainRequest(OptionValues):
                 f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write "
                 f"tls://HOST:{CLUSTER_PORT}"
             )
-        scheme, host = parts["scheme"] or "tcp", parts["host"]
-        address = f"{scheme}://{host}:{parts['port'] or CLUSTER_PORT}"
+        scheme = parts["scheme"] or "tcp"
+        host = parts["host"]
+        port = parts["port"] or CLUSTER_PORT
+        address = f"{scheme}://{host}:{port}"
         try:
             is_here = ip_address(host.strip("[]")).is_loopback
         except ValueError:
@@ -213,36 +216,20 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     Raises `BadUsage` for whatever is wrong with the request so far, and the errors of
     `new_vocabulary`.
     """
-    specs, identity = request.specs(kind), request.identity(kind)
+    specs = request.specs(kind)
+    identity = request.identity(kind)
     if request[PASSES] > 1:
-        wanted = f"{PASSES.flag} {request[PASSES]}"
-        if not kind.repeatable(identity):
-            raise BadUsage(
-                f"{wanted}: only texts, word counts and dump files can be read more than once; "
-                "leave it out"
-            )
-        if forgetful := [spec.name for spec in specs if HALF_LIFE.name in spec.options]:
-            raise BadUsage(
-                f"{wanted}: {forgetful[0]} has a half-life, so it forgets a pass during the next "
-                f"one; leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
-            )
+        _check_passes(request, kind, identity, specs)
     if SEEDS in request:
-        from wikitopics.model import OnlineModel
-
-        if unseeded := [
-            spec.kind for spec in specs if load_kind(spec.kind).seed is OnlineModel.seed
-        ]:
-            raise BadUsage(
-                f"{SEEDS.flag}: models of kind {unseeded[0]} take no seeds; leave it out"
-            )
-        seeded = len(read_seeds(request[SEEDS]))
-        if few := [spec for spec in specs if spec.topics < seeded and not spec.usual_topics]:
-            raise BadUsage(
-                f"{SEEDS.flag}: {seeded} topics are seeded, but {few[0].name} has only "
-                f"{few[0].topics}"
-            )
+        _check_seeds(request, specs)
     sizes = batch_sizes(specs)
     name, vocabulary = new_vocabulary(request, kind)
+    if isinstance(vocabulary, Vocabulary):
+        fingerprint = vocabulary.fingerprint
+        rule = vocabulary.rule
+    else:
+        fingerprint = ""
+        rule = vocabulary
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
     values[SEEDS.name] = request.seeds()
     settings = Settings(
@@ -251,14 +238,50 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
         source_name="",
         source_options=identity,
         vocabulary=name,
-        fingerprint=vocabulary.fingerprint if isinstance(vocabulary, Vocabulary) else "",
-        rule=str(vocabulary.rule if isinstance(vocabulary, Vocabulary) else vocabulary),
+        fingerprint=fingerprint,
+        rule=str(rule),
         models=specs,
         batch_sizes=sizes,
         measured_every=WATCHED if kind.asks_server else None,
     )
     check_names(settings.as_json())
     return settings, vocabulary
+
+
+def _check_passes(
+    request: TrainRequest,
+    kind: SourceKind,
+    identity: Identity,
+    specs: Sequence[ModelSpec],
+) -> None:
+    """Raise `BadUsage` if this source, or one of these models, cannot have several passes."""
+    wanted = f"{PASSES.flag} {request[PASSES]}"
+    if not kind.repeatable(identity):
+        raise BadUsage(
+            f"{wanted}: only texts, word counts and dump files can be read more than once; "
+            "leave it out"
+        )
+    for spec in specs:
+        if HALF_LIFE.name in spec.options:
+            raise BadUsage(
+                f"{wanted}: {spec.name} has a half-life, so it forgets a pass during the next "
+                f"one; leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
+            )
+
+
+def _check_seeds(request: TrainRequest, specs: Sequence[ModelSpec]) -> None:
+    """Raise `BadUsage` if one of these models cannot take the seeds."""
+    from wikitopics.model import OnlineModel
+
+    for spec in specs:
+        if load_kind(spec.kind).seed is OnlineModel.seed:
+            raise BadUsage(f"{SEEDS.flag}: models of kind {spec.kind} take no seeds; leave it out")
+    seeded = len(read_seeds(request[SEEDS]))
+    for spec in specs:
+        if spec.topics < seeded and not spec.usual_topics:
+            raise BadUsage(
+                f"{SEEDS.flag}: {seeded} topics are seeded, but {spec.name} has only {spec.topics}"
+            )
 
 
 def check_names(values: Mapping[str, object]) -> None:
@@ -273,27 +296,32 @@ def _texts_in(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts_in(each)
+        for part in value.values():
+            yield from _texts_in(part)
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts_in(each)
+        for part in value:
+            yield from _texts_in(part)
 
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
-    """The vocabulary of a new session and its name: the one requested, the one of its source, or
-    that of its language; for links, one of titles.
+    """(name, vocabulary) of a new session: the vocabulary requested, the one of its source, or that
+    of its language; for links, one of titles.
 
-    Only its rule, if it must be built from the session's first articles. Raises `BadUsage` if the
-    source cannot provide these, and `UnseparatedWords`.
+    A vocabulary that must be built from the session's first articles has only its rule so far.
+    Raises `BadUsage` if the source cannot provide these, and `UnseparatedWords`.
     """
     if request[TOKENS] == LINKS:
         return _new_titles(request, kind)
-    asked, of_texts = request.asked(kind), isinstance(kind, PageKind)
-    language, words = kind.language(asked), None if VOCAB in request else kind.words(asked)
-    usual = VOCAB in request or language in (None, ENGLISH)
-    own_name = "" if usual else kind.vocabulary_name(asked)
-    name = request[VOCAB] if usual else own_name or kind.name
+    asked = request.asked(kind)
+    of_texts = isinstance(kind, PageKind)
+    language = kind.language(asked)
+    words = None if VOCAB in request else kind.words(asked)
+    if VOCAB in request or language in (None, ENGLISH):
+        own_name = ""
+        name = request[VOCAB]
+    else:
+        own_name = kind.vocabulary_name(asked)
+        name = own_name or kind.name
     if words is not None:
         return name, Vocabulary.from_lines(words, strict=of_texts)
     if language is None or name == request[VOCAB]:
@@ -324,7 +352,8 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
 def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
     """`new_vocabulary` for a session that counts links: a vocabulary of titles, whatever the
     language."""
-    asked, wanted = request.asked(kind), f"{TOKENS.flag} {LINKS}"
+    asked = request.asked(kind)
+    wanted = f"{TOKENS.flag} {LINKS}"
     if not kind.has_links:
         raise BadUsage(
             f"{wanted}: --source {kind.name} has no links between articles; leave it out"
@@ -368,15 +397,17 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
     kind = request.kind(otherwise=stored.source)
     if not isinstance(kind, Texts) or stored.source != kind.name or TEXTS not in request:
         return None
-    identity, own = _identity(request, kind, stored), dict(stored.source_options)
-    own.pop(BEFORE, None)
-    earlier = [*own.pop(EARLIER, []), own]
-    # A program's texts are always in the same file.
+    identity = _identity(request, kind, stored)
+    last = dict(stored.source_options)
+    last.pop(BEFORE, None)
+    first = last.pop(EARLIER, [])
+    all_read = [*first, last]
+    # Texts of a Python program are always in the same file.
     paths = [path for path in identity[TEXTS.name] if not path.endswith(GIVEN)]
-    if paths and paths == own[TEXTS.name]:
+    if paths and paths == last[TEXTS.name]:
         return None
     for path in paths:
-        if any(path in one[TEXTS.name] for one in earlier):
+        if any(path in texts[TEXTS.name] for texts in all_read):
             raise BadUsage(
                 f"{TEXTS.flag} {path}: this session has already read it; to add what is new in it, "
                 "give the file another name"
@@ -384,7 +415,7 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
     for option in (MARKUP, LANG):
         _same(option.flag, identity.get(option.name), stored.source_options.get(option.name))
     check_names(identity)
-    return {**identity, EARLIER: earlier}
+    return {**identity, EARLIER: all_read}
 
 
 def check_resumable(
@@ -415,30 +446,36 @@ def check_resumable(
             raise _differs(
                 VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})"
             )
-        if vocabulary.rule != (rule := Rule.parse(stored.rule)):
-            raise _differs(
-                VOCAB.flag, f"{request[VOCAB]} of word rule {vocabulary.rule}", f"word rule {rule}"
-            )
-    if MODEL in request:
-        topics = {spec.name: spec.topics for spec in stored.models}
-        models = [
-            spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)
-        ]
-        if list(stored.models) != models:
-            raise _differs(
-                MODEL.flag, " ".join(map(str, models)), " ".join(map(str, stored.models))
-            )
-    else:
-        for option in SHARED:
-            for spec in stored.models if option in request else ():
-                value = shared_value(spec.kind, option.name, request[option])
-                if value is not None:
-                    _same(option.flag, value, spec.as_json().get(option.name))
+        rule = Rule.parse(stored.rule)
+        if vocabulary.rule != rule:
+            requested = f"{request[VOCAB]} of word rule {vocabulary.rule}"
+            raise _differs(VOCAB.flag, requested, f"word rule {rule}")
+    _check_models(request, kind, stored)
     if SEEDS in request and request.seeds() != stored.get(SEEDS):
         raise _differs(SEEDS.flag, True, "other seeds" if SEEDS in stored else None)
     for option in KEPT:
         if option in request and option != SEEDS:
             _same(option.flag, request[option], stored.values.get(option.name, option.default))
+
+
+def _check_models(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
+    """`check_resumable` for the models, or for options of all models."""
+    if MODEL in request:
+        topics_of = {spec.name: spec.topics for spec in stored.models}
+        models = [
+            spec.with_usual(topics_of.get(spec.name, spec.topics)) for spec in request.specs(kind)
+        ]
+        if list(stored.models) != models:
+            requested = " ".join(map(str, models))
+            raise _differs(MODEL.flag, requested, " ".join(map(str, stored.models)))
+        return
+    for option in SHARED:
+        if option not in request:
+            continue
+        for spec in stored.models:
+            value = shared_value(spec.kind, option.name, request[option])
+            if value is not None:
+                _same(option.flag, value, spec.as_json().get(option.name))
 
 
 def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
@@ -460,13 +497,13 @@ def _identity(request: TrainRequest, kind: SourceKind, stored: Settings) -> Iden
     """The identity of the requested source, with the session's options where none are given."""
     asked = request.asked(kind)
     given = [option for option in kind.options if option in asked]
-    keys = {key for option in given for key in (option.name, option.kept_as)}
-    others = {
-        option.name: tuple(value) if isinstance(value, list) else value
-        for option in kind.options
-        if option.name not in keys and (value := stored.source_options.get(option.name)) is not None
-    }
-    return kind.identity(replace(asked, values={**asked.values, **others}))
+    given_names = {option.name for option in given} | {option.kept_as for option in given}
+    values = dict(asked.values)
+    for option in kind.options:
+        value = stored.source_options.get(option.name)
+        if value is not None and option.name not in given_names:
+            values[option.name] = tuple(value) if isinstance(value, list) else value
+    return kind.identity(replace(asked, values=values))
 
 
 def _same(flag: str, requested: object, stored: object) -> None:
@@ -475,10 +512,10 @@ def _same(flag: str, requested: object, stored: object) -> None:
 
 
 def _differs(flag: str, requested: object, stored: object) -> BadUsage:
-    made = "without it" if stored is None or stored is False else f"with {_as_typed(stored)}"
-    words = flag if requested is True else f"{flag} {_as_typed(requested)}"
+    how = "without it" if stored is None or stored is False else f"with {_as_typed(stored)}"
+    typed = flag if requested is True else f"{flag} {_as_typed(requested)}"
     return BadUsage(
-        f"{words}: this session was made {made}; leave {flag} out to resume it, or give another "
+        f"{typed}: this session was made {how}; leave {flag} out to resume it, or give another "
         "--session"
     )
 

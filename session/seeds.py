@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wikitopics.vocab import Vocabulary
 
 MOST_BYTES = 1 << 20
+"""The most bytes of a file of seeds."""
 FORM = "write a line `NAME: WORD WORD …` for each topic, or a JSON object of lists of words"
 
 Seeds = dict[str, list[str]]
@@ -49,8 +50,10 @@ def parsed(text: str) -> Seeds:
             line = topic_name(name)
         except BadUsage as error:
             raise ValueError(f"{error}, not '{visible(name)[:40]}'") from None
-        if not line or not words:
-            raise ValueError(f"the topic {line!r} has no words" if line else "a topic has no name")
+        if not line:
+            raise ValueError("a topic has no name")
+        if not words:
+            raise ValueError(f"the topic {line!r} has no words")
         if line in seeds:
             raise ValueError(f"two topics are called {line!r}")
         seeds[line] = list(dict.fromkeys(words))
@@ -61,13 +64,14 @@ def parsed(text: str) -> Seeds:
 
 def _of_lines(text: str) -> Iterator[tuple[str, list[str]]]:
     for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
         name, colon, words = line.partition(":")
-        if line.strip() and not colon:
+        if not colon:
             raise ValueError(f"line {number} has no colon; {FORM}")
-        if colon:
-            # With commas between them, so that phrases are possible too.
-            parts = words.split(",") if "," in words else words.split()
-            yield name, [word.strip() for word in parts if word.strip()]
+        # Words with commas between them may be phrases.
+        parts = words.split(",") if "," in words else words.split()
+        yield name, [word.strip() for word in parts if word.strip()]
 
 
 def _of_json(text: str) -> list[tuple[str, list[str]]]:
@@ -77,18 +81,23 @@ def _of_json(text: str) -> list[tuple[str, list[str]]]:
         raise ValueError("nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from None
-    if isinstance(pairs, list) and all(
-        isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words)
-        for _, words in pairs
-    ):
+    if isinstance(pairs, list) and all(_is_list_of_words(words) for _, words in pairs):
         return pairs
     raise ValueError(f"not an object of lists of words; {FORM}")
 
 
+def _is_list_of_words(value: object) -> bool:
+    if not isinstance(value, list):
+        return False
+    return all(isinstance(word, str) and word.strip() for word in value)
+
+
 def stored_seeds(settings: Settings) -> Seeds:
     """The seeds that a session keeps. Raises `Damaged`."""
+    if SEEDS not in settings:
+        return {}
     try:
-        return parsed(settings[SEEDS]) if SEEDS in settings else {}
+        return parsed(settings[SEEDS])
     except ValueError as error:
         raise Damaged(f"settings.{SEEDS.name}: {error}") from None
 
@@ -100,25 +109,31 @@ def ids_of(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) -> list[N
 
     ids = []
     for name, words in seeds.items():
-        ids.append(
-            np.unique(np.concatenate([vocabulary.count(word)[0] for word in words])).astype(
-                np.int64
-            )
-        )
-        if not len(ids[-1]):
+        of_words = [_ids_in(word, vocabulary) for word in words]
+        of_topic = np.unique(np.concatenate(of_words)).astype(np.int64)
+        if not len(of_topic):
             raise BadUsage(
                 f"{SEEDS.flag}: the vocabulary has none of the words of {name!r}: {_listed(words)}"
             )
+        ids.append(of_topic)
     return ids
 
 
 def unknown_words(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) -> Iterator[str]:
     """A line for each topic with words that the vocabulary lacks."""
     for name, words in seeds.items():
-        if unknown := [word for word in words if not len(vocabulary.count(word)[0])]:
+        unknown = [word for word in words if not len(_ids_in(word, vocabulary))]
+        if unknown:
             yield f"seeds of {name!r}: the vocabulary has no {_listed(unknown)}"
 
 
+def _ids_in(word: str, vocabulary: Vocabulary) -> NDArray[np.int32]:
+    ids, _ = vocabulary.count(word)
+    return ids
+
+
 def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - 10} more" if len(words) > 10 else ""
-    return ", ".join(visible(word)[:LONGEST_NAME] for word in words[:10]) + more
+    listed = ", ".join(visible(word)[:LONGEST_NAME] for word in words[:10])
+    if len(words) > 10:
+        listed += f" and {len(words) - 10} more"
+    return listed

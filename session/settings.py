@@ -59,18 +59,21 @@ class ModelSpec:
 
     def as_json(self) -> dict[str, Value]:
         """Plain values, defaults left out."""
-        sizes = {} if self.batch_size is None else {"batch_size": self.batch_size}
-        return {
+        values: dict[str, Value] = {
             "kind": self.kind,
             "name": self.name,
             "topics": self.topics,
             **self.options,
-            **sizes,
         }
+        if self.batch_size is not None:
+            values["batch_size"] = self.batch_size
+        return values
 
     def __str__(self) -> str:
-        usual = {"kind": self.kind, "name": self.kind}
-        values = {key: value for key, value in self.as_json().items() if value != usual.get(key)}
+        values = self.as_json()
+        del values["kind"]
+        if self.name == self.kind:
+            del values["name"]
         return f"{self.kind}:" + ",".join(f"{key}={value}" for key, value in values.items())
 
 
@@ -80,18 +83,19 @@ def default_topics(kind: type[OnlineModel], documents: float) -> int:
 
     With `ENOUGH` documents or more, it is the kind's default.
     """
-    few = max(2, round(kind.default_topics * math.sqrt(min(1.0, documents / ENOUGH))))
-    return min(kind.default_topics, few)
+    part = math.sqrt(min(1.0, documents / ENOUGH))
+    topics = max(2, round(kind.default_topics * part))
+    return min(kind.default_topics, topics)
 
 
 def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[ModelSpec, ...]:
     """The models named by ``--model`` (one `lda` if there are none).
 
-    ``shared``: option values for all models by key, None if not given. They apply to models whose
-    option of that name is shared; a value in the text takes precedence. Raises `BadUsage` naming
-    the wrong word.
+    ``shared``: values of options for all models, by key; None: not given. They apply to models
+    whose option of that name is shared; a value in the text takes precedence. Raises `BadUsage`
+    naming the wrong word.
     """
-    specs = tuple(_parse(text, shared) for text in (texts or (DEFAULT_KIND,)))
+    specs = tuple(_parse(text, shared) for text in texts or (DEFAULT_KIND,))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -134,12 +138,15 @@ def model_choices() -> Iterator[tuple[str, str, str]]:
 
 def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:
     """All options, including the sizes that every kind has."""
-    most = min(kind.most_topics, MOST_TOPICS)
-    return (
-        Option(int, "topics", "number of topics", default=kind.default_topics, least=1, most=most),
-        *kind.options,
-        replace(BATCH_SIZE, default=kind.default_batch_size),
+    topics = Option(
+        int,
+        "topics",
+        "number of topics",
+        default=kind.default_topics,
+        least=1,
+        most=min(kind.most_topics, MOST_TOPICS),
     )
+    return (topics, *kind.options, replace(BATCH_SIZE, default=kind.default_batch_size))
 
 
 def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
@@ -156,27 +163,31 @@ def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
             raise BadUsage("a model's name has letters, digits, '.', '_' and '-'")
         values: dict[str, Any] = {}
         for option in options:
-            value = texts.get(option.name, shared.get(option.name) if option.shared else None)
+            for_all = shared.get(option.name) if option.shared else None
+            value = texts.get(option.name, for_all)
             if value is not None:
                 values[option.name] = _parsed(option, value)
     except BadUsage as error:
         raise BadUsage(f"--model {text!r}: {error}" if rest else str(error)) from None
-    topics, batch_size = values.pop("topics", None), values.pop(BATCH_SIZE.name, None)
-    usual = topics is None
+    topics = values.pop("topics", None)
+    batch_size = values.pop(BATCH_SIZE.name, None)
     return ModelSpec(
-        kind.kind,
-        name,
-        kind.default_topics if usual else topics,
-        batch_size,
-        values,
-        usual_topics=usual,
+        kind=kind.kind,
+        name=name,
+        topics=kind.default_topics if topics is None else topics,
+        batch_size=batch_size,
+        options=values,
+        usual_topics=topics is None,
     )
 
 
 def _texts_by_key(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:
     """The values of "key=value,…" by key."""
     values: dict[str, str] = {}
-    for item in filter(None, (part.strip() for part in text.split(","))):
+    for part in text.split(","):
+        item = part.strip()
+        if not item:
+            continue
         key, equals, value = item.partition("=")
         if not equals:
             raise BadUsage(f"{item!r} is not KEY=VALUE with KEY one of {', '.join(keys)}")
@@ -200,7 +211,7 @@ def _parsed(option: Option[float], value: object) -> Value:
 def batch_sizes(specs: Sequence[ModelSpec]) -> tuple[int, ...]:
     """The largest minibatch of each model. Raises `BadUsage` unless each size divides the largest
     one."""
-    sizes = tuple(spec.batch_size or _stored_kind(spec.kind).default_batch_size for spec in specs)
+    sizes = tuple(spec.batch_size or _kind_of(spec).default_batch_size for spec in specs)
     largest = max(sizes)
     for spec, size in zip(specs, sizes, strict=True):
         if largest % size:
@@ -224,7 +235,7 @@ def new_model(
     Raises `BadUsage` if its kind refuses.
     """
     try:
-        model = _stored_kind(spec.kind).create(
+        model = _kind_of(spec).create(
             spec.topics,
             n_words,
             n_documents,
@@ -248,28 +259,28 @@ def own_metrics(kind: str) -> tuple[Metric, ...]:
 
 def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> OnlineModel:
     """The model with this state. Raises `Damaged` if it does not match ``stored``."""
-    kind = _stored_kind(stored.kind)
+    kind = _kind_of(stored)
     try:
         model = kind.from_state(state)
     except Exception as error:  # a kind of another package may raise anything
         if stored.kind in kinds.built_in:
             raise Damaged(f"model {stored.name}: {error}") from error
-        how = "if its package now stores something else, it needs a new `version` and `upgraded`"
+        cure = "if its package now stores something else, it needs a new `version` and `upgraded`"
         raise SessionError(
-            f"model {stored.name}: {error}: {how}; if not, restore a backup"
+            f"model {stored.name}: {error}: {cure}; if not, restore a backup"
         ) from error
-    if (model.n_topics, model.n_words) != (stored.topics, n_words):
+    if model.n_topics != stored.topics or model.n_words != n_words:
         raise Damaged(
             f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words"
         )
     return model
 
 
-def _stored_kind(name: str) -> type[OnlineModel]:
-    """The class of a kind that a session was created with."""
-    if name not in kinds:
-        raise MissingKind("kind of model", name)
-    return load_kind(name, SessionError)
+def _kind_of(model: ModelSpec | ModelStatus) -> type[OnlineModel]:
+    """The class of a session's model. Raises `MissingKind` if it is not installed."""
+    if model.kind not in kinds:
+        raise MissingKind("kind of model", model.kind)
+    return load_kind(model.kind, SessionError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,9 +288,9 @@ class Settings(OptionValues):
     """The settings of a session, resolved once from the request and fixed at creation. `values`
     holds those of `KEPT`; the fields below are determined in addition.
 
-    A new session's source, once it is open, adds its name, the rest of `source_options`, and the
-    values that were not requested. Limits, threads, requests a minute and the contact are not here:
-    they may change.
+    When the source of a new session has been opened, its name, the rest of `source_options`, and
+    the values that were not requested are added. Limits, threads, requests a minute and the contact
+    are not here: they may change.
     """
 
     source: str
@@ -321,10 +332,8 @@ class Settings(OptionValues):
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the store; `decode_settings` is the inverse."""
-        own = {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if field.name != "values"
-        }
-        models = [spec.as_json() for spec in self.models]
-        return {**own, "source_options": dict(self.source_options), "models": models, **self.values}
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        del plain["values"]
+        plain["source_options"] = dict(self.source_options)
+        plain["models"] = [spec.as_json() for spec in self.models]
+        return {**plain, **self.values}

@@ -10,59 +10,9 @@ from functools import cache
 from typing import Any, cast
 
 from wikitopics.crawler.source import Asked, Identity, SourceKind
-from wikitopics.extra import ZST, Extra
 from wikitopics.option import Option, Registry, check_subclass, fault_in
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import OWN, RUN
-
-# Every extra that can be installed, with its purpose; `doctor` and all messages use this table.
-
-__all__ = [
-    "DASK",
-    "EXTRAS",
-    "INTEROP",
-    "NOTEBOOK",
-    "PARQUET",
-    "REPORT",
-    "SKLEARN",
-    "WEB",
-    "ZST",
-    "Extra",
-]
-
-SKLEARN = Extra(
-    "sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)"
-)
-REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
-INTEROP = Extra(
-    "interop",
-    (
-        "gensim",
-        "pyLDAvis",
-        "selenium",
-        "nbclient",
-        "ipykernel",
-        "duckdb",
-        "polars",
-        "textual-serve",
-    ),
-    "`export model --format gensim`, and tests against other programs",
-)
-DASK = Extra("dask", ("distributed", "dask"), "`train --cluster`")
-
-PARQUET = Extra("parquet", ("pyarrow",), "`export --format parquet`")
-WEB = Extra("web", ("textual-serve",), "`watch --web`")
-NOTEBOOK = Extra("notebook", ("pandas", "tqdm"), "data frames and progress bars in Python")
-
-# As in `wikitopics.vocab.segmenters`, whose import takes longer.
-LANGUAGES = (
-    Extra("ja", ("sudachipy", "sudachidict_core"), "the words of Japanese"),
-    Extra("zh", ("rjieba", "opencc"), "the words of Chinese"),
-    Extra("th", ("nlpo3", "pythainlp"), "the words of Thai"),
-)
-
-EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, *LANGUAGES, ZST, REPORT, WEB, INTEROP, DASK)
-
 
 BUILT_IN = {
     "api": "wikitopics.crawler.mediawiki.source:Api",
@@ -89,9 +39,9 @@ def load(name: str) -> SourceKind:
         return kind
     if fault := fault_in(kind.options):
         raise BadUsage(f"the kind of source {kind.name!r} {fault}")
-    ours = {option.name: option for option in OWN} | {
-        name: one for name, (one, _) in our_options().items()
-    }
+    ours = {option.name: option for option in OWN}
+    for name, (option, _) in our_options().items():
+        ours[name] = option
     for option in kind.options:  # it may have a built-in option, if unchanged
         if option.name in RESERVED or ours.get(option.name, option) != option:
             raise BadUsage(
@@ -104,11 +54,12 @@ def load(name: str) -> SourceKind:
 @cache
 def our_options() -> Mapping[str, tuple[Option[Any], Sequence[str]]]:
     """The options of our kinds, by name, and the kinds that have them."""
-    kinds: dict[str, tuple[Option[Any], list[str]]] = {}
-    for name in BUILT_IN:
-        for option in load(name).options:
-            kinds.setdefault(option.name, (option, []))[1].append(name)
-    return kinds
+    options: dict[str, tuple[Option[Any], list[str]]] = {}
+    for kind in BUILT_IN:
+        for option in load(kind).options:
+            _, kinds = options.setdefault(option.name, (option, []))
+            kinds.append(kind)
+    return options
 
 
 def run_options(kind: SourceKind) -> list[Option[Any]]:
@@ -133,6 +84,7 @@ def noun(source: str) -> str:
 
 
 READS = "document reads"
+"""What is counted where documents are read several times."""
 
 
 def unit_noun(source: str, passes: int) -> str:

@@ -1,5 +1,5 @@
-"""Processes: who is who, how a program is asked to end, and the lock that a session's one trainer
-holds."""
+"""Processes: how one is told from another, how a program is asked to end, and the lock that a
+session's one trainer holds."""
 
 import asyncio
 import contextlib
@@ -22,8 +22,8 @@ from wikitopics.own_files import open_own
 from wikitopics.session.errors import SessionError, SessionInUse, os_error_as
 from wikitopics.session.paths import LOCK, beside, command, is_at
 
-# How a process is identified: by now its number alone may belong to another program, or to a
-# process in another container.
+# How a process is identified. Its number is not enough: by now it may belong to another program, or
+# to a process in another container.
 
 _MOST_DIGITS = 9
 
@@ -44,16 +44,17 @@ class Process:
     @classmethod
     def own(cls) -> "Process":
         """The calling process."""
-        return cls(
-            os.getpid(), _place(), _look("self" if sys.platform == "linux" else str(os.getpid()))[1]
-        )
+        pid = os.getpid()
+        _, start = _state_and_start("self" if sys.platform == "linux" else str(pid))
+        return cls(pid, _place(), start)
 
     @classmethod
     def from_text(cls, text: str) -> "Process":
         """The inverse of `as_text`; any other text gives an unknown process."""
-        pid, place, start, *_ = [*text.split("\n"), "", "", ""]
-        plausible = pid.isascii() and pid.isdigit() and len(pid) <= _MOST_DIGITS
-        return cls(int(pid), place, start) if plausible else UNKNOWN
+        lines = [*text.split("\n"), "", "", ""]
+        pid, place, start = lines[:3]
+        is_number = pid.isascii() and pid.isdigit() and len(pid) <= _MOST_DIGITS
+        return cls(int(pid), place, start) if is_number else UNKNOWN
 
     def as_text(self) -> str:
         """One line for each field."""
@@ -63,11 +64,15 @@ class Process:
         """Whether it is still running; None if that cannot be known from here."""
         if not self.start or not self.place or self.place != _place():
             return None
-        return _look(str(self.pid))[1] == self.start
+        _, start = _state_and_start(str(self.pid))
+        return start == self.start
 
     def is_suspended(self) -> bool:
         """Whether it is known to do nothing until it is continued, as after Ctrl+Z."""
-        return bool(self.lives()) and _look(str(self.pid))[0] in ("T", "t")
+        if not self.lives():
+            return False
+        state, _ = _state_and_start(str(self.pid))
+        return state in ("T", "t")
 
 
 UNKNOWN = Process(0, "", "")
@@ -84,15 +89,16 @@ def _place() -> str:
         return ""
 
 
-def _look(pid: str) -> tuple[str, str]:
+def _state_and_start(pid: str) -> tuple[str, str]:
     """(state, start time) of a process; both "" if it has ended or the system does not report
     them."""
     try:
         if sys.platform == "linux":
-            state, *fields = (
-                Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-            )
-            start = fields[18]  # in clock ticks since boot
+            stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+            _, _, after_name = stat.rpartition(")")
+            fields = after_name.split()
+            state = fields[0]
+            start = fields[19]  # in clock ticks since boot
         else:
             with acting_later():
                 listed = subprocess.run(
@@ -104,7 +110,10 @@ def _look(pid: str) -> tuple[str, str]:
             state, _, start = listed.stdout.strip().partition(" ")
     except (OSError, ValueError, IndexError):
         return "", ""
-    return ("", "") if state[:1] in ("Z", "X") else (state[:1], start.strip())
+    state = state[:1]
+    if state in ("Z", "X"):  # it has ended, but its parent has not asked for its exit code
+        return "", ""
+    return state, start.strip()
 
 
 # The user's commands, each in a process group of its own.
@@ -143,9 +152,10 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 # Signals that ask a program to end: recorded, and acted on when the program is ready.
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LOOK_SECONDS, LOOK_AGAIN_SECONDS = 0.01, 0.2
-"""Seconds after which `Signals.wait` notices that a process has ended, or a signal has come; and
-after which an event loop that waits notices a signal at the latest."""
+POLL_SECONDS = 0.01
+"""Seconds after which `Signals.wait` notices that a process has ended, or a signal has come."""
+WAKE_SECONDS = 0.2
+"""Seconds after which an event loop that waits notices a signal at the latest."""
 
 
 class Signals(contextlib.AbstractContextManager["Signals"]):
@@ -164,7 +174,9 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
         self._before: dict[signal.Signals, signal._HANDLER] = {}
 
     def __enter__(self) -> "Signals":
-        for number in ENDING if threading.current_thread() is threading.main_thread() else ():
+        if threading.current_thread() is not threading.main_thread():
+            return self
+        for number in ENDING:
             # Under nohup SIGHUP stays ignored. None means a handler that was not installed from
             # Python.
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
@@ -172,9 +184,8 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in reversed(
-            self._before.items()
-        ):  # Ctrl+C, which may raise here, comes last
+        # In reverse: Ctrl+C, whose handler may raise here, comes last.
+        for number, handler in reversed(self._before.items()):
             signal.signal(number, handler)
 
     def wait(
@@ -190,11 +201,11 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
         every later `wait` hangs. So processes are polled and waited for only where signals are
         recorded.
         """
-        end = time.monotonic() + seconds
-        while (
-            process.poll() is None and time.monotonic() < end and not set(until) & set(self.noted)
-        ):
-            time.sleep(LOOK_SECONDS)
+        deadline = time.monotonic() + seconds
+        while process.poll() is None and time.monotonic() < deadline:
+            if not set(until).isdisjoint(self.noted):
+                break
+            time.sleep(POLL_SECONDS)
         return process.returncode
 
     def tell(self, call: Callable[[signal.Signals], object]) -> None:
@@ -206,13 +217,13 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
             if not loop.is_closed():
                 loop.call_soon_threadsafe(call, number)
 
-        def look() -> None:
+        def stay_awake() -> None:
             if self._call is pass_on:
-                loop.call_later(LOOK_AGAIN_SECONDS, look)
+                loop.call_later(WAKE_SECONDS, stay_awake)
 
         self._call = pass_on
-        # a signal that comes just before the loop waits, or in another thread, does not wake it
-        look()
+        # A signal that comes just before the loop waits, or in another thread, does not wake it.
+        stay_awake()
         for number in self.noted.copy():
             pass_on(number)
 
@@ -235,9 +246,9 @@ def acting_later() -> Iterator[Signals]:
         with signals:
             yield signals
     finally:
-        with contextlib.ExitStack() as each:  # if one raises, the next ones still take effect
+        with contextlib.ExitStack() as stack:  # if one raises, the next ones still take effect
             for number in reversed(signals.noted):
-                each.callback(signal.raise_signal, number)
+                stack.callback(signal.raise_signal, number)
 
 
 # What a session needs of its file system; some network shares and FUSE file systems lack it.
@@ -245,8 +256,8 @@ def acting_later() -> Iterator[Signals]:
 
 def unfit(path: Path, lack: str) -> SessionError:
     """The error for a session whose file system has this `lack_of`."""
-    how = "copy the session to a local disk, or set WIKITOPICS_HOME to a folder on one"
-    return SessionError(f"{path} is on a file system that cannot {lack}: {how}")
+    cure = "copy the session to a local disk, or set WIKITOPICS_HOME to a folder on one"
+    return SessionError(f"{path} is on a file system that cannot {lack}: {cure}")
 
 
 def is_read_only(folder: Path) -> bool:
@@ -263,14 +274,14 @@ def lack_of(folder: Path) -> str:
 
     Each is tried on a file that is deleted again. Raises OSError if no file can be made there.
     """
-    with tempfile.TemporaryDirectory(prefix=".wikitopics-", suffix=".new", dir=folder) as made:
-        path = Path(made, "tried")
+    with tempfile.TemporaryDirectory(prefix=".wikitopics-", suffix=".new", dir=folder) as empty:
+        path = Path(empty, "tried")
         path.write_bytes(bytes(_MAPPED))
-        for what, attempt in _NEEDS.items():
+        for need, attempt in _NEEDS.items():
             try:
                 attempt(path)
             except OSError as error:
-                return f"{what} ({error.strerror or error})"
+                return f"{need} ({error.strerror or error})"
     return ""
 
 
@@ -322,8 +333,10 @@ _NEEDS = {
 # descriptor of the database file would drop SQLite's own locks (POSIX).
 
 TRIES = 20
+"""How often a trainer tries to get the lock, 50 times a second."""
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _LONGEST = 400
+"""The most bytes that are read of a lock file: the process that holds the lock."""
 
 
 def lock_path(path: Path) -> Path:
@@ -338,7 +351,8 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, pid = path, 0
+        self._path = path
+        pid = 0
         # A reader checking for a trainer holds a shared lock for microseconds, so try for a moment.
         for _ in range(TRIES):
             with os_error_as(f"cannot write {lock_path(path)}"):
@@ -352,9 +366,8 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
                     raise unfit(path, f"lock files ({error.strerror})") from None
             if descriptor is not None:
                 self._descriptor = descriptor
-                with contextlib.suppress(
-                    OSError
-                ):  # such as a full disk: the lock holds without a pid too
+                # On a full disk, for example, the lock holds without a pid, too.
+                with contextlib.suppress(OSError):
                     os.ftruncate(descriptor, 0)
                     os.pwrite(descriptor, Process.own().as_text().encode(), 0)
                 return
@@ -423,7 +436,9 @@ def owner_pid(path: Path) -> int | None:
     """The pid of the trainer that holds the session; None if there is none or its pid is
     unknown."""
     process = owner(path)
-    return process.pid or None if process is not None else None
+    if process is None or process.pid == UNKNOWN.pid:
+        return None
+    return process.pid
 
 
 def _read_process(descriptor: int) -> Process:

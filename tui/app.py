@@ -17,11 +17,12 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
+from wikitopics.extra import REPORT as REPORT_EXTRA
 from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.analysis.story import SCORE
 from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
-from wikitopics.session.paths import session_name, session_path
+from wikitopics.session.paths import DEMO_SESSION, session_name, session_path
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
@@ -83,7 +84,7 @@ FRAME_SECONDS = 0.25
 def what_next() -> Sequence[Sequence[str]]:
     """The answers offered when the demo is over: (action, letter, label). A hasty Enter selects the
     first."""
-    missing = sources.REPORT.missing()
+    missing = REPORT_EXTRA.missing()
     page = f"once {missing[0]} is installed (how?)" if missing else "a page for the browser"
     return (
         ("", "l", "Look around here, for example on the map (7)"),
@@ -407,7 +408,9 @@ class Wikitopics(TerminalApp[Ending]):
             else:  # the error is shown after the screen has closed
                 self.exit("demo" if answer == "demo" else "stop")
 
-        self.push_screen(Starting(path, trainer, sample=path != session_path("demo")), answered)
+        self.push_screen(
+            Starting(path, trainer, sample=path != session_path(DEMO_SESSION)), answered
+        )
 
     def _ask_to_agree(self, question: str) -> None:
         def answered(answer: str | None) -> None:

@@ -13,16 +13,9 @@ from textual.containers import Horizontal
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
 
-from wikitopics.session.analysis.exports import (
-    FORMATS,
-    TABLES,
-    ExportRequest,
-    Format,
-    Table,
-    save,
-    written_to,
-)
-from wikitopics.session.analysis.proportions import licence_of
+from wikitopics.session.analysis.exports import TABLES, ExportRequest, Table
+from wikitopics.session.analysis.formats import FORMATS, Format, save, written_to
+from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.control import write_report
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path

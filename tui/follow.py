@@ -21,9 +21,9 @@ from textual.worker import WorkType
 
 from wikitopics.session.analysis.answers import Answers
 from wikitopics.session.analysis.areas import Area, Atlas, atlas
-from wikitopics.session.analysis.proportions import Address, addresses
+from wikitopics.session.analysis.origin import Address, addresses
+from wikitopics.session.analysis.quality import metrics_of
 from wikitopics.session.analysis.story import times
-from wikitopics.session.analysis.topics import metrics_of
 from wikitopics.session.control import Trainers, last_words
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.metrics import METRICS, Metric

@@ -9,23 +9,16 @@ Rule 2, of every vocabulary of words built today: letters with their marks, apos
 words, the Turkish i. A word is a run of letters and combining marks that begins with a letter, in
 lower case and composed (NFC). Everything but the following separates words, digits among it.
 
-======================
-====================================================================================
-between two letters     an apostrophe belongs to the word: ``п'ять``, ``don't``, ``aujourd'hui``; '
-’ ʼ ׳ are
-                        one. So do the zero-width non-joiner of Persian and the gershayim of Hebrew,
-                        which ``"`` may stand for.
-anywhere in a word      the zero-width joiner, as in Sinhala. Soft hyphens, the stretching of Arabic
-(tatweel)
-                        and marks of direction are left out.
-in French, Italian,     what is cut short before a vowel is a word of its own: ``l'homme`` is ``l``
-and Catalan                 ``homme``.
-in English              the possessive is cut off: ``country's`` is ``country``.
-in Turkish,             I is ı and İ is i. In other languages both are i.
-Azerbaijani, Gagauz,
-Crimean Tatar
-======================
-====================================================================================
+- An apostrophe between two letters belongs to the word: ``п'ять``, ``don't``, ``aujourd'hui``; each
+  of ' ’ ʼ ׳ is one. So do the zero-width non-joiner of Persian and the gershayim of Hebrew, which
+  ``"`` may stand for.
+- The zero-width joiner, as in Sinhala, belongs to the word anywhere in it. Soft hyphens, the
+  stretching of Arabic (tatweel) and marks of direction are left out.
+- In French, Italian and Catalan, what is cut short before a vowel is a word of its own: ``l'homme``
+  is ``l`` and ``homme``.
+- In English, the possessive is cut off: ``country's`` is ``country``.
+- In Turkish, Azerbaijani, Gagauz and Crimean Tatar, I is ı and İ is i. In other languages both are
+  i.
 
 Rule "links": the text is a list of titles, one a line, and each title counts as a word.
 
@@ -48,7 +41,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, pairwise
 from typing import Final, Literal, Self
 
 from wikitopics.vocab import segmenters
@@ -65,26 +57,43 @@ SIGN = "# rule "
 """The beginning of a first line that names the rule."""
 _JOINERS = str.maketrans("", "", "\u200c\u200d")
 """Invisible, but parts of words: the non-joiner of Persian, and the joiner."""
+_LANGUAGE = r"(?!digits)(?P<language>[a-z]{2,8})(?:-[a-z0-9]{1,8}){0,3}"
+_VERSIONS = r"(?P<versions>[A-Za-z0-9][A-Za-z0-9_., +!-]{,200})"
 FORM = (
-    r"links|1|(2)(?: (?!digits)([a-z]{2,8})(?:-[a-z0-9]{1,8}){0,3})?( digits)?"
-    rf"|(3) ({'|'.join(segmenters.PACKAGES)})(?: \(([A-Za-z0-9][A-Za-z0-9_., +!-]{{,200}})\))?"
+    r"links"
+    r"|1"
+    rf"|2(?: {_LANGUAGE})?(?P<digits> digits)?"
+    rf"|3 (?P<unspaced>{'|'.join(segmenters.PACKAGES)})(?: \({_VERSIONS}\))?"
 )
 """How a rule is written, as a regular expression."""
 
 # Rule 1.
 
 _ASCII = bytes(range(128))
-INVISIBLE = frozenset("\u00ad\u061c\u200b\u200e\u200f\u2060\ufeff").union(
-    *(map(chr, range(*ends)) for ends in ((0x202A, 0x202F), (0x2061, 0x2065), (0x2066, 0x206A)))
+INVISIBLE = frozenset(
+    "\u00ad\u061c\u200b\u200e\u200f"
+    "\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064"
+    "\u2066\u2067\u2068\u2069\ufeff"
 )
 """Marks of where a line may break, or of a direction, which part no word: the crawler leaves them
 out."""
-_LETTERS = bytes(
-    b if b > 127 else ord(chr(b).lower()) if chr(b).isalpha() else 32 for b in range(256)
-)
-# With more kinds of separators than this, one pass over the characters is cheaper than a replace
-# for each.
+
+
+def _lower_or_space(byte: int) -> int:
+    """An ASCII letter in lower case, a space for another ASCII character, and other bytes as they
+    are."""
+    if byte not in _ASCII:
+        return byte
+    char = chr(byte)
+    return ord(char.lower()) if char.isalpha() else ord(" ")
+
+
+_LETTERS = bytes(map(_lower_or_space, range(256)))
+"""The table for `bytes.translate` that leaves only letters."""
 _MAX_REPLACES = 48
+"""The most characters that are replaced one after another. For more, one pass over the text is
+cheaper."""
 
 
 def _words_of_letters(text: str) -> list[bytes]:
@@ -92,24 +101,28 @@ def _words_of_letters(text: str) -> list[bytes]:
     data = text.encode("utf-8", "replace")
     if len(data) == len(text):
         return data.translate(_LETTERS).split()
-    others = set(data.translate(None, _ASCII).decode("utf-8"))
-    data = _replaced(
-        data, {char: "" if char in INVISIBLE else " " for char in others if not char.isalpha()}
-    )
-    words = data.translate(_LETTERS).split()
+    others = set(data.translate(None, delete=_ASCII).decode("utf-8"))
+    instead = {char: " " for char in others if not char.isalpha()}
+    instead |= dict.fromkeys(others & INVISIBLE, "")
+    words = _replaced(data, instead).translate(_LETTERS).split()
     if any(char.lower() != char for char in others):
         # Lower-case after splitting: the lower case of some letters (dotted I) holds non-letters.
-        return [
-            word if word.isascii() else word.decode("utf-8").lower().encode("utf-8")
-            for word in words
-        ]
+        return [_lower(word) for word in words]
     return words
 
 
+def _lower(word: bytes) -> bytes:
+    """The word in lower case, if its ASCII letters are."""
+    if word.isascii():
+        return word
+    return word.decode("utf-8").lower().encode("utf-8")
+
+
 def _replaced(data: bytes, instead: Mapping[str, str]) -> bytes:
-    """UTF-8 with other characters ``instead`` of some."""
+    """UTF-8 in which each of some characters is replaced by what is ``instead`` of it."""
     if len(instead) > _MAX_REPLACES:
-        return data.decode().translate({ord(char): new for char, new in instead.items()}).encode()
+        table = {ord(char): new for char, new in instead.items()}
+        return data.decode().translate(table).encode()
     for char, new in instead.items():
         data = data.replace(char.encode(), new.encode())
     return data
@@ -135,39 +148,62 @@ LANGUAGES = DOTTED | CUT_SHORT.keys() | POSSESSIVES.keys()
 
 _APOSTROPHE = b"'"
 _DIGITS = b"0123456789"
-_LETTERS_AND_APOSTROPHES = _LETTERS[: ord("'")] + _APOSTROPHE + _LETTERS[ord("'") + 1 :]
-_WITH_DIGITS = bytes(b if b in _DIGITS else _LETTERS_AND_APOSTROPHES[b] for b in range(256))
+
+
+def _keeping(kept: bytes, table: bytes) -> bytes:
+    """The table for `bytes.translate`, but with these bytes as they are."""
+    return bytes(byte if byte in kept else table[byte] for byte in range(256))
+
+
+_LETTERS_AND_APOSTROPHES = _keeping(_APOSTROPHE, _LETTERS)
+_WITH_DIGITS = _keeping(_DIGITS, _LETTERS_AND_APOSTROPHES)
 _APOSTROPHES = frozenset("\u2019\u02bc\u05f3")
+_DOT_ABOVE = "\u0307"
+_DOTTED_I = "i" + _DOT_ABOVE
+"""What the lower case of a dotted capital I (U+0130) is, where it is not composed."""
 _GERSHAYIM = "\u05f4".encode()
 _NON_JOINER = "\u200c".encode()
 _EDGES = (b" ", _APOSTROPHE, _GERSHAYIM, _NON_JOINER)
+"""What is no letter, next to a mark that must be between two letters."""
 _JOINER = "\u200d"
 _LEFT_OUT = INVISIBLE.union("\u034f\u0640", map(chr, range(0xFE00, 0xFE10)))
 _HEBREW = b"\xd7"
 """The first bytes of the Hebrew letters."""
-_MOST_KINDS = 1 << 14
+_MOST_CHARACTERS = 1 << 14
+"""The most characters whose kinds are remembered."""
 
-# The kinds of a character beyond ASCII. A plain letter is none of them, unless it is in upper case
-# or has to be composed with others.
-_SEPARATOR, _APOSTROPHE_TOO, _NOTHING, _BETWEEN, _UPPER, _TO_MEND = 1, 2, 4, 8, 16, 32
-_INSTEAD = {_SEPARATOR: " ", _APOSTROPHE_TOO: "'", _NOTHING: ""}
+# What is to be done about a character beyond ASCII, as bits of a number; 0 for a plain letter,
+# which stays as it is. A letter can have both of the last two.
+_SEPARATES = 1
+_IS_APOSTROPHE = 2
+_IS_LEFT_OUT = 4
+_ONLY_BETWEEN_LETTERS = 8
+_IS_UPPER = 16
+_IS_TO_COMPOSE = 32
+"""It may have to be composed with others, or to be cut off from the beginning of a word."""
+_INSTEAD = {_SEPARATES: " ", _IS_APOSTROPHE: "'", _IS_LEFT_OUT: ""}
 
 
-@lru_cache(_MOST_KINDS)
+@lru_cache(_MOST_CHARACTERS)
 def _kind(char: str) -> int:
     if char in _APOSTROPHES:
-        return _APOSTROPHE_TOO
+        return _IS_APOSTROPHE
     if char in _LEFT_OUT:
-        return _NOTHING
+        return _IS_LEFT_OUT
     if char.encode() in _EDGES:
-        return _BETWEEN
-    if char == _JOINER or unicodedata.category(char)[0] == "M":
-        return _TO_MEND
+        return _ONLY_BETWEEN_LETTERS
+    is_mark = unicodedata.category(char).startswith("M")
+    if is_mark or char == _JOINER:
+        return _IS_TO_COMPOSE
     if not char.isalpha():
-        return _SEPARATOR
-    is_part = "\u1100" <= char <= "\u11ff"  # of a Korean syllable
-    composed = unicodedata.is_normalized("NFC", char) and not is_part
-    return (_UPPER if char.lower() != char else 0) | (0 if composed else _TO_MEND)
+        return _SEPARATES
+    kind = 0
+    if char.lower() != char:
+        kind |= _IS_UPPER
+    is_part_of_korean_syllable = "\u1100" <= char <= "\u11ff"
+    if is_part_of_korean_syllable or not unicodedata.is_normalized("NFC", char):
+        kind |= _IS_TO_COMPOSE
+    return kind
 
 
 def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
@@ -175,14 +211,14 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
 
     ``language``: one of `LANGUAGES`, "" for all others. ``digits``: whether words may hold digits.
     """
-    if (
-        language in DOTTED or "\u0307" in text
-    ):  # whether an I is dotted is visible only once it is composed
+    # Whether an I has a dot can be seen only once the two are composed.
+    if language in DOTTED or _DOT_ABOVE in text:
         text = unicodedata.normalize("NFC", text)
     data = text.encode("utf-8", "replace")
     others: dict[str, int] = {}
     if len(data) != len(text):
-        others = {char: _kind(char) for char in set(data.translate(None, _ASCII).decode())}
+        beyond_ascii = set(data.translate(None, delete=_ASCII).decode())
+        others = {char: _kind(char) for char in beyond_ascii}
         data = _replaced(
             data, {char: _INSTEAD[kind] for char, kind in others.items() if kind in _INSTEAD}
         )
@@ -190,55 +226,77 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
             data = _with_gershayim(data)
     if language in DOTTED:
         data = data.replace("İ".encode(), b"i").replace(b"I", "ı".encode())
-    data = data.translate(_WITH_DIGITS if digits else _LETTERS_AND_APOSTROPHES)
-    for mark in [char.encode() for char, kind in others.items() if kind == _BETWEEN] + [
-        _APOSTROPHE
-    ]:
-        data = _between_letters(data, mark, CUT_SHORT.get(language, frozenset()))
-    if any(kind & _UPPER for kind in others.values()):
-        data = data.decode().lower().replace("i\u0307", "i").encode()
+    table = _WITH_DIGITS if digits else _LETTERS_AND_APOSTROPHES
+    data = data.translate(table)
+    cut_short = CUT_SHORT.get(language, frozenset())
+    for char, kind in others.items():
+        if kind == _ONLY_BETWEEN_LETTERS:
+            data = _between_letters(data, char.encode())
+    data = _between_letters(data, _APOSTROPHE, cut_short)
+    if any(kind & _IS_UPPER for kind in others.values()):
+        data = data.decode().lower().replace(_DOTTED_I, "i").encode()
     words = data.split()
-    if (end := POSSESSIVES.get(language)) is not None:
-        words = [word.removesuffix(end) for word in words]
-    if digits:
+    if language in POSSESSIVES:
+        possessive = POSSESSIVES[language]
+        words = [word.removesuffix(possessive) for word in words]
+    if digits:  # a word has a letter, too
         words = [word for word in words if word.strip(_DIGITS + _APOSTROPHE)]
-    return _mended(words) if any(kind & _TO_MEND for kind in others.values()) else words
+    if any(kind & _IS_TO_COMPOSE for kind in others.values()):
+        return _composed(words)
+    return words
 
 
 def _with_gershayim(data: bytes) -> bytes:
-    """The data with a proper gershayim for each quotation mark between two Hebrew letters."""
-    pieces = data.split(b'"')
-    signs = (_GERSHAYIM if a[-2:-1] == b[:1] == _HEBREW else b" " for a, b in pairwise(pieces))
-    return b"".join(map(bytes.__add__, chain([b""], signs), pieces))
-
-
-def _between_letters(data: bytes, mark: bytes, cut_short: Set[bytes]) -> bytes:
-    """The data with a space for each ``mark`` that is not between two letters or that ends an
-    elided word."""
-    first, *rest = data.split(mark)
-    if not rest:
-        return data
+    """The data with a gershayim for each quotation mark between two Hebrew letters, and a space for
+    each other one."""
+    first, *others = data.split(b'"')
     parts = [first]
-    for left, right in zip([first, *rest], rest, strict=False):
-        stays = left and right and not left.endswith(_EDGES) and not right.startswith(_EDGES)
-        if cut_short and mark == _APOSTROPHE and left[left.rfind(b" ") + 1 :] in cut_short:
-            stays = False
-        parts += [mark if stays else b" ", right]
+    left = first
+    for right in others:
+        # A Hebrew letter has two bytes.
+        is_within_word = left[-2:-1] == _HEBREW and right[:1] == _HEBREW
+        parts.append(_GERSHAYIM if is_within_word else b" ")
+        parts.append(right)
+        left = right
     return b"".join(parts)
 
 
-def _mended(words: list[bytes]) -> list[bytes]:
-    """The words composed, without anything before their first letter or digit."""
-    distinct = b" ".join(set(words)).decode()
-    composed = unicodedata.normalize("NFC", distinct)
-    while "i\u0307" in composed:
-        composed = unicodedata.normalize("NFC", composed.replace("i\u0307", "i"))
-    mended = [
-        next((word[start:] for start, char in enumerate(word) if char.isalnum()), "").encode()
-        for word in composed.split(" ")
-    ]
-    now = dict(zip(distinct.encode().split(b" "), mended, strict=True))
-    return [word for word in map(now.__getitem__, words) if word]
+def _between_letters(data: bytes, mark: bytes, cut_short: Set[bytes] = frozenset()) -> bytes:
+    """The data with a space for each ``mark`` that is not between two letters, and for each that
+    ends one of the words that are ``cut_short``."""
+    first, *others = data.split(mark)
+    parts = [first]
+    left = first
+    for right in others:
+        stays = left and right and not left.endswith(_EDGES) and not right.startswith(_EDGES)
+        if stays and cut_short:
+            last_word = left[left.rfind(b" ") + 1 :]
+            stays = last_word not in cut_short
+        parts.append(mark if stays else b" ")
+        parts.append(right)
+        left = right
+    return b"".join(parts)
+
+
+def _composed(words: list[bytes]) -> list[bytes]:
+    """The words composed, each from its first letter or digit on; those without one are left
+    out."""
+    distinct = list(set(words))
+    # All at once, since that is quicker.
+    text = unicodedata.normalize("NFC", b" ".join(distinct).decode())
+    while _DOTTED_I in text:
+        text = unicodedata.normalize("NFC", text.replace(_DOTTED_I, "i"))
+    composed = [_from_first_letter(word).encode() for word in text.split(" ")]
+    composed_of = dict(zip(distinct, composed, strict=True))
+    return [composed_of[word] for word in words if composed_of[word]]
+
+
+def _from_first_letter(word: str) -> str:
+    """The word without the marks and apostrophes that it begins with."""
+    for start, char in enumerate(word):
+        if char.isalnum():
+            return word[start:]
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +326,11 @@ class Rule:
                 f"and a language ({', '.join(segmenters.PACKAGES)}), 2 with digits, as in 2 "
                 "digits, or links"
             )
-        if form[4]:
-            return cls(BY_DICTIONARY, form[5], versions=form[6] or "")
-        return cls(NEWEST, _known(form[2] or ""), bool(form[3])) if form[1] else cls()
+        if text == "1":
+            return cls()
+        if form["unspaced"]:
+            return cls(BY_DICTIONARY, form["unspaced"], versions=form["versions"] or "")
+        return cls(NEWEST, _known(form["language"] or ""), digits=form["digits"] is not None)
 
     @classmethod
     def of_language(cls, code: str, *, digits: bool = False) -> Self:
@@ -280,7 +340,8 @@ class Rule:
         Raises `UnseparatedWords` for a language without spaces whose words nothing here separates,
         or separates only without digits.
         """
-        if unspaced := segmenters.unspaced_code(code.lower()):
+        unspaced = segmenters.unspaced_code(code.lower())
+        if unspaced:
             if digits:
                 raise segmenters.UnseparatedWords(
                     f"words of {segmenters.UNSPACED[unspaced]} hold no digits"
@@ -302,15 +363,16 @@ class Rule:
     @property
     def lines(self) -> tuple[str, ...]:
         """The first line of a vocabulary's file; none for the first rule."""
-        return () if self.number == 1 else (f"{SIGN}{self}",)
+        if self.number == 1:
+            return ()
+        return (f"{SIGN}{self}",)
 
     def words(self, text: str) -> list[bytes]:
         """The words of ``text`` in order, lower-cased, each encoded as UTF-8; or its titles as they
         are."""
         if self.of_titles:
-            return [
-                line.encode("utf-8", "replace") for line in text.split("\n") if self.is_word(line)
-            ]
+            titles = [line for line in text.split("\n") if self.is_word(line)]
+            return [title.encode("utf-8", "replace") for title in titles]
         if self.number == BY_DICTIONARY:
             text = segmenters.spaced_text(text, self.language)
         return self.words_between_spaces(text)
@@ -330,24 +392,34 @@ class Rule:
         dictionary."""
         if self.of_titles:
             return bool(text) and text == text.strip() and is_printable(text)
-        # The dotted I is the only letter whose lower case is a letter and a mark.
-        read = text.replace("i\u0307", "\u0130") if self.number == 1 else text
-        return self.words_between_spaces(read) == [text.encode("utf-8", "replace")]
+        in_text = text
+        if self.number == 1:
+            # The dotted I is the only letter whose lower case is a letter and a mark. A text has
+            # the letter, since rule 1 separates words at a mark.
+            in_text = text.replace(_DOTTED_I, "\u0130")
+        return self.words_between_spaces(in_text) == [text.encode("utf-8", "replace")]
 
     def is_phrase(self, text: str) -> bool:
         """Whether ``text`` is a word, or several with one space between each two and not too
         long."""
-        may_have_spaces = not self.of_titles and len(text) <= LONGEST_TITLE
-        return all(map(self.is_word, text.split(" ") if may_have_spaces else [text]))
+        if self.of_titles or len(text) > LONGEST_TITLE:
+            return self.is_word(text)
+        return all(map(self.is_word, text.split(" ")))
 
     def misread(self, word: str) -> str:
-        """How a text in capital letters spells this word when read by a rule that does not know its
-        language."""
-        return word.replace("ı", "i") if self.number == 2 and not self.language else word
+        """The word that this rule finds where a text has this word in capital letters: if the rule
+        does not know that the text is Turkish, it takes a capital ı for a capital i."""
+        if self.number == NEWEST and not self.language:
+            return word.replace("ı", "i")
+        return word
 
     def __str__(self) -> str:
-        form = f"{self.number} {self.language}".strip() + (DIGITS if self.digits else "")
-        return f"{form} ({self.versions})" if self.versions else form
+        form = f"{self.number} {self.language}".strip()
+        if self.digits:
+            form += DIGITS
+        if self.versions:
+            form += f" ({self.versions})"
+        return form
 
 
 def is_printable(text: str) -> bool:
@@ -357,10 +429,12 @@ def is_printable(text: str) -> bool:
 
 def rule_of(lines: Sequence[str]) -> Rule:
     """The rule of a vocabulary's lines. Raises ValueError for an unknown rule."""
-    named = bool(lines) and lines[0].startswith(SIGN)
-    return Rule.parse(lines[0].removeprefix(SIGN)) if named else Rule()
+    if lines and lines[0].startswith(SIGN):
+        return Rule.parse(lines[0].removeprefix(SIGN))
+    return Rule()
 
 
 def _known(code: str) -> str:
+    """The language of a code such as "fr-ca", if this rule differs for it, otherwise ""."""
     base = code.partition("-")[0]
     return base if base in LANGUAGES else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -11,11 +12,11 @@ from wikitopics.option import install_command
 
 @dataclass(frozen=True)
 class Extra:
-    """One of pyproject's optional groups of packages, for users."""
+    """One of pyproject's optional groups of packages, for a feature that needs them."""
 
     name: str
-    packages: Sequence[str]
-    """The packages; messages name the first."""
+    package: str
+    """The one of its packages that messages name."""
     purpose: str
     """Its purpose, worded to follow "for"."""
 
@@ -24,9 +25,21 @@ class Extra:
         """The command that installs it, for the interpreter that runs."""
         return install_command(f"wikitopics[{self.name}]")
 
+    @property
+    def packages(self) -> Sequence[str]:
+        """All its packages, as pyproject.toml declared them when wikitopics was installed."""
+        try:
+            requirements = metadata.requires("wikitopics") or []
+        except metadata.PackageNotFoundError:  # it runs from its folder, without an installation
+            requirements = []
+        marker = re.compile(f"extra == ['\"]{self.name}['\"]")
+        own = [need for need in requirements if marker.search(need)]
+        names = [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in own]
+        return names or [self.package]
+
     def needed(self, what: str) -> str:
         """The message for using ``what`` without it."""
-        return f"{what} needs {self.packages[0]}: {self.command}"
+        return f"{what} needs {self.package}: {self.command}"
 
     def versions(self) -> dict[str, str]:
         """Its packages with their versions; "" for one that is not installed."""
@@ -44,5 +57,34 @@ def _version(package: str) -> str:
         return ""
 
 
-ZST = Extra("zst", ("zstandard",), "dumps and texts that end in .zst")
-"""Here, since the crawler needs it; the others are in `wikitopics.session.sources`."""
+# Every extra that users can install; `doctor` and all messages use this table.
+
+SKLEARN = Extra(
+    "sklearn", "scikit-learn", "the models as scikit-learn estimators (`wikitopics.sklearn`)"
+)
+NOTEBOOK = Extra("notebook", "pandas", "data frames and progress bars in Python")
+PARQUET = Extra("parquet", "pyarrow", "`export --format parquet`")
+JAPANESE = Extra("ja", "sudachipy", "the words of Japanese")
+CHINESE = Extra("zh", "rjieba", "the words of Chinese")
+THAI = Extra("th", "nlpo3", "the words of Thai")
+ZST = Extra("zst", "zstandard", "dumps and texts that end in .zst")
+REPORT = Extra("report", "matplotlib", "`wikitopics report`")
+WEB = Extra("web", "textual-serve", "`watch --web`")
+INTEROP = Extra(
+    "interop", "gensim", "`export model --format gensim`, and tests against other programs"
+)
+DASK = Extra("dask", "distributed", "`train --cluster`")
+
+EXTRAS = (
+    SKLEARN,
+    NOTEBOOK,
+    PARQUET,
+    JAPANESE,
+    CHINESE,
+    THAI,
+    ZST,
+    REPORT,
+    WEB,
+    INTEROP,
+    DASK,
+)

@@ -16,7 +16,7 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("sklearn", "joblib"):
         raise
-    from wikitopics.session.sources import SKLEARN
+    from wikitopics.extra import SKLEARN
 
     raise ImportError(SKLEARN.needed("wikitopics.sklearn"), name=error.name) from None
 

@@ -16,21 +16,22 @@ from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, overload
 import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.extra import REPORT
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis import exports, proportions, report
+from wikitopics.session.analysis import formats, frames, inference, listing, report, similar
 from wikitopics.session.analysis.areas import Area as Area
 from wikitopics.session.analysis.areas import areas
+from wikitopics.session.analysis.described import Topic as Topic
+from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
-from wikitopics.session.analysis.proportions import Article as Article
-from wikitopics.session.analysis.proportions import Neighbour, Recorded
-from wikitopics.session.analysis.topics import Topic as Topic
-from wikitopics.session.analysis.topics import described_topics
+from wikitopics.session.analysis.listing import Article as Article
+from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.escapes import visible
-from wikitopics.session.paths import session_name, session_path, user_path
+from wikitopics.session.paths import DEFAULT_SESSION, session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
-from wikitopics.session.sources import REPORT, noun
+from wikitopics.session.sources import noun
 from wikitopics.session.storage.articles import MOST_ARTICLES
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.files import replacing
@@ -133,7 +134,7 @@ class Topics(list[Topic]):
         return page.noted(heading) + page.listed(rows)
 
 
-def open(session: str | os.PathLike[str] = "default") -> StoredSession:
+def open(session: str | os.PathLike[str] = DEFAULT_SESSION) -> StoredSession:
     """The session of this name, or at this path: a str with a `/` or ending in `.db`, or any
     `Path`.
 
@@ -191,7 +192,7 @@ class StoredSession:
     `SessionError` if something is wrong with the session; the message is one line.
     """
 
-    def __init__(self, session: str | os.PathLike[str] = "default") -> None:
+    def __init__(self, session: str | os.PathLike[str] = DEFAULT_SESSION) -> None:
         self.path = path_of(session)
         self._recorded: Recorded | None = None
         with _reader(self.path) as reader:
@@ -253,7 +254,7 @@ class StoredSession:
         if topic is not None:
             topic = whole("topic", topic)
         with self._reading(model) as (reader, name):
-            return proportions.listed_articles(reader, name, topic, limit)
+            return listing.listed_articles(reader, name, topic, limit)
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
@@ -298,8 +299,8 @@ class StoredSession:
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
             name = reader.model_named(model)
-            proses = proportions.proses(reader, checked, markup)
-            return proportions.proportions(reader, name, reader.counter(), proses)
+            proses = inference.proses(reader, checked, markup)
+            return inference.proportions(reader, name, reader.counter(), proses)
 
     def similar(
         self,
@@ -335,7 +336,7 @@ class StoredSession:
                 return recorded.nearest(reader, theta, limit)
             row = recorded.row_of(reader, str(title))
             if row is None:
-                raise proportions.not_found(reader, str(title))
+                raise similar.not_found(reader, str(title))
             return recorded.nearest(reader, row, limit)
 
     def _recorded_as_of_now(self, reader: SessionReader, model: str) -> Recorded:
@@ -397,8 +398,8 @@ class StoredSession:
             held_out = frame
         with self._reading(model) as (reader, name):
             if frame:
-                return proportions.as_frame(reader, name, held_out=held_out)
-            return proportions.as_csr(reader, name, held_out=held_out)
+                return frames.as_frame(reader, name, held_out=held_out)
+            return frames.as_csr(reader, name, held_out=held_out)
 
     def documents(self, model: str | None = None) -> DataFrame:
         """A pandas table of the documents with the largest topic of each: `topic`, `name`, `share`
@@ -406,8 +407,8 @@ class StoredSession:
         `proportions(frame=True)`; a row without proportions is empty.
         """
         with self._reading(model) as (reader, name):
-            frame = proportions.as_frame(reader, name, held_out=True)
-            return proportions.largest_topics(frame, described_topics(reader, name))
+            frame = frames.as_frame(reader, name, held_out=True)
+            return frames.largest_topics(frame, described_topics(reader, name))
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has
@@ -423,7 +424,7 @@ class StoredSession:
         topic 12's."""
         n = whole("n", n, least=1)
         with self._reading(model) as (reader, name):
-            rows = proportions.top_words(reader, name, n, relevant=False)
+            rows = inference.top_words(reader, name, n, relevant=False)
         return [[word for word, _ in row] for row in rows]
 
     def report(self, path: str | os.PathLike[str]) -> None:
@@ -455,13 +456,13 @@ class StoredSession:
         table = TABLES[what]
         target = _target(path)
         with self._open() as reader:
-            form = exports.written_to(target, table, format)
-            exports.save(table, form, ExportRequest(reader, table.models(reader, model)), target)
+            form = formats.written_to(target, table, format)
+            formats.save(table, form, ExportRequest(reader, table.models(reader, model)), target)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
         with self._open() as reader:
-            return proportions.saved_model(reader, reader.model_named(name))
+            return inference.saved_model(reader, reader.model_named(name))
 
     def vocabulary(self) -> Vocabulary:
         """The vocabulary whose words the session counts."""

@@ -26,8 +26,8 @@ from wikitopics.model import Minibatch, kinds
 from wikitopics.model.coherence import npmi, npmi_of_words
 from wikitopics.model.online import top_words
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.rules import LINKS, Rule
-from wikitopics.vocab.vocabulary import VocabularyRecipe, build_vocabulary
 
 EXPERIMENT = Experiment(
     "links", "links instead of words: speed, and the topics of each", data="wikitext, html"

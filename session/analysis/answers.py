@@ -3,20 +3,14 @@ the words that argue for each of them, and the articles most like it.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.proportions import (
-    Recorded,
-    proses,
-    saved_model,
-    theta_of,
-    words_of,
-)
+from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
+from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
@@ -24,7 +18,12 @@ from wikitopics.session.storage.articles import RECENT_ARTICLES
 from wikitopics.session.storage.counts import Counted
 from wikitopics.session.storage.reader import SessionReader
 
-MOST_TOPICS, MOST_WORDS, MOST_ALIKE = 8, 20, 30
+MOST_TOPICS = 8
+"""The most topics of a text."""
+MOST_WORDS = 20
+"""The most words for a topic."""
+MOST_ALIKE = 30
+"""The most articles like a text."""
 LEAST = 0.01
 """Smaller proportions are left out."""
 NO_WORDS = f"only the newest {RECENT_ARTICLES:,} articles keep their words; --keep-counts keeps all"
@@ -55,11 +54,14 @@ class Answers:
     """
 
     def __init__(self, reader: SessionReader, model: str) -> None:
-        self._reader, self._name = reader, model
+        self._reader = reader
+        self._name = model
         self._committed_at = reader.progress().committed_at
         reader.check_trained()
-        self._vocabulary, self._model = reader.counter(), saved_model(reader, model)
-        self._recorded, self._lone = None, ""
+        self._vocabulary = reader.counter()
+        self._model = saved_model(reader, model)
+        self._recorded = None
+        self._lone = ""
         try:
             self._recorded = Recorded(reader, model)
         except SessionError as error:
@@ -67,19 +69,24 @@ class Answers:
 
     def still_hold(self, reader: SessionReader, model: str, committed_at: float) -> bool:
         """Whether these answers are of this model, at this commit or a later one."""
-        ours = self._committed_at
-        later = committed_at < ours <= time.time()  # otherwise the clock has been set back since
-        return (reader, model) == (self._reader, self._name) and (later or committed_at == ours)
+        if reader != self._reader or model != self._name:
+            return False
+        # A commit in the future was made before the clock was set back, so it is no later one.
+        is_later = committed_at < self._committed_at <= time.time()
+        return is_later or committed_at == self._committed_at
 
     def of_text(self, text: str) -> Answer:
         """The answer for any text, in the session's own format."""
         unit = self._reader.settings()[TOKENS]
         (plain,) = proses(self._reader, [text])
-        (counted,), words = words_of(self._vocabulary, [plain]), self._vocabulary.n_words_in(plain)
-        theta, number = theta_of(self._model, [counted])[0], counted[1].sum()
-        if number:
+        (counted,) = words_of(self._vocabulary, [plain])
+        _, counts = counted
+        n_known = counts.sum()
+        n_words = self._vocabulary.n_words_in(plain)
+        if n_known:
+            (theta,) = theta_of(self._model, [counted])
             answer = self._answer(theta, counted)
-        elif words:
+        elif n_words:
             answer = Answer(lack=f"none of its {unit} is in the session's vocabulary")
         elif unit == LINKS and text.strip():
             return Answer(
@@ -87,19 +94,24 @@ class Answers:
             )
         else:
             return Answer()
-        return replace(answer, known=f"{number:,} of {words:,} {unit} known")
+        return replace(answer, known=f"{n_known:,} of {n_words:,} {unit} known")
 
     def of_article(self, article: ArticleRow) -> Answer:
         """The answer for an article of the session; topics that are not recorded are inferred."""
         if article.role == "skipped":
             return Answer(lack=f"it was skipped: {NO_KNOWN_WORD}")
-        counted, recorded = self._reader.words_of(article), self._recorded
-        if recorded is not None and (row := recorded.row(article.seq)) is not None:
-            return self._answer(recorded.theta(row), counted, article.page_id)
+        counted = self._reader.words_of(article)
+        row = None if self._recorded is None else self._recorded.row(article.seq)
+        if self._recorded is not None and row is not None:
+            return self._answer(self._recorded.theta(row), counted, article.page_id)
         if counted is not None:
-            return self._answer(theta_of(self._model, [counted])[0], counted, article.page_id)
-        of_model = (largest[1:] for largest in article.topics if largest[0] == self._name)
-        largest = [(topic, part, ()) for topic, part in of_model if part >= LEAST]
+            (theta,) = theta_of(self._model, [counted])
+            return self._answer(theta, counted, article.page_id)
+        largest = [
+            (topic, proportion, ())
+            for model, topic, proportion in article.topics
+            if model == self._name and proportion >= LEAST
+        ]
         return Answer(largest, lack=NO_WORDS, lone=self._lone)
 
     def _answer(
@@ -108,22 +120,21 @@ class Answers:
         counted: Counted | None,
         without: int | None = None,
     ) -> Answer:
-        """The answer for these proportions. ``counted``: the words, if known; ``without``: a page
-        to omit."""
-        leading = [
-            k for k in (-theta).argsort(kind="stable")[:MOST_TOPICS].tolist() if theta[k] >= LEAST
-        ]
-        alike = self._recorded and self._recorded.rows_near(
-            self._reader,
-            theta,
-            MOST_ALIKE,
-            without,
-        )
-        words: Iterable[Sequence[str]] = (
-            repeat(()) if counted is None else self._reasons(theta, counted, leading)
-        )
-        topics = list(zip(leading, theta[leading].tolist(), words, strict=False))
-        return Answer(topics, NO_WORDS if counted is None else "", alike or (), self._lone)
+        """The answer for these proportions, (K,). ``counted``: the words, if they are known;
+        ``without``: a page that is not among the articles like it."""
+        largest_first = (-theta).argsort(kind="stable").tolist()
+        leading = [topic for topic in largest_first[:MOST_TOPICS] if theta[topic] >= LEAST]
+        if counted is None:
+            lack = NO_WORDS
+            words: list[list[str]] = [[] for _ in leading]
+        else:
+            lack = ""
+            words = list(self._reasons(theta, counted, leading))
+        topics = list(zip(leading, theta[leading].tolist(), words, strict=True))
+        alike = []
+        if self._recorded is not None:
+            alike = self._recorded.rows_near(self._reader, theta, MOST_ALIKE, without)
+        return Answer(topics, lack, alike, self._lone)
 
     def _reasons(
         self,
@@ -131,8 +142,8 @@ class Answers:
         counted: Counted,
         topics: Sequence[int],
     ) -> Iterator[list[str]]:
-        """The words that argue for each of these topics: those that are likelier in the topic than
-        in the text as a whole, ordered by how many of their occurrences the topic explains."""
+        """The words that argue for each of these topics: those that are more probable in the topic
+        than in the text as a whole, ordered by how many of their occurrences the topic explains."""
         ids, counts = counted
         with errors_of(f"the model of kind {self._model.kind}", ""):
             explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)
@@ -140,5 +151,5 @@ class Answers:
         for topic in topics:
             part = explained[:, topic]
             order = np.argsort(-part * counts, kind="stable")[:MOST_WORDS]
-            chosen = ids[order[part[order] > theta[topic]]].tolist()
-            yield [self._vocabulary.words[word] for word in chosen]
+            argues = part[order] > theta[topic]
+            yield [self._vocabulary.words[id] for id in ids[order[argues]].tolist()]

@@ -19,8 +19,8 @@ from wikitopics.session.storage.topics import joined
 from wikitopics.session.storage.topics import names as names_of
 
 NAMING = 1 / 3
-"""A topic with a given name passes it on to its area if it has at least this part of the area's
-share."""
+"""If somebody has named a topic, and the topic has at least this part of its area's share, the area
+has the same name."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,18 +85,23 @@ class Atlas:
 def atlas(reader: SessionReader, model: str) -> Atlas | None:
     """The topics of a model, grouped and placed; None before its first snapshot."""
     with reader.one_moment():
-        newest, stored = reader.newest_words(model), reader.areas(model)
+        newest = reader.newest_words(model)
         if newest is None:
             return None
-        words, given = reader.vocabulary(), reader.names_given(model)
+        stored = reader.areas(model)
+        words = reader.vocabulary()
+        given_names = reader.names_given(model)
     grouping = stored or _by_words(newest)
-    chosen = grouping.names or names(grouping.relevant(newest.leading, newest.shares, words), {})
-    called = {area: joined(name) for area, name in chosen.items()}
+    chosen = grouping.names
+    if not chosen:
+        relevant = grouping.relevant(newest.leading, newest.shares, words)
+        chosen = names(relevant, {})
     areas = [
-        _area(number, called[number], own, newest, given)
-        for number, own in grouping.members.items()
+        _area(number, joined(chosen[number]), topics, newest, given_names)
+        for number, topics in grouping.members.items()
     ]
-    return Atlas(sorted(areas, key=lambda area: -area.share), grouping, by_words=stored is None)
+    areas.sort(key=lambda area: -area.share)
+    return Atlas(areas, grouping, by_words=stored is None)
 
 
 def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]:
@@ -104,19 +109,26 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
     areas."""
     with reader.one_moment():
         found = atlas(reader, model)
-        if found is None or n is None:
-            return [] if found is None else list(found.areas)
+        if found is None:
+            return []
+        if n is None:
+            return list(found.areas)
         newest = reader.newest_words(model)
         assert newest is not None
-        words, given = reader.vocabulary(), reader.names_given(model)
+        words = reader.vocabulary()
+        given_names = reader.names_given(model)
     topics = found.grouping.topics
     groups = [topics[list(group)].tolist() for group in cut(_nodes(found), len(topics), n)]
     groups.sort(key=lambda group: -float(newest.shares[group].sum()))
-    relevant = most_relevant_to(groups, newest.leading, newest.shares)
-    called = names(
-        {i: [words[word] for word in ids.tolist()] for i, ids in enumerate(relevant)}, {}
-    )
-    return [_area(i, joined(called[i]), group, newest, given) for i, group in enumerate(groups)]
+    relevant = {
+        number: [words[id] for id in ids.tolist()]
+        for number, ids in enumerate(most_relevant_to(groups, newest.leading, newest.shares))
+    }
+    chosen = names(relevant, {})
+    return [
+        _area(number, joined(chosen[number]), group, newest, given_names)
+        for number, group in enumerate(groups)
+    ]
 
 
 def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
@@ -125,32 +137,34 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
     Each area is a branch, and the last branch is the root.
     """
     with reader.one_moment():
-        newest, found = reader.newest_words(model), atlas(reader, model)
+        newest = reader.newest_words(model)
+        found = atlas(reader, model)
         if newest is None or found is None:
             return ()
-        leaves, words = reader.topic_names(model), reader.vocabulary()
-    in_use, K = found.grouping.topics, len(leaves)
-    number = [*in_use.tolist(), *range(K, K + len(in_use))]
+        topic_names = reader.topic_names(model)
+        words = reader.vocabulary()
+    in_use = found.grouping.topics
+    K = len(topic_names)
     nodes = _nodes(found)
-    above = {number[child]: number[node.number] for node in nodes for child in node.children}
+    # Nodes number the topics in use from 0, and the groups after them; branches number all topics.
+    number_of = [*in_use.tolist(), *range(K, K + len(in_use))]
+    parent_of = {}
+    for node in nodes:
+        for child in node.children:
+            parent_of[number_of[child]] = number_of[node.number]
+    topics_of = [in_use[list(node.topics)].tolist() for node in nodes]
+    group_names = names_of(most_relevant_to(topics_of, newest.leading, newest.shares), words)
+
+    def branch(number: int, height: float, topics: Sequence[int], name: str) -> Branch:
+        share = float(newest.shares[topics].sum(dtype=np.float64))
+        return Branch(number, parent_of.get(number), height, name, share, tuple(topics))
+
+    leaves = [branch(topic, 0.0, [topic], name) for topic, name in enumerate(topic_names)]
     groups = [
-        (number[node.number], node.height, in_use[list(node.topics)].tolist()) for node in nodes
+        branch(number_of[node.number], node.height, topics, name)
+        for node, topics, name in zip(nodes, topics_of, group_names, strict=True)
     ]
-    relevant = most_relevant_to([topics for *_, topics in groups], newest.leading, newest.shares)
-    parts = [*((topic, 0.0, [topic]) for topic in range(K)), *groups]
-    return tuple(
-        Branch(
-            at,
-            above.get(at),
-            height,
-            name,
-            float(newest.shares[topics].sum(dtype=np.float64)),
-            tuple(topics),
-        )
-        for (at, height, topics), name in zip(
-            parts, (*leaves, *names_of(relevant, words)), strict=True
-        )
-    )
+    return (*leaves, *groups)
 
 
 def in_drawing_order(
@@ -158,8 +172,10 @@ def in_drawing_order(
 ) -> list[tuple[Area, list[int]]]:
     """The areas, each with its topics, in the order of the tree."""
     area_of = {topic: area for area in found for topic in area.topics}
-    order = branches[-1].topics if len(area_of) > 1 else tuple(area_of)
-    return [(area, list(topics)) for area, topics in groupby(order, area_of.__getitem__)]
+    if len(area_of) <= 1:  # then the tree has no groups, and no root
+        return [(area, [topic]) for topic, area in area_of.items()]
+    root = branches[-1]
+    return [(area, list(topics)) for area, topics in groupby(root.topics, area_of.__getitem__)]
 
 
 def _nodes(found: Atlas) -> tuple[Node, ...]:
@@ -171,7 +187,7 @@ def _by_words(newest: TopWords) -> Areas:
     """The areas computed only from the leading words, which every snapshot has."""
     topics = np.flatnonzero(newest.shares > IN_USE)
     most = round(1 / IN_USE)
-    if len(topics) > most:  # only in a session that somebody has made: shares sum to 1
+    if len(topics) > most:  # only in a file that somebody has changed: the sum of shares is 1
         largest = np.argsort(-newest.shares[topics], kind="stable")[:most]
         topics = np.sort(topics[largest])
     far = distances((newest.word_ids[topics], newest.probabilities[topics]))
@@ -183,14 +199,14 @@ def _area(
     name: str,
     topics: Sequence[int],
     newest: TopWords,
-    given: Mapping[int, str],
+    given_names: Mapping[int, str],
 ) -> Area:
+    """The area of these topics. It has this name unless a large topic of it was given one."""
     shares = newest.shares.astype(np.float64)
     largest_first = sorted(topics, key=lambda topic: -shares[topic])
     share = float(shares[topics].sum())
-    theirs = (
-        given[topic]
-        for topic in largest_first
-        if topic in given and shares[topic] >= NAMING * share
-    )
-    return Area(number, next(theirs, name), share, tuple(largest_first))
+    for topic in largest_first:
+        if topic in given_names and shares[topic] >= NAMING * share:
+            name = given_names[topic]
+            break
+    return Area(number, name, share, tuple(largest_first))

@@ -14,28 +14,24 @@ Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
 
 COLOURS = (
-    *(
-        "#578db2",
-        "#edb333",
-        "#b95115",
-        "#1fdcb4",
-        "#ad9cf0",
-        "#f17775",
-        "#835cbe",
-        "#ac8b26",
-        "#2abaa4",
-    ),
-    *(
-        "#9b6072",
-        "#937be2",
-        "#9ccf7f",
-        "#d1afe2",
-        "#e683cc",
-        "#74a77e",
-        "#bc668d",
-        "#698857",
-        "#c0ab49",
-    ),
+    "#578db2",
+    "#edb333",
+    "#b95115",
+    "#1fdcb4",
+    "#ad9cf0",
+    "#f17775",
+    "#835cbe",
+    "#ac8b26",
+    "#2abaa4",
+    "#9b6072",
+    "#937be2",
+    "#9ccf7f",
+    "#d1afe2",
+    "#e683cc",
+    "#74a77e",
+    "#bc668d",
+    "#698857",
+    "#c0ab49",
 )
 """The colour of each area, by its number, on a light or a dark background.
 
@@ -44,9 +40,13 @@ kind of cone, the first ones farthest. A colour never says anything that a name 
 """
 EVEN = 0.5
 """How far places are moved towards an even spread: 0 leaves them as they are."""
-PUSHES, PUSH, HOME = 400, 0.25, 0.05
-"""The most steps in which boxes are pushed apart; the part of an overlap by which each box moves in
-a step; and the part of the way back to its centre, which falls to 0 halfway through the steps."""
+PUSHES = 400
+"""The most steps in which boxes are pushed apart."""
+PUSH = 0.25
+"""The part of an overlap by which each of the two boxes moves in a step."""
+HOME = 0.05
+"""The part of the way back to its centre that a box moves in the first step; it falls to 0 halfway
+through the steps."""
 
 
 def filled(places: Floats) -> Floats:
@@ -57,10 +57,13 @@ def filled(places: Floats) -> Floats:
     """
     if len(places) < 2:
         return np.full_like(places, 0.5)
-    low, high = places.min(axis=0), places.max(axis=0)
+    low = places.min(axis=0)
+    high = places.max(axis=0)
     scaled = (places - low) / np.maximum(high - low, 1e-9)
-    ranks = places.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / (len(places) - 1)
-    spread: Floats = (1 - EVEN) * scaled + EVEN * ranks
+    order = places.argsort(axis=0, kind="stable")
+    ranks = order.argsort(axis=0, kind="stable")  # of each place, along each direction
+    even = ranks / (len(places) - 1)
+    spread: Floats = (1 - EVEN) * scaled + EVEN * even
     return spread
 
 
@@ -72,21 +75,24 @@ def pushed(centres: Floats, boxes: Sequence[tuple[int, int]], shape: tuple[int, 
     parameters are those of `arranged`.
     """
     half = np.array(boxes) / 2
-    least, most = half, np.maximum(np.array(shape) - half, half)
-    one, other = np.triu_indices(len(half), 1)
-    room = half[one] + half[other]
+    least = half
+    most = np.maximum(np.array(shape) - half, half)
+    first, second = np.triu_indices(len(half), 1)  # of each pair of boxes
+    needed = half[first] + half[second]
     moved = np.clip(centres, least, most)
     for step in range(PUSHES):
-        apart = moved[one] - moved[other]
-        lacking = room - np.abs(apart)
-        pairs = np.flatnonzero((lacking[:, 0] > 0) & (lacking[:, 1] > 0))
-        if not len(pairs):
+        apart = moved[first] - moved[second]
+        lacking = needed - np.abs(apart)
+        overlapping = np.flatnonzero((lacking[:, 0] > 0) & (lacking[:, 1] > 0))
+        if not len(overlapping):
             break
-        way = (lacking[pairs] / room[pairs]).argmin(axis=1)  # the shorter one
-        by = PUSH * np.where(apart[pairs, way] > 0, 1, -1) * lacking[pairs, way]
+        # Each pair is pushed apart along the axis that needs less of a push.
+        axis = (lacking[overlapping] / needed[overlapping]).argmin(axis=1)
+        direction = np.where(apart[overlapping, axis] > 0, 1, -1)
+        distance = PUSH * direction * lacking[overlapping, axis]
         push = np.zeros_like(moved)
-        np.add.at(push, (one[pairs], way), by)
-        np.add.at(push, (other[pairs], way), -by)
+        np.add.at(push, (first[overlapping], axis), distance)
+        np.add.at(push, (second[overlapping], axis), -distance)
         home = HOME * max(0.0, 1 - 2 * step / PUSHES)
         moved = np.clip(moved + push + home * (centres - moved), least, most)
     return moved
@@ -101,17 +107,24 @@ def arranged(
 ) -> list[tuple[int, int] | None]:
     """The top left cell of each box, as near to its centre as possible without overlaps.
 
-    The first boxes choose first; None: no room is left. centres: (n, 2) rows and columns. boxes:
-    heights and widths, with the space that each keeps free around itself. aspect: a cell's height
-    in widths. before: the top left cells at which boxes stay, if there is still room.
+    The first boxes choose first; None: no room is left. ``centres``: (n, 2) rows and columns.
+    ``boxes``: heights and widths, with the space that each keeps free around itself. ``aspect``: a
+    cell's height in widths. ``before``: the top left cells at which boxes stay, if there is still
+    room; None for a box that had none.
     """
+    n_rows, n_columns = shape
     taken = np.zeros(shape, np.bool_)
     corners: list[tuple[int, int] | None] = []
-    rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1])
+    rows = np.arange(n_rows)[:, None]
+    columns = np.arange(n_columns)
     earlier = before or [None] * len(boxes)
-    too_large = {(shape[0] + 1, 1), (1, shape[1] + 1)}
+    # Heights and widths for which there is no room: nor is there for anything at least as large.
+    too_large = {(n_rows + 1, 1), (1, n_columns + 1)}
     for (row, column), (height, width), corner in zip(centres, boxes, earlier, strict=True):
-        if any(height >= least[0] and width >= least[1] for least in too_large):
+        if any(
+            height >= least_height and width >= least_width
+            for least_height, least_width in too_large
+        ):
             corners.append(None)
             continue
         if corner is not None:
@@ -121,14 +134,19 @@ def arranged(
                 inside[:] = True
                 corners.append(corner)
                 continue
-        summed = np.zeros((shape[0] + 1, shape[1] + 1), np.int32)
+        # How many cells are taken above and to the left of each corner of cells; from it, how many
+        # are taken within the box wherever it may lie.
+        summed = np.zeros((n_rows + 1, n_columns + 1), np.int32)
         summed[1:, 1:] = taken.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32)
-        right = summed[height:, width:] - summed[:-height, width:]
-        free = right - summed[height:, :-width] + summed[:-height, :-width] == 0
-        tops, lefts = rows[: free.shape[0]], columns[: free.shape[1]]
-        far = (aspect * (tops + height / 2 - row)) ** 2 + (lefts + width / 2 - column) ** 2
-        best = int(np.where(free, far, np.inf).argmin())
-        top, left = divmod(best, free.shape[1])
+        up_to_right_edge = summed[height:, width:] - summed[:-height, width:]
+        up_to_left_edge = summed[height:, :-width] - summed[:-height, :-width]
+        free = up_to_right_edge - up_to_left_edge == 0
+        n_tops, n_lefts = free.shape
+        down = aspect * (rows[:n_tops] + height / 2 - row)
+        across = columns[:n_lefts] + width / 2 - column
+        squared_distance = down**2 + across**2
+        best = int(np.where(free, squared_distance, np.inf).argmin())
+        top, left = divmod(best, n_lefts)
         if not free[top, left]:
             corners.append(None)
             too_large.add((height, width))
@@ -139,8 +157,8 @@ def arranged(
 
 
 def nearest_to_all(places: Floats) -> Floats:
-    """The place nearest to all others, by summed distances: the mean of scattered ones may be
-    anywhere."""
+    """Of these places, the one nearest to all others, by the sum of its distances from them. The
+    mean of scattered places may be near to none of them."""
     apart = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
     nearest: Floats = places[apart.sum(axis=1).argmin()]
     return nearest
@@ -157,19 +175,22 @@ def lands(
     """The area that each cell belongs to: that of the nearest box if it is within ``reach`` cells,
     else -1.
 
-    ``areas``: the area of each box.
+    ``areas``: the area of each box; the other parameters are those of `arranged`.
     """
     from scipy.ndimage import distance_transform_edt
 
-    land, nearest = np.full(shape, -1, np.int64), np.full(shape, reach)
+    land = np.full(shape, -1, np.int64)
+    nearest = np.full(shape, reach)
     for area in sorted(set(areas)):
         outside = np.ones(shape, np.bool_)
-        for corner, (height, width), own in zip(corners, boxes, areas, strict=True):
-            if own == area and corner is not None:
-                outside[corner[0] : corner[0] + height, corner[1] : corner[1] + width] = False
+        for corner, (height, width), area_of_box in zip(corners, boxes, areas, strict=True):
+            if area_of_box == area and corner is not None:
+                top, left = corner
+                outside[top : top + height, left : left + width] = False
         if outside.all():
             continue
-        far = distance_transform_edt(outside, sampling=(aspect, 1.0))
-        closer = far < nearest
-        land[closer], nearest[closer] = area, far[closer]
+        distance = distance_transform_edt(outside, sampling=(aspect, 1.0))
+        is_nearer = distance < nearest
+        land[is_nearer] = area
+        nearest[is_nearer] = distance[is_nearer]
     return land

@@ -5,23 +5,22 @@ held out there too, or not among the articles that the session trained on. For a
 not know which articles it trained on, only its own held-out articles count.
 
 A page id identifies an article only within one wiki or one file of documents. Two sources that may
-be the
-same wiki, as with a dump, are taken for the same: then too few articles may be scored, but never
-one that was trained on. Two different wikis have no article in common. Whether two files have
-articles in common is not
-recorded: it is assumed that they have none, and the user is told (`remarks`).
+be the same wiki, as with a dump, are taken for the same: then too few articles may be scored, but
+never one that was trained on. Two different wikis have no article in common. Whether two files have
+articles in common is not recorded: it is assumed that they have none, and the user is told
+(`remarks`).
 """
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.source import EARLIER, Texts
 from wikitopics.model import CompletionSet, Minibatch
-from wikitopics.session.analysis.proportions import saved_model
+from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
@@ -69,14 +68,15 @@ class _Session:
         settings = reader.settings()
         kind = described(settings.source)
         check_identity(kind, settings.source_options)
-        self.reader, self.name = reader, session_name(reader.path)
+        self.reader = reader
+        self.name = session_name(reader.path)
         self.wiki = kind.wiki(settings.source_options)
         first = settings.source_options
-        if settings.source == Texts.name:
-            first = next(iter(first.get(EARLIER, ())), first)
+        if settings.source == Texts.name and first.get(EARLIER):
+            first = first[EARLIER][0]
         self.content = first.get("checksum") or (settings.source, first)
-        """Identifies the documents that contain the held-out articles, if the source is not a
-        wiki."""
+        """Identifies the documents that contain the held-out articles, which are the first ones, if
+        the source is not a wiki."""
         self.articles = reader.progress().articles
         self.held_out = reader.held_out()
 
@@ -102,7 +102,7 @@ def compare(
             raise SessionError(
                 "no held-out article has two different words: there is nothing to predict"
             )
-        scores = []
+        compared = []
         for session in sessions:
             for model in session.reader.model_statuses():
                 score = completion.score(saved_model(session.reader, model.name))
@@ -110,35 +110,49 @@ def compare(
                     raise Damaged(
                         f"model {model.name} of {session.name} gives no finite likelihood"
                     )
-                used = model.kind, session.articles, model.topics, model.topics_in_use
-                scores.append((score, (session.name, model.name, *used)))
-                progress(len(scores))
-    scores.sort(key=lambda one: -one[0])
-    models = [
-        Compared(*of, score, float(perplexity(score)), score - scores[0][0]) for score, of in scores
-    ]
+                compared.append(
+                    Compared(
+                        session=session.name,
+                        model=model.name,
+                        kind=model.kind,
+                        articles=session.articles,
+                        topics=model.topics,
+                        topics_in_use=model.topics_in_use,
+                        log_likelihood=score,
+                        perplexity=float(perplexity(score)),
+                        difference=0.0,
+                    )
+                )
+                progress(len(compared))
+    compared.sort(key=lambda model: -model.log_likelihood)
+    best = compared[0].log_likelihood
+    models = [replace(model, difference=model.log_likelihood - best) for model in compared]
     return Comparison(len(block), models, remarks)
 
 
 def _check_words(sessions: Sequence[_Session]) -> None:
     first = sessions[0]
+    settings = first.reader.settings()
     for other in sessions[1:]:
-        one, another = first.reader.settings(), other.reader.settings()
-        if one.fingerprint != another.fingerprint:
+        others = other.reader.settings()
+        if settings.fingerprint != others.fingerprint:
             raise BadUsage(
                 f"{first.name} and {other.name} have different vocabularies: their models predict "
                 "different words, so their scores cannot be compared"
             )
-        if Rule.parse(one.rule) != Rule.parse(another.rule):
+        if Rule.parse(settings.rule) != Rule.parse(others.rule):
             raise BadUsage(
                 f"{first.name} and {other.name} find words in a text by different rules "
-                f"({one.rule} and {another.rule}): they read the same article differently, so "
+                f"({settings.rule} and {others.rule}): they read the same article differently, so "
                 "their scores cannot be compared"
             )
 
 
 def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
-    """The held-out articles that no session has trained on, each once, and the remarks on them."""
+    """The held-out articles that no session has trained on, each once, and the remarks on them.
+
+    A dictionary collects the remarks, so that each is made once.
+    """
     if not any(len(session.held_out) for session in sessions):
         names = ", ".join(session.name for session in sessions)
         raise SessionError(
@@ -157,35 +171,38 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
             new &= held_out | _untrained(ids, other, remarks)
             if other in sessions[:number]:
                 new &= ~held_out  # these were already taken from that session
-        parts.append(owner.held_out.split(new)[0])
+        new_ones, _ = owner.held_out.split(new)
+        parts.append(new_ones)
     block = Block.concatenate(parts)
     if not len(block):
-        unknown = "; ".join(remarks)
-        raise SessionError(
-            "no held-out article is known to be new to all of these sessions"
-            + (f": {unknown}" if unknown else "; each has trained on what the others hold out")
-        )
+        message = "no held-out article is known to be new to all of these sessions"
+        if remarks:
+            raise SessionError(f"{message}: {'; '.join(remarks)}")
+        raise SessionError(f"{message}; each has trained on what the others hold out")
     return block, tuple(remarks)
 
 
-def _disjoint(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
+def _disjoint(first: _Session, second: _Session, remarks: dict[str, None]) -> bool:
     """Whether the two have no article in common."""
-    if one.wiki is not None and other.wiki is not None:
-        return bool(one.wiki and other.wiki) and one.wiki != other.wiki
-    if one.wiki is None and other.wiki is None and one.content == other.content:
+    if first.wiki is not None and second.wiki is not None:
+        are_known = bool(first.wiki and second.wiki)
+        return are_known and first.wiki != second.wiki
+    if first.wiki is None and second.wiki is None and first.content == second.content:
         return False
-    pair = " and ".join(sorted((one.name, other.name)))
+    pair = " and ".join(sorted((first.name, second.name)))
     remarks[f"assuming that {pair} read different articles, which cannot be checked"] = None
     return True
 
 
-def _untrained(ids: NDArray[np.int64], of: _Session, remarks: dict[str, None]) -> NDArray[np.bool_]:
-    """(n,) whether each page is known not to have been trained on."""
-    trained, complete = of.reader.trained_among(ids.tolist())
+def _untrained(
+    ids: NDArray[np.int64], session: _Session, remarks: dict[str, None]
+) -> NDArray[np.bool_]:
+    """(n,) whether the session is known not to have trained on each page."""
+    trained, complete = session.reader.trained_among(ids.tolist())
     if not complete:
         remarks[
-            f"{of.name} did not record which articles it trained on (--keep-articles): only those "
-            "it holds out are known to be new to it"
+            f"{session.name} did not record which articles it trained on (--keep-articles): only "
+            "those it holds out are known to be new to it"
         ] = None
         return np.zeros(len(ids), np.bool_)
     return ~np.isin(ids, np.array(sorted(trained), np.int64))

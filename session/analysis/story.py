@@ -2,9 +2,9 @@
 pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from math import isfinite
 from typing import Any, Literal
 
@@ -41,12 +41,13 @@ BETTER = 0.001
 articles."""
 MOVED = 0.0005
 """The least change of a share that is told: 0.05 points."""
-_RESUMED = re.compile(r"resumed after (\d+(?:\.\d+)?) (s|min|h|d)(: .*)?", re.DOTALL)
+_RESUMED = re.compile(
+    r"resumed after (?P<number>\d+(?:\.\d+)?) (?P<unit>s|min|h|d)(?P<cause>: .*)?",
+    re.DOTALL,
+)
+"""A line of the log that ends a wait; `age` wrote the span of time."""
 
 Kind = TopicChange | Literal["ahead", "best", "count", "wait", "restart", "up", "down"]
-_Group = tuple[Sequence[str], Sequence[int], NDArray[Any], NDArray[Any]]
-"""(the names of topics or areas, the topic of each, their shares before, their shares after)"""
-DIRECTIONS: tuple[tuple[Kind, int], ...] = ("up", 1), ("down", -1)
 Shares = Sequence[tuple[int, NDArray[Any]]]
 """(articles, the share of every topic at that point), oldest first."""
 
@@ -77,19 +78,25 @@ def times(
     wanted = np.array(articles, np.float64)
     if course is None or not course.articles.size or not runs:
         return np.full(len(wanted), np.nan)
-    first = np.array([run.first_article for run in runs], np.float64)
-    place = np.searchsorted(first, wanted) - 1
-    measured, seconds = np.append(0, course.articles), np.append(0.0, course.seconds)
-    passed = np.interp(wanted, measured, seconds) - np.interp(first, measured, seconds)[place]
-    began = np.array([run.started_at for run in runs])[place]
-    return np.where(place >= 0, began + passed, np.nan)
+    first_articles = np.array([run.first_article for run in runs], np.float64)
+    started_at = np.array([run.started_at for run in runs])
+    # The run that trained on each, the last one that had begun by then; -1: none had.
+    run = np.searchsorted(first_articles, wanted) - 1
+    measured = np.append(0, course.articles)
+    running_time = np.append(0.0, course.seconds)
+    at_start = np.interp(first_articles, measured, running_time)
+    since_start = np.interp(wanted, measured, running_time) - at_start[run]
+    return np.where(run >= 0, started_at[run] + since_start, np.nan)
 
 
 def doublings(points: Sequence[int]) -> list[int]:
     """Of these ascending numbers of articles, the first one after each power of two, and the last
     one."""
-    first = {point.bit_length(): point for point in reversed(points)}
-    return sorted({*first.values(), *points[-1:]})
+    first: dict[int, int] = {}
+    for point in points:
+        first.setdefault(point.bit_length(), point)
+    chosen = {*first.values(), *points[-1:]}
+    return sorted(chosen)
 
 
 def story(
@@ -104,55 +111,57 @@ def story(
     """What happened to a session, newest first.
 
     ``curves``: its models' curves of `SCORE`. ``changes``: newest first. ``moved``: the `movements`
-    of
-    shares. ``counted``: what a number of articles counts, such as "articles".
+    of shares. ``counted``: what a number of articles counts, such as "articles".
     """
     curves = {model: curve for model, curve in curves.items() if curve.values.size}
     course = max(curves.values(), key=lambda curve: curve.values.size, default=None)
-    moments = [
-        Moment(
-            one.event,
-            one.articles,
-            one.told(),
-            one.model,
-            one.topic if one.other is None else one.other,
-        )
-        for one in changes[:MOST]
-    ]
-    moments += [*overtakings(curves, counted), *restarts(runs, flow, counted), *moved]
+    moments = []
+    for change in changes[:MOST]:
+        topic = change.topic if change.other is None else change.other
+        moments.append(Moment(change.event, change.articles, change.told(), change.model, topic))
+    moments += overtakings(curves, counted)
+    moments += restarts(runs, flow, counted)
+    moments += moved
     for model, curve in curves.items():
         moments += records(model, curve)
-    newest = max((int(curve.articles[-1]) for curve in curves.values()), default=0)
-    moments += round_numbers(max([newest, *(one.articles for one in moments)]), counted)
-    moments = sorted(moments, key=lambda one: -one.articles)[:MOST]
-    at = times([one.articles for one in moments], course, runs).tolist()
-    for i, when in enumerate(at):
-        if moments[i].at is None and isfinite(when):
-            moments[i] = replace(moments[i], at=when)
+    measured_at = [int(curve.articles[-1]) for curve in curves.values()]
+    moments_at = [moment.articles for moment in moments]
+    moments += round_numbers(max([0, *measured_at, *moments_at]), counted)
+    moments.sort(key=lambda moment: -moment.articles)
+    del moments[MOST:]
+    estimated = times([moment.articles for moment in moments], course, runs).tolist()
+    for place, (moment, at) in enumerate(zip(moments, estimated, strict=True)):
+        if moment.at is None and isfinite(at):
+            moments[place] = replace(moment, at=at)
     moments += waits(log, course, runs)
-    return tuple(
-        sorted(moments, key=lambda one: (one.articles, one.at or 0.0), reverse=True)[:MOST]
-    )
+    moments.sort(key=lambda moment: (moment.articles, moment.at or 0.0), reverse=True)
+    return tuple(moments[:MOST])
 
 
 def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
     """The points at which one model overtook another.
 
-    A model takes the lead when it is better by `CLEAR`, and keeps it until the other one is. So two
-    curves that are nearly equal do not take turns.
+    A model takes the lead when it is better by `CLEAR`, and keeps it until the other one is better
+    by as much. So two curves that are nearly equal do not take turns.
     """
     moments = []
-    for (one, ours), (other, theirs) in combinations(curves.items(), 2):
-        a, b = ours.values, np.interp(ours.articles, theirs.articles, theirs.values)
-        lead = (b - a) / np.maximum(a, b)
+    for (first, curve), (second, other) in combinations(curves.items(), 2):
+        of_first = curve.values
+        of_second = np.interp(curve.articles, other.articles, other.values)
+        lead = (of_second - of_first) / np.maximum(of_first, of_second)  # of the first model
         clear = np.flatnonzero(np.abs(lead) >= CLEAR)
-        for i in clear[1:][np.diff(lead[clear] > 0)].tolist():
-            (winner, best), (loser, value) = ((one, a[i]), (other, b[i]))[
-                :: 1 if lead[i] > 0 else -1
-            ]
-            words = f"{winner} overtook {loser} after {ours.articles[i]:,.0f} {counted}"
-            words += f": {measured(best)} against {measured(value)}"
-            moments.append(Moment("ahead", int(ours.articles[i]), words))
+        first_leads = lead[clear] > 0
+        has_changed = first_leads[1:] != first_leads[:-1]
+        for place in clear[1:][has_changed].tolist():
+            articles = int(curve.articles[place])
+            when = f"after {articles:,} {counted}"
+            value = measured(of_first[place])
+            other_value = measured(of_second[place])
+            if lead[place] > 0:
+                words = f"{first} overtook {second} {when}: {value} against {other_value}"
+            else:
+                words = f"{second} overtook {first} {when}: {other_value} against {value}"
+            moments.append(Moment("ahead", articles, words))
     return moments
 
 
@@ -160,38 +169,45 @@ def records(model: str, curve: Curve) -> list[Moment]:
     """The best value so far at each doubling of articles, if it is better than at the one
     before."""
     best = np.minimum.accumulate(curve.values)
-    first = np.unique(np.frexp(curve.articles)[1], return_index=True)[1].tolist()
+    _, powers_of_two = np.frexp(curve.articles)
+    _, first_of_power = np.unique(powers_of_two, return_index=True)
     moments = []
-    for before, now in pairwise(first):
-        then, at = (int(curve.articles[i]) for i in (before, now))
-        by = 1 - best[now] / best[before]
-        if by >= BETTER:
+    for before, now in pairwise(first_of_power.tolist()):
+        improvement = 1 - best[now] / best[before]
+        if improvement >= BETTER:
             words = f"best {SCORE.name} so far: {measured(best[now])}"
-            words += f", {by:.1%} {SCORE.better} than at {then:,}"
-            moments.append(Moment("best", at, words, model))
+            articles_before = int(curve.articles[before])
+            words += f", {improvement:.1%} {SCORE.better} than at {articles_before:,}"
+            moments.append(Moment("best", int(curve.articles[now]), words, model))
     return moments
 
 
 def round_numbers(articles: int, counted: str) -> list[Moment]:
     """The newest of 1,000, 2,000, 5,000, 10,000 … articles."""
-    reached = [m * 10**n for n in range(3, 16) for m in (1, 2, 5) if m * 10**n <= articles]
+    round_ones = [digit * 10**zeros for zeros in range(3, 16) for digit in (1, 2, 5)]
+    reached = [number for number in round_ones if number <= articles]
     return [Moment("count", number, f"{number:,} {counted}") for number in reached[-ROUND:]]
 
 
 def waits(log: Sequence[Event], course: Curve | None, runs: Sequence[PastRun]) -> list[Moment]:
     """The waits of a minute or more for something that went wrong, from the log."""
-    moments = []
+    ends: list[float] = []
+    told: list[str] = []
     for event in log:
-        line = _RESUMED.fullmatch(event.message)
-        if line is not None and (line[2] != "s" or float(line[1]) >= 60):
-            words = f"waited {line[1]} {line[2]}{line[3] or ''}"
-            moments.append(Moment("wait", 0, words, at=event.at))
-    if course is None:
-        return moments
-    reached = times(course.articles.tolist(), course, runs)
-    at = np.interp([one.at or 0.0 for one in moments], reached, course.articles)
+        resumed = _RESUMED.fullmatch(event.message)
+        if resumed is None:
+            continue
+        is_short = resumed["unit"] == "s" and float(resumed["number"]) < 60
+        if not is_short:
+            ends.append(event.at)
+            told.append(f"waited {resumed['number']} {resumed['unit']}{resumed['cause'] or ''}")
+    articles = np.zeros(len(ends))
+    if course is not None:
+        measured_at = times(course.articles.tolist(), course, runs)
+        articles = np.nan_to_num(np.interp(ends, measured_at, course.articles))
     return [
-        replace(one, articles=int(n)) for one, n in zip(moments, np.nan_to_num(at), strict=True)
+        Moment("wait", int(number), words, at=at)
+        for number, words, at in zip(articles, told, ends, strict=True)
     ]
 
 
@@ -201,15 +217,18 @@ def restarts(runs: Sequence[PastRun], flow: Sequence[Flow], counted: str) -> lis
     for before, run in pairwise(runs):
         if run.first_article == 0:
             continue
-        died = before.ended_at in (
-            None,
-            before.started_at,
-        )  # a killed run is stored as ended at its start
-        signs = [one.at for one in flow if before.started_at <= one.at < run.started_at]  # of life
-        ended = max(signs, default=None) if died else before.ended_at
-        after = "" if ended is None else f" after {age(run.started_at - ended)}"
-        words = "the trainer died; " if died else "the trainer "
-        words += f"restarted{after} from {run.first_article:,} {counted}"
+        # A killed run is stored as one that ended when it started.
+        died = before.ended_at is None or before.ended_at == before.started_at
+        ended = before.ended_at
+        if died:
+            signs_of_life = [
+                rates.at for rates in flow if before.started_at <= rates.at < run.started_at
+            ]
+            ended = max(signs_of_life, default=None)
+        words = "the trainer died; restarted" if died else "the trainer restarted"
+        if ended is not None:
+            words += f" after {age(run.started_at - ended)}"
+        words += f" from {run.first_article:,} {counted}"
         moments.append(Moment("restart", run.first_article, words, at=run.started_at))
     return moments
 
@@ -226,24 +245,25 @@ def movements(
     """
     moments = []
     for (since, before), (articles, now) in pairwise(shares):
-        groups: list[_Group] = [(names, range(len(names)), before, now)]
+        for kind, topic, movement in _largest_movements(before, now):
+            words = f"#{topic} {parts(names[topic])[0]} {movement} since {since:,}"
+            moments.append(Moment(kind, articles, words, model, topic))
         if areas and articles.bit_length() > since.bit_length():
-            then, after = (
-                np.array([part[list(area.topics)].sum() for area in areas])
-                for part in (before, now)
-            )
-            groups.append(
-                ([area.name for area in areas], [area.topics[0] for area in areas], then, after)
-            )
-        for (called, topics, then, after), (kind, sign) in product(groups, DIRECTIONS):
-            most = int(np.argmax(sign * (after - then)))
-            if sign * (after[most] - then[most]) >= MOVED:
-                what = (
-                    f"#{most} {parts(called[most])[0]}"
-                    if called is names
-                    else f"area {called[most]}"
-                )
-                moved = f"{what} {100 * then[most]:.2f} to {after[most]:.2%}"
-                words = f"{moved}, biggest {'rise' if sign > 0 else 'fall'} since {since:,}"
-                moments.append(Moment(kind, articles, words, model, topics[most]))
+            areas_before = np.array([before[list(area.topics)].sum() for area in areas])
+            areas_now = np.array([now[list(area.topics)].sum() for area in areas])
+            for kind, number, movement in _largest_movements(areas_before, areas_now):
+                words = f"area {areas[number].name} {movement} since {since:,}"
+                moments.append(Moment(kind, articles, words, model, areas[number].topics[0]))
     return moments
+
+
+def _largest_movements(before: NDArray[Any], now: NDArray[Any]) -> Iterator[tuple[Kind, int, str]]:
+    """(direction, place, words) of the share that rose most and of the one that fell most, without
+    those that moved by less than `MOVED`."""
+    change = now - before
+    rise = int(np.argmax(change))
+    fall = int(np.argmin(change))
+    if change[rise] >= MOVED:
+        yield "up", rise, f"{100 * before[rise]:.2f} to {now[rise]:.2%}, biggest rise"
+    if change[fall] <= -MOVED:
+        yield "down", fall, f"{100 * before[fall]:.2f} to {now[fall]:.2%}, biggest fall"

@@ -11,6 +11,7 @@ import numpy as np
 
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Source, SourceKind
+from wikitopics.extra import DASK
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.kernels import nothing_kept
 from wikitopics.session import sources
@@ -152,7 +153,7 @@ async def far_pool(
     try:
         from wikitopics.session.training.cluster import Cluster
     except ModuleNotFoundError:
-        raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
+        raise BadUsage(DASK.needed(CLUSTER.flag)) from None
     cluster = Cluster(address, vocabulary, info, source.activity)
     await asyncio.to_thread(cluster.connect)
     say(f"counting on a cluster: {cluster.jobs} threads on {cluster.workers} workers")

@@ -34,7 +34,7 @@ from wikitopics.session.options import (
     THREADS,
     VOCAB,
 )
-from wikitopics.session.paths import session_name, vocabulary_file
+from wikitopics.session.paths import DEFAULT_SESSION, session_name, vocabulary_file
 from wikitopics.session.records import skips_told
 from wikitopics.session.request import (
     TrainRequest,
@@ -59,8 +59,8 @@ from wikitopics.session.training.run import FINISHED, TIME_IS_UP, Limits, Run
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import LEAST_SHARED, Consumer, VocabularyBuild
 from wikitopics.vocab import Vocabulary, segmenters
+from wikitopics.vocab.building import BadDocuments, Built
 from wikitopics.vocab.rules import BY_DICTIONARY, Rule
-from wikitopics.vocab.vocabulary import BadDocuments, Built
 
 T = TypeVar("T")
 
@@ -391,7 +391,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             try:
                 check_resumable(request, settings, requested, adds=adds)
             except BadUsage as error:
-                if session_name(path) != "default":
+                if session_name(path) != DEFAULT_SESSION:
                     raise
                 told = f"session default holds {reader.holdings()} (`--session NAME` makes another)"
                 raise BadUsage(f"{told}. {error}") from None

@@ -24,8 +24,8 @@ from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import measuring
 from wikitopics.session.training.blocks import skipped
 from wikitopics.session.training.stream import Stream
+from wikitopics.vocab.building import Built, VocabularyRecipe, best_words
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import Built, VocabularyRecipe, best_words
 
 
 def file_documents(

@@ -18,24 +18,30 @@ class Pool(Executor):
     """Workers that do with each job what ``submit`` does."""
 
     def __init__(self, submit, jobs=1):
-        self.submit, self.jobs = submit, jobs
+        self.submit = submit
+        self.jobs = jobs
 
 
 class Memory:
-    """Pages `1 …` in batches of ten, every seventh without a known word; acts up where told to."""
+    """Pages `1 …` in batches of ten, every seventh without a known word. It fails, hangs or is slow
+    where a test sets that."""
 
     def __init__(self, words, pages=700):
         self.activity = Activity()
         random = np.random.default_rng(1)
         self.pages = []
-        for i in range(1, pages + 1):
-            text = (
-                " ".join(random.choice(words[:20] if i % 2 else words[20:], 30)) if i % 7 else "42"
-            )
-            self.pages.append(Page(i, f"Page {i}", i + 1000, text, "text"))
-        self.fail_at, self.error = None, None
+        for number in range(1, pages + 1):
+            if number % 7 == 0:
+                text = "42"
+            else:
+                of_topic = words[20:] if number % 2 == 0 else words[:20]
+                text = " ".join(random.choice(of_topic, 30))
+            self.pages.append(Page(number, f"Page {number}", number + 1000, text, "text"))
+        self.fail_at = None
+        self.error = None
         self.hang_at = None
-        self.hanging, self.go_on = asyncio.Event(), asyncio.Event()
+        self.hanging = asyncio.Event()
+        self.go_on = asyncio.Event()
         self.slow = 0.0
         self.starts = []
         self.closed = 0
@@ -87,11 +93,13 @@ async def pause(path, run):
     await until_true(lambda: run.state == "paused")
 
 
-def in_order(path, **which):
+def in_order(path, trained_only=False):
     """The page ids of all articles."""
+    page_ids = []
     with SessionReader(path) as reader:
-        columns = reader.all_articles(**{"trained_only": False} | which)
-        return [page for _, pages, *_ in columns for page in pages]
+        for _, pages, *_ in reader.all_articles(trained_only=trained_only):
+            page_ids += pages
+    return page_ids
 
 
 def pages_of(path):
@@ -104,13 +112,14 @@ def account_holds(now):
 
 async def blocks_of(feed, position=None, most=None):
     """The blocks of a feed, ``most`` of them, which is then closed."""
-    found = []
+    blocks = []
     try:
         feed.start(position)
-        while most is None or len(found) < most:
-            if (block := await feed.next()) is None:
+        while most is None or len(blocks) < most:
+            block = await feed.next()
+            if block is None:
                 break
-            found.append(block)
-        return found
+            blocks.append(block)
+        return blocks
     finally:
         await feed.close()

@@ -17,15 +17,17 @@ WORDS = ("aa", "bb", "cc")
 
 
 def settings():
-    values = {
-        "seed": 0,
-        "held_out": 2,
-        "documents": 10,
-        "keep_articles": "all",
-        "keep_counts": False,
-    }
     return Settings(
-        {**values, "passes": 1, "vocab_articles": 10_000, "tokens": "words"},
+        {
+            "seed": 0,
+            "held_out": 2,
+            "documents": 10,
+            "keep_articles": "all",
+            "keep_counts": False,
+            "passes": 1,
+            "vocab_articles": 10_000,
+            "tokens": "words",
+        },
         source="api",
         source_name="a wiki",
         source_options={"api_url": "http://x"},
@@ -45,30 +47,41 @@ def sql(path, statement, *parameters):
 
 
 def row(value=0.0):
+    """A row of the table of models."""
     scalars, arrays = pack_state({"kind": "lda", "a": np.full((2, 3), value)})
     return {"scalars": scalars, "arrays": arrays, "topics_in_use": 1, "updates": 3, "rho": 0.5}
 
 
 def documents(*page_ids):
+    """Articles that have the first word once."""
     n = len(page_ids)
-    ids, titles = np.array(page_ids, np.int64), tuple(f"p{i}" for i in page_ids)
-    words = np.arange(n + 1, dtype=np.int64), np.zeros(n, np.int32), np.ones(n, np.int32)
-    return Block(ids, np.zeros(n, np.int64), titles, *words)
+    return Block(
+        np.array(page_ids, np.int64),
+        np.zeros(n, np.int64),
+        tuple(f"p{page_id}" for page_id in page_ids),
+        np.arange(n + 1, dtype=np.int64),
+        np.zeros(n, np.int32),
+        np.ones(n, np.int32),
+    )
 
 
 def largest(*models):
     """For each model the largest topics of some articles, and their proportions."""
-    columns = [
-        each for topics, shares in models for each in (topics, np.rint(np.asarray(shares) * 10_000))
-    ]
+    columns = []
+    for topics, shares in models:
+        columns += [topics, np.rint(np.asarray(shares) * 10_000)]
     return ArticleTopics(np.column_stack(columns).astype(LARGEST))
 
 
 def changes(*page_ids, number=1):
-    found, ones = documents(*page_ids), np.ones((2, 3), np.float32)
-    topics = largest((np.zeros(len(found)), np.full(len(found), 0.75)))
-    both = [(found, "held_out", None), (found, "trained", topics)]
-    measured = [(0, 64, 640, 1.5, "log_likelihood", -7.0)]
-    taken = [TopWords(0, 64, np.zeros((2, 3), np.int32), ones, ones[:, 0])]
-    made = {"metrics": measured, "snapshots": taken, "models": {0: row(1.0)}}
-    return Changes(pending=[(number, found)], articles=both, **made)
+    """What a trainer commits: articles in each role, a measurement, a snapshot and a model."""
+    block = documents(*page_ids)
+    topics = largest((np.zeros(len(block)), np.full(len(block), 0.75)))
+    ones = np.ones((2, 3), np.float32)
+    return Changes(
+        pending=[(number, block)],
+        articles=[(block, "held_out", None), (block, "trained", topics)],
+        metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
+        snapshots=[TopWords(0, 64, np.zeros((2, 3), np.int32), ones, ones[:, 0])],
+        models={0: row(1.0)},
+    )

@@ -155,7 +155,8 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
 def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(
     path, beats, monkeypatch
 ):
-    monkeypatch.setattr(heartbeat, "BEATS_SECONDS", 600.0 if beats else 0.2)
+    seconds = 600.0 if beats else 0.2
+    monkeypatch.setattr(heartbeat, "BEATS_SECONDS", seconds)
     monkeypatch.setattr(
         Process, "own", classmethod(lambda cls: Process(1, "another container", "1"))
     )
@@ -180,18 +181,22 @@ def test_a_system_that_starts_no_process_is_told_of_and_nothing_stays_open(tmp_p
     assert os.listdir("/dev/fd") == before
 
 
-@pytest.mark.parametrize(("end", "told"), [("kill", "killed by signal 9"), ("", "exit code 2")])
-def test_how_a_trainer_died(tmp_path, end, told):
-    trainers, path = Trainers(), tmp_path / "s.db"
+def test_how_a_trainer_died_that_was_killed(tmp_path):
+    path = tmp_path / "s.db"
+    trainers = Trainers()
     assert trainers.death(path) == ""
-    process = trainers.start(
-        path, ["demo", "--headless", "--session", str(path)] if end else ["--nonsense"]
-    )
-    if end:
-        assert trainers.death(path) == ""
-        process.kill()
+    process = trainers.start(path, ["demo", "--headless", "--session", str(path)])
+    assert trainers.death(path) == ""
+    process.kill()
     process.wait()
-    assert trainers.death(path) == told
+    assert trainers.death(path) == "killed by signal 9"
+
+
+def test_how_a_trainer_died_that_failed(tmp_path):
+    path = tmp_path / "s.db"
+    trainers = Trainers()
+    trainers.start(path, ["--nonsense"]).wait()
+    assert trainers.death(path) == "exit code 2"
 
 
 def test_a_folder_that_cannot_be_made_and_a_log_that_is_a_link_are_refused(tmp_path):
@@ -315,13 +320,13 @@ def test_of_two_who_delete_one_has_deleted(night, home):
 def test_the_look_before_a_deletion_writes_no_file_that_another_deletion_could_miss(
     night, home, monkeypatch
 ):
-    there = []
+    files = []
 
     class Looking(sqlite3.Connection):
         def close(self):
-            there.extend(path.name for path in home.iterdir())
+            files.extend(path.name for path in home.iterdir())
             super().close()
 
     monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Looking))
     check_removable(night)
-    assert there == ["night.db"]
+    assert files == ["night.db"]

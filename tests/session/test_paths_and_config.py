@@ -56,12 +56,22 @@ def test_no_name_leaves_the_folder(name):
         session_path(name)
 
 
+LONG_NAME = "x" * 300 + ".db"
+
+
 @pytest.mark.parametrize(
-    "name", ["~nobody-of-that-name/x.db", "/" + "x" * 300 + ".db", "x" * 300 + ".db"]
+    ("command", "name", "code"),
+    [
+        ("status", "~nobody-of-that-name/x.db", 2),
+        ("status", "/" + LONG_NAME, 1),
+        ("status", LONG_NAME, 1),
+        ("train", "~nobody-of-that-name/x.db", 2),
+        ("train", "/" + LONG_NAME, 2),
+        ("train", LONG_NAME, 2),
+    ],
 )
-def test_paths_that_cannot_be_are_one_line(name, cli, one_line):
-    for command in ("status", "train"):
-        one_line(cli(command, "--session", name), 2 if name[0] == "~" or command == "train" else 1)
+def test_paths_that_cannot_be_are_one_line(command, name, code, cli, one_line):
+    one_line(cli(command, "--session", name), code)
 
 
 def test_without_the_variable_the_platforms_folder(monkeypatch, tmp_path):
@@ -166,8 +176,9 @@ def test_a_contact_that_nobody_recognises_ends_a_start(
     command,
 ):
     save(f'contact = "{contact}"\n')
-    words = [*command, tmp_path / "words.txt"] if command[-1] == "-o" else command
-    outcome = cli(*words)
+    if command[-1] == "-o":
+        command = [*command, tmp_path / "words.txt"]
+    outcome = cli(*command)
     one_line(outcome, 2, "--contact")
     assert contact not in outcome.err
     assert os.listdir(home) == ["config.toml"]
@@ -179,18 +190,20 @@ def test_a_contact_that_nobody_recognises_ends_a_start(
 def test_no_saved_contact_stops_a_source_that_sends_none(cli, save, corpus, tmp_path, text, source):
     save(text)
     (tmp_path / "texts.jsonl").write_text('{"text": "aaa aab aac"}\n' * 30)
-    text = "<revision><id>1</id><text>aaa aab</text></revision>"
+    revision = "<revision><id>1</id><text>aaa aab</text></revision>"
     pages = "".join(
-        f"<page><title>T{n}</title><ns>0</ns><id>{n}</id>{text}</page>" for n in range(1, 31)
+        f"<page><title>T{n}</title><ns>0</ns><id>{n}</id>{revision}</page>" for n in range(1, 31)
     )
     (tmp_path / "dump.xml").write_text(f"<mediawiki>{pages}</mediawiki>")
-    given = {
-        "counts": ["train", *corpus.options()],
-        "texts": ["train", "--texts", tmp_path / "texts.jsonl", "--vocab", corpus.vocabulary],
+    few = ["--topics", 5]
+    words = ["--vocab", corpus.vocabulary]
+    command = {
+        "counts": ["train", *corpus.options(), *few],
+        "texts": ["train", "--texts", tmp_path / "texts.jsonl", *words, *few],
         "demo": ["demo", "--headless", "--articles", 1, "--wiki-size", 300],
-        "dump": ["train", "--dump", tmp_path / "dump.xml", "--vocab", corpus.vocabulary],
+        "dump": ["train", "--dump", tmp_path / "dump.xml", *words, *few],
     }[source]
-    cli.ok(*given, *(["--topics", 5] if source != "demo" else []))
+    cli.ok(*command)
 
 
 @pytest.mark.parametrize(

@@ -14,37 +14,41 @@ from wikitopics.session.seeds import ids_of, parsed
 from wikitopics.session.settings import parse_specs
 from wikitopics.session.training.start import save_user_copy
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import VocabularyError
 
 WORDS = Vocabulary.load("english")
-MODELS = "lda:topics=5,alpha=0.1", "hdp:batch_size=32"
+MODELS = ("lda:topics=5,alpha=0.1", "hdp:batch_size=32")
+SHARED = {"kappa": 0.7, "tau0": 8, "batch_size": 64}
 SAME_MODELS = (
     "lda:topics=5,alpha=0.10,kappa=0.7,tau0=8,batch_size=64",
     "hdp:batch_size=32,kappa=0.7,tau0=8.0",
 )
+"""`MODELS` as they are with `SHARED`, each with all its settings in its text."""
 
 
-def stored(**more):
-    values = {"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all"}
-    address = {"api_url": "http://w/api.php"}
-    specs = parse_specs(MODELS, {"kappa": 0.7, "tau0": 8, "batch_size": 64})
-    made = replace(
+def stored(**other):
+    """The settings of a session, of which some are ``other`` ones."""
+    usual = replace(
         settings(),
-        values=values,
-        source_options=address,
-        models=specs,
+        values={"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all"},
+        source_options={"api_url": "http://w/api.php"},
+        models=parse_specs(MODELS, SHARED),
         batch_sizes=(64, 32),
+        fingerprint=WORDS.fingerprint,
     )
-    return replace(made, **{"fingerprint": WORDS.fingerprint, **more})
+    return replace(usual, **other)
 
 
-def check(request, vocabulary=None, **more):
-    check_resumable(request, stored(**more), vocabulary)
+def check(request, vocabulary=None, **other):
+    """Resume the session of `stored` with this request."""
+    check_resumable(request, stored(**other), vocabulary)
 
 
-def refused(says, *request, **more):
-    with pytest.raises(BadUsage, match=says) as caught:
-        check(*request, **more)
+def refused(message, request, vocabulary=None, **other):
+    """`check`, which refuses with this message, a regular expression."""
+    with pytest.raises(BadUsage, match=message) as caught:
+        check(request, vocabulary, **other)
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
 
@@ -53,7 +57,7 @@ TEXTS = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "
 
 
 @pytest.mark.parametrize(
-    ("given", "made"),
+    ("given", "other"),
     [
         ({}, {}),
         ({}, {"fingerprint": ""}),
@@ -76,8 +80,8 @@ TEXTS = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "
         ({"markup": "html"}, {**TEXTS, "source_options": {"texts": ["/a"], "markup": "html"}}),
     ],
 )
-def test_what_is_the_same_or_may_change_resumes(given, made):
-    check(TrainRequest(**given), **made)
+def test_what_is_the_same_or_may_change_resumes(given, other):
+    check(TrainRequest(**given), **other)
 
 
 def test_the_same_vocabulary_resumes():
@@ -98,23 +102,19 @@ def test_what_says_nothing_about_a_source_goes_with_any():
         ({"source": "counts", "counts": "x"}, "--source "),
         ({"counts": "x"}, "--source "),
         ({"dump": ("x",)}, "--source "),
-        *(({"seed": seed}, "--seed ") for seed in (8, 0)),
-        *(({"held_out": documents}, "--held-out ") for documents in (11, 0)),
+        ({"seed": 8}, "--seed "),
+        ({"seed": 0}, "--seed "),
+        ({"held_out": 11}, "--held-out "),
+        ({"held_out": 0}, "--held-out "),
         ({"documents": 100}, "--documents "),
         ({"keep_articles": "none"}, "--keep-articles "),
         ({"keep_counts": True}, "--keep-counts: this session was made without it; leave"),
-        *(
-            ({"model": specs}, "--model ")
-            for specs in (("lda:topics=5,alpha=0.1",), ("hdp", "lda"))
-        ),
-        *(
-            ({name: value}, f"--{name} {value}: ")
-            for name, value in (("topics", "6"), ("alpha", "learn"))
-        ),
-        *(
-            ({name: value}, f"--{name} {value}: ")
-            for name, value in (("kappa", "0.8"), ("tau0", "9.0"))
-        ),
+        ({"model": ("lda:topics=5,alpha=0.1",)}, "--model "),
+        ({"model": ("hdp", "lda")}, "--model "),
+        ({"topics": "6"}, "--topics 6: "),
+        ({"alpha": "learn"}, "--alpha learn: "),
+        ({"kappa": "0.8"}, "--kappa 0.8: "),
+        ({"tau0": "9.0"}, "--tau0 9.0: "),
         ({"batch_size": "32"}, "--batch-size 32: "),
         ({"half_life": "500"}, "--half-life 500: this session was made without it"),
         ({"api_url": "http://other"}, "--api-url "),
@@ -138,40 +138,51 @@ def test_another_is_refused_of_texts(given, says):
 
 
 def test_another_vocabulary_is_refused():
-    refused("^--vocab ", TrainRequest(vocab="other.txt"), Vocabulary.from_words(("aa", "bb")))
-    refused(
-        "word rule 2", TrainRequest(vocab="english.txt"), Vocabulary.from_words(WORDS.words, "2")
-    )
-    own = "is building a vocabulary of its own; leave --vocab out"
-    refused(own, TrainRequest(vocab="english"), WORDS, fingerprint="")
+    others = Vocabulary.from_words(("aa", "bb"))
+    refused("^--vocab ", TrainRequest(vocab="other.txt"), others)
+    same_words = Vocabulary.from_words(WORDS.words, "2")
+    refused("word rule 2", TrainRequest(vocab="english.txt"), same_words)
 
 
-def test_a_vocabulary_is_called_after_the_language_or_the_wiki():
-    for asked, language, name in (
-        (Asked(), "en", "en"),
-        (Asked({"lang": " De "}), "de", "de"),
-        (Asked({"lang": "simple"}), "en", "simple"),
-        (Asked({"lang": "zh-yue"}), "yue", "yue"),
-        (Asked({"api_url": "https://Wiki.host.org:81/w/api.php"}), None, "wiki-host-org-81"),
-        (Asked({"api_url": "https://de.wikipedia.org/wiki/Zug", "lang": "de"}), "de", "de"),
-        (Asked({"api_url": "https://de.wiktionary.org", "lang": "de"}), "de", "de-wiktionary-org"),
-        (Asked({"api_url": "https://x.org/one/api.php"}), None, "x-org-one"),
-        (Asked({"api_url": "https://x.org/two/wiki/Page"}), None, "x-org-two"),
-        (Asked({"api_url": "http://x.org", "lang": "tr"}), "tr", "x-org"),
-        (Asked({"api_url": "http://x.org/wiki/Main"}), None, "x-org"),
-        (Asked({"api_url": "http://x.org/de/wiki/Main"}), None, "x-org-de"),
-        (Asked({"api_url": "http://x.org/fr/w/api.php"}), None, "x-org-fr"),
-    ):
-        assert (Api().language(asked), Api().vocabulary_name(asked)) == (language, name)
+def test_a_session_that_builds_its_vocabulary_takes_no_other():
+    message = "is building a vocabulary of its own; leave --vocab out"
+    refused(message, TrainRequest(vocab="english"), WORDS, fingerprint="")
 
 
-def test_a_language_finds_its_vocabulary_or_has_it_built():
+@pytest.mark.parametrize(
+    ("options", "language", "name"),
+    [
+        ({}, "en", "en"),
+        ({"lang": " De "}, "de", "de"),
+        ({"lang": "simple"}, "en", "simple"),
+        ({"lang": "zh-yue"}, "yue", "yue"),
+        ({"api_url": "https://Wiki.host.org:81/w/api.php"}, None, "wiki-host-org-81"),
+        ({"api_url": "https://de.wikipedia.org/wiki/Zug", "lang": "de"}, "de", "de"),
+        ({"api_url": "https://de.wiktionary.org", "lang": "de"}, "de", "de-wiktionary-org"),
+        ({"api_url": "https://x.org/one/api.php"}, None, "x-org-one"),
+        ({"api_url": "https://x.org/two/wiki/Page"}, None, "x-org-two"),
+        ({"api_url": "http://x.org", "lang": "tr"}, "tr", "x-org"),
+        ({"api_url": "http://x.org/wiki/Main"}, None, "x-org"),
+        ({"api_url": "http://x.org/de/wiki/Main"}, None, "x-org-de"),
+        ({"api_url": "http://x.org/fr/w/api.php"}, None, "x-org-fr"),
+    ],
+)
+def test_a_vocabulary_is_called_after_the_language_or_the_wiki(options, language, name):
+    asked = Asked(options)
+    assert Api().language(asked) == language
+    assert Api().vocabulary_name(asked) == name
+
+
+def test_the_vocabulary_of_a_language_has_to_be_built_by_its_rule():
+    assert new_vocabulary(TrainRequest(lang="de"), Api()) == ("de", Rule.parse("2"))
+    _, turkish = new_vocabulary(TrainRequest(lang="tr"), Api())
+    assert str(turkish) == "2 tr"
+
+
+def test_a_language_finds_the_vocabulary_that_was_built():
     german = TrainRequest(lang="de")
-    assert [str(found) for found in new_vocabulary(german, Api())] == ["de", "2"]
-    assert str(new_vocabulary(TrainRequest(lang="tr"), Api())[1]) == "2 tr"
-    assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith(
-        "it is saved"
-    )
+    built = Vocabulary.from_words(["straße", "über's"], "2")
+    assert save_user_copy("de", built).startswith("it is saved")
     assert "already" in save_user_copy("de", WORDS)
     for kind in (Api(), Recent()):
         name, found = new_vocabulary(german, kind)
@@ -190,22 +201,31 @@ def test_a_half_life_is_a_setting_of_every_model_that_is_compared():
         check(TrainRequest(half_life="600"), models=forgetting, batch_sizes=(1024,))
 
 
+HALF_LIFE = Recent.model_defaults["half_life"]
+
+
 def test_recent_changes_come_with_a_half_life():
-    usual = Recent.model_defaults["half_life"]
-    assert TrainRequest().specs(Recent())[0].options == {"half_life": usual}
-    assert TrainRequest(half_life="500").specs(Recent())[0].options == {"half_life": 500}
-    assert TrainRequest().specs(Api())[0].options == {}
-    begun = TrainRequest(model=("lda",)).specs(Recent())
-    for said in ("lda", f"lda:half_life={usual}"):
-        for named in ({}, {"source": "recent"}):
-            request = TrainRequest(model=(said,), **named)
-            check(request, source="recent", models=begun, batch_sizes=(1024,))
+    (spec,) = TrainRequest().specs(Recent())
+    assert spec.options == {"half_life": HALF_LIFE}
+    (spec,) = TrainRequest(half_life="500").specs(Recent())
+    assert spec.options == {"half_life": 500}
+    (spec,) = TrainRequest().specs(Api())
+    assert spec.options == {}
+
+
+@pytest.mark.parametrize("model", ["lda", f"lda:half_life={HALF_LIFE}"])
+@pytest.mark.parametrize("source", [{}, {"source": "recent"}], ids=["resumed", "named"])
+def test_the_half_life_of_recent_changes_may_be_given(model, source):
+    models = TrainRequest(model=("lda",)).specs(Recent())
+    request = TrainRequest(model=(model,), **source)
+    check(request, source="recent", models=models, batch_sizes=(1024,))
 
 
 def test_a_kind_without_half_life_is_refused(monkeypatch):
     others = tuple(option for option in OnlineLDA.options if option.name != "half_life")
     monkeypatch.setattr("wikitopics.model.lda.OnlineLDA.options", others)
-    assert TrainRequest(model=("lda", "hdp")).specs(Recent())[0].options == {}
+    lda, _ = TrainRequest(model=("lda", "hdp")).specs(Recent())
+    assert lda.options == {}
     with pytest.raises(
         BadUsage, match=r"^--half-life: lda, a model of kind lda, has no half-life; give it"
     ):
@@ -222,10 +242,13 @@ def test_a_kind_without_half_life_is_refused(monkeypatch):
         (": b", "a topic has no name"),
         ("a\x1b: b", r"printable characters, not 'a\\x1b'$"),
         ("x" * 61 + ": b", "60 printable"),
-        *((text, "lists of words") for text in ('{"a": "b"}', '{"a": [1]}', '{"a": [" "]}')),
+        ('{"a": "b"}', "lists of words"),
+        ('{"a": [1]}', "lists of words"),
+        ('{"a": [" "]}', "lists of words"),
         ('{"a": ["b"], "a": ["c"]}', "two topics"),
         ('{"a": ' + "9" * 5000 + "}", "lists of words"),
-        *((text, "not JSON: Expecting") for text in ('{"a": ', "{" * 100_000)),
+        ('{"a": ', "not JSON: Expecting"),
+        pytest.param("{" * 100_000, "not JSON: Expecting", id="nested"),
     ],
 )
 def test_what_are_no_seeds_is_told_in_one_line(text, says):

@@ -43,19 +43,24 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        *((text, "not a kind of model") for text in ("ldaa", "")),
+        ("ldaa", "not a kind of model"),
+        ("", "not a kind of model"),
         ("LDA", "not a kind of model.*'lda'"),
         ("lda:topics", "KEY=VALUE"),
         ("lda:topic=3", "Did you mean 'topics'"),
         ("lda:batch-size=3", "Did you mean 'batch_size'"),
         ("lda:topics=3,topics=4", "twice"),
-        *((f"lda:topics={topics}", "from 1 to") for topics in (0, 99999999999999999999)),
+        ("lda:topics=0", "from 1 to"),
+        ("lda:topics=99999999999999999999", "from 1 to"),
         (
             "lda:omega=1",
             "'omega' is not a setting of lda. Available: name, topics, alpha, eta, kappa",
         ),
         ("hdp:alpha=learn", "alpha must be a number from 1e-09 to 1,000,000,000, not learn"),
-        *((f"lda:name={name}", "a model's name") for name in ("../x", "", "-x", "x" * 65)),
+        ("lda:name=../x", "a model's name"),
+        ("lda:name=", "a model's name"),
+        ("lda:name=-x", "a model's name"),
+        ("lda:name=" + "x" * 65, "a model's name"),
     ],
 )
 def test_what_is_wrong_with_a_model_is_said(text, says):
@@ -68,7 +73,8 @@ def test_what_is_wrong_with_a_model_is_said(text, says):
 def test_models_need_names_of_their_own_and_batch_sizes_that_divide_the_largest():
     with pytest.raises(BadUsage, match="two models are named 'lda'"):
         parse_specs(["lda", "lda:topics=3"], {})
-    assert [s.name for s in parse_specs(["lda", "lda:name=other"], {})] == ["lda", "other"]
+    specs = parse_specs(["lda", "lda:name=other"], {})
+    assert [spec.name for spec in specs] == ["lda", "other"]
     specs = parse_specs(["lda:batch_size=256", "hdp:batch_size=64", "scvb0:batch_size=256"], {})
     assert batch_sizes(specs) == (256, 64, 256)
     assert batch_sizes(parse_specs(["lda", "hdp"], {})) == (1024, 2048)
@@ -78,9 +84,11 @@ LATER = Option(int, "grace_days", "Days.", least=1)
 
 
 def test_names_are_used_once():
-    taken = [option for name in sources.BUILT_IN for option in sources.load(name).options]
-    by_name = {option.name: option for option in taken}
-    assert all(by_name[option.name] is option for option in taken)
+    options = []
+    for kind in sources.BUILT_IN:
+        options += sources.load(kind).options
+    by_name = {option.name: option for option in options}
+    assert all(by_name[option.name] is option for option in options), "kinds may share an option"
     names = [option.name for option in (*OWN, *by_name.values())]
     assert len(set(names)) == len(names)
 
@@ -92,22 +100,25 @@ def later(monkeypatch):
         monkeypatch.setattr(f"{module}.KEPT", (*KEPT, LATER))
 
 
-def made(**given):
-    return resolved(TrainRequest(held_out=3, **given), 700)
-
-
 def resolved(request, articles, identity=MappingProxyType({})):
     """The settings of a new session over a wiki of so many articles."""
     settings, _ = new_settings(request, sources.load("api"))
     return complete(settings, request, Opened(SourceInfo("a wiki", articles), identity, None))
 
 
+def made(**given):
+    """The settings of a new session for which these are given."""
+    return resolved(TrainRequest(held_out=3, **given), 700)
+
+
 def rows(settings):
+    """As the session file has them."""
     return [(key, json.dumps(value)) for key, value in settings.as_json().items()]
 
 
 def test_a_later_setting_is_kept_and_compared(later):
-    without, settings = made(), made(grace_days=500, on_end="ls")
+    without = made()
+    settings = made(grace_days=500, on_end="ls")
     assert decode_settings(rows(settings)) == settings
     assert settings[LATER] == 500
     assert "on_end" not in settings.as_json()
@@ -170,8 +181,10 @@ def test_a_new_session_stores_what_it_always_did():
     }
 
 
-@pytest.mark.parametrize(("given", "every"), [({}, 10_000), ({"texts": (__file__,)}, None)])
-def test_only_sources_that_people_watch_are_measured_more_often(given, every):
+@pytest.mark.parametrize(
+    ("given", "measured_every"), [({}, 10_000), ({"texts": (__file__,)}, None)]
+)
+def test_only_sources_that_people_watch_are_measured_more_often(given, measured_every):
     request = TrainRequest(**given)
     settings, _ = new_settings(request, request.kind())
-    assert settings.measured_every == every
+    assert settings.measured_every == measured_every

@@ -7,9 +7,8 @@ from textual.containers import VerticalScroll
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
-from wikitopics.extra import Extra
+from wikitopics.extra import REPORT, Extra
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.sources import REPORT
 from wikitopics.tui.bars import CAPTIONS, STATES
 from wikitopics.tui.views.log import MOMENTS
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.session.rows import documents, largest, settings
 from tests.tui import canned, seeing
-from wikitopics.session.analysis.topics import topic_tree
+from wikitopics.session.analysis.areas import topic_tree
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.reader import SessionReader

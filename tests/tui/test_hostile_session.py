@@ -136,7 +136,7 @@ async def test_every_view_of_a_strange_session(shown, tmp_path, monkeypatch, par
 
 
 def test_three_thousand_metrics_are_read(tmp_path):
-    from wikitopics.session.analysis.topics import metrics_of
+    from wikitopics.session.analysis.quality import metrics_of
     from wikitopics.session.storage.reader import SessionReader
 
     path = canned.build(tmp_path / "strange.db")

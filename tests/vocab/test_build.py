@@ -6,13 +6,13 @@ import pytest
 
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import (
+from wikitopics.vocab.building import (
     ENGLISH_STOP_WORDS,
     BadDocuments,
     VocabularyRecipe,
     build_vocabulary,
 )
+from wikitopics.vocab.rules import Rule
 
 ALL = VocabularyRecipe(Rule(), (), 1.0)
 

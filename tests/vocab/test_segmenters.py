@@ -10,16 +10,18 @@ from hypothesis import strategies as st
 
 import wikitopics as wt
 from wikitopics.vocab import segmenters
+from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.segmenters import UnseparatedWords
-from wikitopics.vocab.vocabulary import VocabularyRecipe, build_vocabulary
 
 
 @pytest.fixture
 def pairs(monkeypatch):
     """Japanese words are two characters long."""
     monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy",)})
-    monkeypatch.setattr(segmenters, "_words", lambda language: lambda text: re.findall("..", text))
+    monkeypatch.setattr(
+        segmenters, "_words_of", lambda language: lambda text: re.findall("..", text)
+    )
 
 
 def test_words_are_those_of_the_segmenter_read_by_rule_2(pairs):
@@ -64,7 +66,7 @@ def test_what_is_missing_is_told_and_vocabularies_can_still_be_read(monkeypatch)
 def test_a_package_that_does_not_load_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setattr(segmenters, "PACKAGES", {"th": ("numpy",)})
     monkeypatch.setitem(sys.modules, "wikitopics.vocab.segmenters.th", None)
-    segmenters._words.cache_clear()
+    segmenters._words_of.cache_clear()
     with pytest.raises(
         UnseparatedWords, match=r"^what separates the words of Thai does not load: "
     ):

@@ -113,7 +113,7 @@ def test_topics_are_made_of_words_that_have_to_be_separated(cli, home, tmp_path,
 
 def test_other_versions_are_told_on_resume(cli, counted_here, monkeypatch):
     monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy",)})
-    monkeypatch.setattr(segmenters, "_words", lambda language: re.compile(r"\w+").findall)
+    monkeypatch.setattr(segmenters, "_words_of", lambda language: re.compile(r"\w+").findall)
     with polyglot("ja", 400) as url:
         train = ["train", "--api-url", url, "--lang", "ja", *OF_250, "--articles"]
         cli.ok(*train, 100)

@@ -11,7 +11,7 @@ import pytest
 
 import wikitopics as wt
 from tests.crawler.dumps import dump
-from wikitopics.session.sources import REPORT
+from wikitopics.extra import REPORT
 
 NAMES = {
     "newline": "a\nb",

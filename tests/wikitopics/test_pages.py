@@ -22,7 +22,8 @@ from tests.commands import ROOT, python
 from tests.session.rows import sql
 from wikitopics.cli import run, wikitopics
 from wikitopics.session import __version__
-from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest
+from wikitopics.session.analysis.exports import TABLES, ExportRequest
+from wikitopics.session.analysis.formats import FORMATS
 from wikitopics.session.records import TopicChange, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 

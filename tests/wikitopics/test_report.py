@@ -112,7 +112,7 @@ def hostile(found):
             topic,
             row=replace(topic.row, name=bad(number)),
             words=[(bad(place), *rest) for place, (_, *rest) in enumerate(topic.words)],
-            looks=[(articles, share, [(bad(number), True)]) for articles, share, _ in topic.looks],
+            past=[(articles, share, [(bad(number), True)]) for articles, share, _ in topic.past],
             articles=[
                 (bad(place), "https://wiki.test/w/index.php?title=%3Cb%3E", 0.5)
                 for place in range(5)
@@ -223,7 +223,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
         model.topics[0],
         row=replace(model.topics[0].row, name="bridge, river, road", share=1 / 300),
         words=words,
-        looks=[
+        past=[
             (64 * 2**n, 0.01, [(word, own < 0.3) for word, _, own in words[:8]]) for n in range(9)
         ],
         shares=[(64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)],

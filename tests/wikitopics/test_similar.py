@@ -18,7 +18,7 @@ from scipy.sparse import load_npz
 import wikitopics as wt
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.session.analysis.answers import Answers
-from wikitopics.session.analysis.proportions import not_found
+from wikitopics.session.analysis.similar import not_found
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader

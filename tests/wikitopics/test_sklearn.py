@@ -12,7 +12,7 @@ import pytest
 
 import wikitopics as wt
 from tests.packages import needs_scikit_learn
-from wikitopics.session.sources import SKLEARN
+from wikitopics.extra import SKLEARN
 
 pytestmark = needs_scikit_learn
 

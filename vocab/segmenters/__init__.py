@@ -2,10 +2,9 @@
 dictionaries.
 
 One module a language, imported when its first text comes: ``words(text)`` gives the words of a text
-worth
-counting, in order. The rest is here: what a language needs, which version of it is installed, and
-texts cut into pieces, since every package has a length beyond which it refuses a text or becomes
-slow.
+worth counting, in order. The rest is here: what a language needs, which version of it is installed,
+and texts cut into pieces, since every package has a length beyond which it refuses a text or
+becomes slow.
 """
 
 import re
@@ -23,7 +22,8 @@ PACKAGES: Final = {
     "zh": ("rjieba", "opencc"),
     "th": ("nlpo3", "pythainlp"),
 }
-"""What separates the words of a language, and the dictionary, or what else it needs."""
+"""The packages of a language: what separates its words, and the dictionary, or what else it needs.
+The rule of a vocabulary names their versions, in this order."""
 
 _UNSPACED = """
 zh Chinese; lzh Classical Chinese; yue Cantonese; wuu Wu Chinese; gan Gan Chinese; ja Japanese;
@@ -33,13 +33,16 @@ UNSPACED = dict(re.findall(r"([a-z]+) ([^;\n]+)", _UNSPACED))
 """Languages written without spaces between words, by code."""
 
 _MOST = 1500
-"""Characters of a piece. SudachiPy takes 65,535 bytes after it has normalised them, which makes 33
-bytes of some characters; longer pieces take no less time."""
+"""The most characters of a piece. SudachiPy takes at most 65,535 bytes, counted after it has
+normalised the text, which makes up to 33 bytes of a character; longer pieces take no less time."""
 _PIECE = re.compile(
-    rf"(?s).{{1,{_MOST}}}\Z|.{{,{_MOST - 1}}}[\n。！？]|.{{,{_MOST - 1}}} |.{{1,{_MOST}}}"
+    rf".{{1,{_MOST}}}\Z"  # to the end of the text
+    rf"|.{{,{_MOST - 1}}}[\n。！？]"  # to the end of a sentence
+    rf"|.{{,{_MOST - 1}}} "  # to the end of a word
+    rf"|.{{1,{_MOST}}}",
+    re.DOTALL,
 )
-"""A piece ends with the text, otherwise with a sentence, or at least with a word, wherever
-possible."""
+"""A piece of a text: the first of these that is possible, and as long as possible."""
 
 
 class VocabularyError(ValueError):
@@ -77,8 +80,8 @@ def versions(language: str) -> str:
     Raises `UnseparatedWords`, which says what to do.
     """
     found = installed_versions(language)
-    if found and len(found) == len(PACKAGES[language]):
-        return ", ".join(map(" ".join, found.items()))
+    if language in PACKAGES and len(found) == len(PACKAGES[language]):
+        return ", ".join(f"{package} {version}" for package, version in found.items())
     if language in PACKAGES:
         install = install_command(f"wikitopics[{language}]")
         cure = f"its words need a dictionary: `{install}`"
@@ -91,14 +94,18 @@ def versions(language: str) -> str:
 
 def spaced_text(text: str, language: str) -> str:
     """The words of ``text``, a language of `PACKAGES`, with spaces between them."""
-    words = _words(language)
+    words_of = _words_of(language)
     # Lone surrogates are no text to other packages.
-    sound = text.encode("utf-8", "replace").decode()
-    return " ".join(word for piece in _PIECE.findall(sound) for word in words(piece))
+    valid = text.encode("utf-8", "replace").decode()
+    words: list[str] = []
+    for piece in _PIECE.findall(valid):
+        words += words_of(piece)
+    return " ".join(words)
 
 
 @cache
-def _words(language: str) -> Callable[[str], Iterable[str]]:
+def _words_of(language: str) -> Callable[[str], Iterable[str]]:
+    """What separates the words of a language. Raises `UnseparatedWords`."""
     versions(language)
     try:
         words: Callable[[str], Iterable[str]] = import_module(f"{__name__}.{language}").words

@@ -7,16 +7,25 @@ from sudachipy import Dictionary, SplitMode
 _NAMES = ("名詞", "固有名詞")
 _NOUNS = ("名詞", "普通名詞")
 _NO_SUBJECTS = ("副詞可能", "助数詞可能")
-"""Nouns that can be adverbs, such as 当初 and 最近, and units, such as 年間."""
+"""The third parts of nouns that can be adverbs, such as 当初 and 最近, and of units, such as
+年間."""
 
 _dictionary = Dictionary()
 _tokenizer = _dictionary.tokenizer(mode=SplitMode.C)  # whole names: 東京都庁 is one word
 _turn = Lock()
 """Threads cannot use a tokenizer at the same time, and a new one for each text takes a fifth more
 time."""
-_is_counted = _dictionary.pos_matcher(
-    lambda pos: pos[:2] == _NAMES or (pos[:2] == _NOUNS and pos[2] not in _NO_SUBJECTS)
-)
+
+
+def _says_something(part_of_speech: tuple[str, ...]) -> bool:
+    """Whether this part of speech, from the general to the particular, is a name or a noun that can
+    be a subject."""
+    return part_of_speech[:2] == _NAMES or (
+        part_of_speech[:2] == _NOUNS and part_of_speech[2] not in _NO_SUBJECTS
+    )
+
+
+_is_counted = _dictionary.pos_matcher(_says_something)
 
 
 def words(text: str) -> list[str]:

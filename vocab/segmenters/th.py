@@ -7,8 +7,8 @@ from importlib.metadata import distribution
 import nlpo3
 
 _NAME = "wikitopics"
-nlpo3.load_dict(str(distribution("pythainlp").locate_file("pythainlp/corpus/words_th.txt")), _NAME)
-
+_DICTIONARY = distribution("pythainlp").locate_file("pythainlp/corpus/words_th.txt")
+nlpo3.load_dict(str(_DICTIONARY), _NAME)
 
 _THAI = re.compile("([\u0e00-\u0e7f]+)")
 
@@ -27,7 +27,8 @@ _SPELLINGS = [
 
 _STEP = 20
 """Characters after which a long repetition is cut. While words are ambiguous, the time that nlpo3
-takes grows with the square of the length, and among repeated letters they may never cease to be."""
+takes grows with the square of the length, and words of repeated letters may stay ambiguous to their
+end."""
 _MOST_REPEATED = 8
 """The longest part, in characters, whose repetitions are cut."""
 _REPETITION = re.compile(
@@ -42,7 +43,8 @@ def words(text: str) -> Iterator[str]:
     """The words, of whatever kind: the dictionary has no parts of speech. Other scripts stay as
     they are."""
     for number, part in enumerate(_THAI.split(spelt(text))):
-        if number % 2 == 0:
+        is_thai = number % 2 == 1  # since the pattern has a group
+        if not is_thai:
             yield part
             continue
         for piece in _pieces(part):

@@ -8,15 +8,17 @@ import rjieba
 from opencc import OpenCC
 
 _simplified = OpenCC("t2s").convert
-
-
 _CHINESE = re.compile("([\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+)")
 
 
 def words(text: str) -> Iterator[str]:
-    """Nouns, names, verbs (the dictionary calls many nouns so), adjectives; other scripts as they
-    are."""
+    """Nouns, names, verbs (the dictionary calls many nouns so) and adjectives. Other scripts stay
+    as they are."""
     for number, part in enumerate(_CHINESE.split(_simplified(text))):
-        yield from (
-            (word for word, tag in rjieba.tag(part) if tag[0] in "nva") if number % 2 else (part,)
-        )
+        is_chinese = number % 2 == 1  # since the pattern has a group
+        if not is_chinese:
+            yield part
+            continue
+        for word, part_of_speech in rjieba.tag(part):
+            if part_of_speech[0] in ("n", "v", "a"):
+                yield word

@@ -14,7 +14,7 @@ from wikitopics.cli.output import (
     put_line,
     say,
 )
-from wikitopics.session.paths import session_path
+from wikitopics.session.paths import DEFAULT_SESSION, session_path
 from wikitopics.session.sources import noun
 
 
@@ -55,7 +55,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     """
     from wikitopics.session.analysis.comparison import compare as compared
 
-    names = [*sessions, *more] or ["default"]
+    names = [*sessions, *more] or [DEFAULT_SESSION]
     with contextlib.ExitStack() as opened:
         paths = dict.fromkeys(map(session_path, names))
         readers = [opened.enter_context(options.reading(path)) for path in paths]

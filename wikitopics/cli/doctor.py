@@ -16,11 +16,11 @@ import click
 from wikitopics.cli.options import Command, json_option, reading
 from wikitopics.cli.output import put_json, put_line
 from wikitopics.crawler.errors import CrawlerError
+from wikitopics.extra import EXTRAS
 from wikitopics.model import KindError, kinds
 from wikitopics.session import __version__, sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import config_file, session_folder
-from wikitopics.session.sources import EXTRAS
 from wikitopics.session.system import lack_of
 
 _NETWORK_FILE_SYSTEMS = {

@@ -13,7 +13,7 @@ from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
-from wikitopics.session.analysis import exports
+from wikitopics.session.analysis import exports, formats
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_path
@@ -96,7 +96,7 @@ _TABLES_WITH_ALL = [table for table in exports.TABLES.values() if table.everythi
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(exports.FORMATS)),
+    type=click.Choice(list(formats.FORMATS)),
     help=f"The format (default: by the ending of PATH; otherwise {_default_formats()}).",
 )
 @click.option(
@@ -145,16 +145,16 @@ def export(
       wikitopics export history --format json -o history.json
       wikitopics export model --model hdp -o hdp.npz
     """
-    from wikitopics.session.analysis.proportions import licence_of
+    from wikitopics.session.analysis.origin import licence_of
 
     if wide and what != exports.WIDE.name:
         raise BadUsage("--wide is only for `export topics`")
     table = exports.WIDE if wide else exports.TABLES[what]
     target = None if output is None or output == "-" else Path(output)
     if target is None:
-        written_as = exports.format_of(table, form)
+        written_as = formats.format_of(table, form)
     else:
-        written_as = exports.written_to(target, table, form)
+        written_as = formats.written_to(target, table, form)
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
     if every and not table.everything:
@@ -173,7 +173,7 @@ def export(
             put_data(written_as.stream(table, request))
         else:
             with ProgressLine("rows") as progress:
-                rows = exports.save(table, written_as, request, target, progress)
+                rows = formats.save(table, written_as, request, target, progress)
             say(f"wrote {output}" if rows is None else f"wrote {output}: {rows:,} rows")
         if what == "articles" and not every:
             are_the_users_own = described(reader.settings().source).own
@@ -238,7 +238,7 @@ def _document_limit(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> int | float | None:
     """A click callback: the number or share of documents that an option's value means."""
-    from wikitopics.vocab.vocabulary import document_limit
+    from wikitopics.vocab.building import document_limit
 
     if value is None:
         return None
@@ -364,7 +364,7 @@ def build(
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.vocabulary import crawled_documents, file_documents
-    from wikitopics.vocab.vocabulary import (
+    from wikitopics.vocab.building import (
         BadDocuments,
         VocabularyRecipe,
         build_vocabulary,

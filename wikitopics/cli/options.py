@@ -19,7 +19,7 @@ from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, MODEL, OUTSIDE, RUN, SHARED, SOURCE, VOCAB
-from wikitopics.session.paths import is_session_name, session_folder, session_path
+from wikitopics.session.paths import DEFAULT_SESSION, is_session_name, session_folder, session_path
 
 if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
@@ -70,7 +70,7 @@ def _of_session(
 ) -> Sequence[Answer]:
     """What the session of an unfinished command line answers; empty if it cannot be read."""
     try:
-        with reading(ctx.params.get("session") or "default") as reader:
+        with reading(ctx.params.get("session") or DEFAULT_SESSION) as reader:
             return ask(reader)
     except SessionError:
         return ()
@@ -78,7 +78,7 @@ def _of_session(
 
 session_option = click.option(
     "--session",
-    default="default",
+    default=DEFAULT_SESSION,
     metavar="NAME",
     show_default=True,
     shell_complete=session_names,

@@ -16,11 +16,11 @@ from wikitopics.cli.train import check_meant, run_trainer
 from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
 from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.texts.source import TEXTS
+from wikitopics.extra import WEB
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import ARTICLES, NOTIFY
-from wikitopics.session.paths import command, log_file, session_name, session_path
-from wikitopics.session.sources import WEB
+from wikitopics.session.paths import DEMO_SESSION, command, log_file, session_name, session_path
 from wikitopics.session.system import (
     Signals,
     owner,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @take(NOTIFY)
 @click.option(
     "--session",
-    default="demo",
+    default=DEMO_SESSION,
     metavar="NAME",
     show_default=True,
     help="The session's name or path.",
@@ -178,7 +178,7 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
 
         answer = ask()  # which also saves the contact
         if answer == "demo":
-            return open_demo("demo", notify)
+            return open_demo(DEMO_SESSION, notify)
         if answer != "saved":
             return 0
     return show(path, ["train", *sys.argv[1:]], notify)
@@ -292,7 +292,7 @@ def show(
     for each in trainers.paths():
         forget(each)
     if ending == "demo":
-        return open_demo("demo", notify)
+        return open_demo(DEMO_SESSION, notify)
     return code
 
 

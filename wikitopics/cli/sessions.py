@@ -168,7 +168,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
       wikitopics articles --topic 12
       wikitopics articles --topic 12 --limit 100 --json
     """
-    from wikitopics.session.analysis.proportions import listed_articles
+    from wikitopics.session.analysis.listing import listed_articles
 
     with options.reading(session) as reader, reader.one_moment():
         name = reader.model_named(model)

@@ -126,7 +126,7 @@ def infer_files(
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
-    from wikitopics.session.analysis.proportions import proportions, proses
+    from wikitopics.session.analysis.inference import proportions, proses
 
     texts = proses(reader, map(_read, files), markup)
     vocabulary = reader.counter()
@@ -194,7 +194,7 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
       wikitopics similar essay.txt --limit 50 --json
       pbpaste | wikitopics similar -
     """
-    from wikitopics.session.analysis.proportions import Recorded, not_found
+    from wikitopics.session.analysis.similar import Recorded, not_found
 
     with options.reading(session) as reader:
         name = reader.model_named(model)

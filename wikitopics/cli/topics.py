@@ -112,8 +112,8 @@ def topics(
 
 
 def _list_as_json(reader: "SessionReader", model: str, top: int, relevant: bool) -> None:
-    from wikitopics.session.analysis.proportions import top_words
-    from wikitopics.session.analysis.topics import described_topics
+    from wikitopics.session.analysis.described import described_topics
+    from wikitopics.session.analysis.inference import top_words
 
     with reader.one_moment():
         topics = sorted(described_topics(reader, model), key=lambda topic: -topic.share)
@@ -143,8 +143,8 @@ def _list(
     relevant: bool,
 ) -> None:
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.analysis.proportions import top_words
-    from wikitopics.session.analysis.topics import coherences, repeats_in_words
+    from wikitopics.session.analysis.inference import top_words
+    from wikitopics.session.analysis.quality import coherences, repeats_in_words
     from wikitopics.session.records import in_line
 
     with reader.one_moment():

@@ -20,6 +20,7 @@ from wikitopics.session import control
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
 from wikitopics.session.options import ON_END, PASSES, SEED
+from wikitopics.session.paths import DEFAULT_SESSION
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, new_settings
 from wikitopics.session.storage.reader import SessionReader
@@ -41,7 +42,8 @@ from wikitopics.training.words import (
     remarks_on_words,
 )
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.vocabulary import VocabularyError, VocabularyRecipe, build_vocabulary
+from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
+from wikitopics.vocab.vocabulary import VocabularyError
 
 POLL_SECONDS = 0.3
 """Seconds after which the session is read again for its progress."""
@@ -50,7 +52,7 @@ _MODELS = "a kind of model or a SPEC, or several"
 
 def train(
     texts: Iterable[str | None],
-    session: str | os.PathLike[str] = "default",
+    session: str | os.PathLike[str] = DEFAULT_SESSION,
     *,
     model: str | Sequence[str] | None = None,
     topics: int | None = None,

@@ -17,13 +17,9 @@ from wikitopics.session.training.start import LEAST
 from wikitopics.stored import cell, whole, wrong_type
 from wikitopics.training.in_python import in_python
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.building import STOP_WORDS, VocabularyRecipe, document_limit
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import (
-    STOP_WORDS,
-    VocabularyError,
-    VocabularyRecipe,
-    document_limit,
-)
+from wikitopics.vocab.vocabulary import VocabularyError
 
 USUAL = VocabularyRecipe.of_language(None)
 """How words are chosen if no argument says so."""

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wikitopics.extra import REPORT
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.sources import REPORT
 from wikitopics.session.storage.files import check_target
 
 if TYPE_CHECKING:

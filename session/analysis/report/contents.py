@@ -10,9 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
-from itertools import count
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,9 @@ from wikitopics.model.areas import Areas
 from wikitopics.model.relevance import ownership
 from wikitopics.session import __version__
 from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
-from wikitopics.session.analysis.proportions import licence_of, listed_articles
-from wikitopics.session.analysis.topics import coherences, metrics_of, repeats_in_words
+from wikitopics.session.analysis.listing import listed_articles
+from wikitopics.session.analysis.origin import licence_of
+from wikitopics.session.analysis.quality import coherences, metrics_of, repeats_in_words
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS
@@ -47,26 +47,38 @@ from wikitopics.session.storage.topics import at_even_ratios, relevant_first
 
 ARTICLES = 10
 """The most articles listed for each topic."""
-LOOKS = 9
-"""The most moments at which a topic's words are shown."""
-LOOK_WORDS = 8
+PAST_MOMENTS = 9
+"""The most moments at which a topic's words are shown, including the present."""
+PAST_WORDS = 8
+"""The number of words that are shown of each moment."""
 NEAREST = 5
 """The number of a topic's neighbours that the map shows."""
-POINTS, CURVE_POINTS = 48, 300
-"""The most points of a topic's shares, and of a metric's curve."""
-MOST_TOPICS, MOST_MODELS, MOST_CHARTS = 1000, 12, 24
-"""The most topics of all models together, models and charts on a page; it says what is left out."""
+POINTS = 48
+"""The most points of the curve of a topic's shares."""
+CURVE_POINTS = 300
+"""The most points of a metric's curve."""
+# The page says what is left out.
+MOST_TOPICS = 1000
+"""The most topics of all models together."""
+MOST_MODELS = 12
+MOST_CHARTS = 24
 LONGEST = 300
 """The most characters of any text; the page cuts most texts shorter."""
 LARGEST_DRAWN = 1e100
 """Larger values are not drawn: the ends of a scale are further out."""
 
-Look = tuple[int, float, Sequence[tuple[str, bool]]]
-"""A topic after this many articles: its share, and its words, most relevant first, each with
-whether it is new since the previous look."""
 Curves = dict[int, Curve]
 """The curves of one metric by the model's place. Each has at least one point; values are finite,
 and articles positive."""
+
+
+class PastTopic(NamedTuple):
+    """A topic as it was after this many articles."""
+
+    articles: int
+    share: float
+    words: Sequence[tuple[str, bool]]
+    """Its words, most relevant first, each with whether it is new since the moment before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +101,8 @@ class ReportTopic:
     """The numbers of the topics nearest to it, the nearest first."""
     shares: Sequence[tuple[int, float, float]]
     """(articles, share, the topic's own part of it) at the snapshots, oldest first."""
-    looks: Sequence[Look]
-    """The topic over time, oldest first; the last look is the present."""
+    past: Sequence[PastTopic]
+    """The topic over time, oldest first; the last moment is the present."""
     articles: Sequence[tuple[str, str | None, float | None]]
     """The articles most about it: (title, address, proportion). The address, http or https, is that
     of the revision that was read; None if it is not known."""
@@ -131,21 +143,17 @@ class ReportModel:
         """The model with only its largest topics."""
         topics = self.topics[:most]
         kept = {topic.row.topic for topic in topics}
-        groups = [
-            (area, [topic for topic in listed if topic.row.topic in kept])
-            for area, listed in self.groups
-        ]
+        groups = []
+        for area, topics_of_area in self.groups:
+            listed = [topic for topic in topics_of_area if topic.row.topic in kept]
+            if listed:
+                groups.append((area, listed))
         tree = [
             branch
             for branch in self.tree
             if branch.number in kept or branch.number >= self.status.topics
         ]
-        return replace(
-            self,
-            topics=topics,
-            tree=tree,
-            groups=[group for group in groups if group[1]],
-        )
+        return replace(self, topics=topics, tree=tree, groups=groups)
 
 
 def contents(
@@ -156,9 +164,16 @@ def contents(
     ``progress`` is given the number of topics read. Raises `SessionError` if there are no topics
     yet.
     """
-    numbers = count(1)
+    topics_read = 0
+
+    def topic_is_read() -> None:
+        nonlocal topics_read
+        topics_read += 1
+        progress(topics_read)
+
     with reader.one_moment():
-        settings, status = reader.settings(), reader.status()
+        settings = reader.settings()
+        status = reader.status()
         kind = described(settings.source)
         places = [
             place for place, model in enumerate(status.models) if reader.snapshots(model.name)
@@ -166,9 +181,9 @@ def contents(
         if not places:
             raise SessionError(NO_TOPICS)
         shown = places[:MOST_MODELS]
-        most = MOST_TOPICS // len(shown)
+        most_topics = MOST_TOPICS // len(shown)
         models = [
-            _model(reader, status.models[place], place, most, lambda: progress(next(numbers)))
+            _model(reader, status.models[place], place, most_topics, topic_is_read)
             for place in shown
         ]
         charts, left_out = _metrics(reader, status, shown)
@@ -205,30 +220,32 @@ def _model(
     reader: SessionReader,
     status: ModelStatus,
     place: int,
-    most: int,
-    done: Callable[[], None],
+    most_topics: int,
+    topic_is_read: Callable[[], None],
 ) -> ReportModel:
-    """One model with its ``most`` largest topics; ``done`` is called after each topic."""
-    name, anchor = (
-        status.name,
-        f"m{place}",
-    )  # a name may contain text that looks like another anchor
+    """One model with its largest topics."""
+    name = status.name
+    # Not made of the name, which may contain text that looks like another anchor.
+    anchor = f"m{place}"
     newest = reader.newest_words(name)
     assert newest is not None
     newest = relevant_first(newest)
-    tree, found = topic_tree(reader, name), atlas(reader, name)
+    tree = topic_tree(reader, name)
+    found = atlas(reader, name)
     assert found is not None
     area_of = found.area_of
-    places = dict(zip(found.grouping.topics.tolist(), found.places.tolist(), strict=True))
+    place_of = dict(zip(found.grouping.topics.tolist(), found.places.tolist(), strict=True))
     near = nearest(found.grouping)
-    rows = reader.topics(name, SNAPSHOT_WORDS, relevant=True)
-    rows = [row for row in rows if row.topic in area_of]
-    hidden = sum(row.hidden for row in rows)
-    rows = [row for row in rows if not row.hidden]
-    rows.sort(key=lambda row: -row.share)
-    own = ownership(newest.leading, newest.shares)
-    npmi, history = coherences(reader, name), reader.share_history(name)
-    looks = list(map(relevant_first, reader.words_at(name, spread(reader.snapshots(name), LOOKS))))
+    in_use = [
+        row for row in reader.topics(name, SNAPSHOT_WORDS, relevant=True) if row.topic in area_of
+    ]
+    shown = [row for row in in_use if not row.hidden]
+    shown.sort(key=lambda row: -row.share)
+    own = ownership(newest.leading, newest.shares).tolist()
+    npmi = coherences(reader, name)
+    history = reader.share_history(name)
+    moments = spread(reader.snapshots(name), PAST_MOMENTS)
+    past_words = [relevant_first(words) for words in reader.words_at(name, moments)]
     events = [event for event in reader.topic_events() if event.model == name]
     events_of: dict[int, list[TopicEvent]] = defaultdict(list)
     for event in events:
@@ -236,29 +253,32 @@ def _model(
         if event.other is not None and event.other != event.topic:
             events_of[event.other].append(event)
     topics: dict[int, ReportTopic] = {}
-    for row in rows[:most]:
+    for row in shown[:most_topics]:
+        articles = listed_articles(reader, name, row.topic, ARTICLES)
         topics[row.topic] = ReportTopic(
             anchor=f"{anchor}-{row.topic}",
             row=replace(row, name=_told(row.name)),
             coherence=npmi[row.topic],
             words=[
                 (_told(word), probability, part)
-                for (word, probability), part in zip(
-                    row.words, own[row.topic].tolist(), strict=False
-                )
+                for (word, probability), part in zip(row.words, own[row.topic], strict=False)
             ],
             area=area_of[row.topic].number,
-            place=places[row.topic],
+            place=place_of[row.topic],
             near=near[row.topic],
             shares=course_of(history, row.topic),
-            looks=_looks(looks, row.topic, reader.vocabulary()),
+            past=_past(past_words, row.topic, reader.vocabulary()),
             articles=[
-                (_told(article.title), article.url, article.proportion)
-                for article in listed_articles(reader, name, row.topic, ARTICLES)
+                (_told(article.title), article.url, article.proportion) for article in articles
             ],
             events=events_of[row.topic],
         )
-        done()
+        topic_is_read()
+    groups = []
+    for area, topics_of_area in in_drawing_order(tree, found.areas):
+        listed = [topics[topic] for topic in topics_of_area if topic in topics]
+        if listed:
+            groups.append((replace(area, name=_told(area.name)), listed))
     return ReportModel(
         anchor=anchor,
         status=status,
@@ -267,16 +287,12 @@ def _model(
         place=place,
         as_of=newest.articles,
         topics=list(topics.values()),
-        hidden=hidden,
+        hidden=len(in_use) - len(shown),
         repeats=repeats_in_words(reader, name),
         tree=[
             branch for branch in tree if branch.number in topics or branch.number >= status.topics
         ],
-        groups=[
-            (replace(area, name=_told(area.name)), listed)
-            for area, own in in_drawing_order(tree, found.areas)
-            if (listed := [topics[topic] for topic in own if topic in topics])
-        ],
+        groups=groups,
         by_words=found.by_words,
         events=events,
     )
@@ -284,20 +300,24 @@ def _model(
 
 def nearest(grouping: Areas) -> dict[int, list[int]]:
     """The topics nearest to each topic in use, the nearest first."""
-    order = grouping.far.argsort(axis=1, kind="stable")
-    return {
-        topic: [other for other in grouping.topics[row].tolist() if other != topic][:NEAREST]
-        for topic, row in zip(grouping.topics.tolist(), order, strict=True)
-    }
+    nearest_first = grouping.far.argsort(axis=1, kind="stable")
+    near = {}
+    for topic, places in zip(grouping.topics.tolist(), nearest_first, strict=True):
+        others = [other for other in grouping.topics[places].tolist() if other != topic]
+        near[topic] = others[:NEAREST]
+    return near
 
 
 def spread(points: Sequence[int], most: int) -> list[int]:
     """At most ``most`` of these ascending numbers, at even ratios, including the first and the
     last."""
-    return list(points) if len(points) <= most else at_even_ratios(points, most, points[0])
+    if len(points) <= most:
+        return list(points)
+    return at_even_ratios(points, most, points[0])
 
 
 def course_of(history: ShareHistory, topic: int) -> list[tuple[int, float, float]]:
+    """(articles, share, the topic's own part of it) at some snapshots, oldest first."""
     articles = history.articles.tolist()
     chosen = np.searchsorted(history.articles, spread(articles, POINTS)).tolist()
     return [
@@ -305,15 +325,19 @@ def course_of(history: ShareHistory, topic: int) -> list[tuple[int, float, float
     ]
 
 
-def _looks(looks: Sequence[TopWords], topic: int, words: Sequence[str]) -> list[Look]:
-    history: list[Look] = []
-    before: list[int] | None = None
-    for look in looks:
-        ids = look.word_ids[topic, :LOOK_WORDS].tolist()
-        marked = [(_told(words[i]), before is not None and i not in before) for i in ids]
-        history.append((look.articles, float(look.shares[topic]), marked))
-        before = ids
-    return history
+def _past(snapshots: Sequence[TopWords], topic: int, vocabulary: Sequence[str]) -> list[PastTopic]:
+    """A topic at each of these snapshots, whose words are the most relevant ones first."""
+    past: list[PastTopic] = []
+    ids_before: list[int] | None = None
+    for snapshot in snapshots:
+        ids = snapshot.word_ids[topic, :PAST_WORDS].tolist()
+        words = []
+        for id in ids:
+            is_new = ids_before is not None and id not in ids_before
+            words.append((_told(vocabulary[id]), is_new))
+        past.append(PastTopic(snapshot.articles, float(snapshot.shares[topic]), words))
+        ids_before = ids
+    return past
 
 
 def _metrics(
@@ -321,10 +345,12 @@ def _metrics(
 ) -> tuple[list[tuple[Metric, Curves]], int]:
     """The metrics that have curves, with the titles of their charts, and how many more there are.
 
-    Those that are declared come first, so that at most others are left out.
+    Metrics that are declared come first, so that only undeclared ones are left out.
     """
-    called = noun(status.source)
-    held_out = f"{status.held_out:,} held-out {called[:-1] if status.held_out == 1 else called}"
+    texts = noun(status.source)
+    if status.held_out == 1:
+        texts = texts.removesuffix("s")
+    held_out = f"{status.held_out:,} held-out {texts}"
     metrics = metrics_of(reader)
     charts = []
     for metric in metrics[:MOST_CHARTS]:
@@ -357,27 +383,28 @@ def _label(kind: str) -> str:
 def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
     """(setting, value) as needed to repeat the training; nothing about the machine, no contact, no
     path."""
-    vocabulary = _told(PurePath(settings.vocabulary).name)
-    models = list(zip(settings.models, settings.batch_sizes, strict=True))[:MOST_MODELS]
-    kept = (
-        (option.flag, settings.values[option.name])
-        for option in KEPT
-        if option.name in settings.values
-    )
+    listed = [("--source", settings.source)]
     markup = settings.source_options.get(MARKUP.name)
-    return (
-        ("--source", settings.source),
-        *([(MARKUP.flag, _told(str(markup)))] if markup is not None else []),
-        ("--vocab", f"{vocabulary}, fingerprint {settings.fingerprint[:12]}"),
-        *(("--model", _told(str(replace(spec, batch_size=size)))) for spec, size in models),
-        *((flag, _said(value)) for flag, value in kept if value is not None),
-    )
+    if markup is not None:
+        listed.append((MARKUP.flag, _told(str(markup))))
+    vocabulary = _told(PurePath(settings.vocabulary).name)
+    listed.append(("--vocab", f"{vocabulary}, fingerprint {settings.fingerprint[:12]}"))
+    models = list(zip(settings.models, settings.batch_sizes, strict=True))
+    for spec, batch_size in models[:MOST_MODELS]:
+        listed.append(("--model", _told(str(replace(spec, batch_size=batch_size)))))
+    for option in KEPT:
+        value = settings.values.get(option.name)
+        if value is not None:
+            listed.append((option.flag, _in_words(value)))
+    return tuple(listed)
 
 
-def _said(value: object) -> str:
+def _in_words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else _told(str(value))
+    if isinstance(value, int):
+        return f"{value:,}"
+    return _told(str(value))
 
 
 def _versions() -> tuple[tuple[str, str], ...]:

@@ -6,7 +6,7 @@ The map is laid out in pixels, on a grid of small cells, so that no name or circ
 import math
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,18 +27,25 @@ BEND = 4
 SHORTEST = 24
 """Outlines with fewer points are not drawn, so that there are no tiny lakes; around a topic, one
 has more."""
-LETTERS = 9.5, 15.0
-"""The smallest and the largest height of letters; the largest topic has the largest letters."""
-BOLD, BOLDER = 13.0, 1.13
-"""The height from which letters are bold, and how much wider that makes them."""
+SMALLEST = 9.5
+"""The smallest height of letters."""
+LARGEST = 15.0
+"""The largest height of letters, which the largest topic has."""
+BOLD = 13.0
+"""The height from which letters are bold."""
+BOLDER = 1.13
+"""How much wider letters are when they are bold."""
 LINE = 1.15
 """The height of a line, in heights of its letters."""
-LINES, LONGEST = 3, 20
-"""The most lines of a name, and the most letters of a line."""
+LINES = 3
+"""The most lines of a name."""
+LONGEST = 20
+"""The most letters of a line."""
 WORD = 17
 """Words of up to this many letters, including a comma after the word, are never broken."""
 
-_WIDE, _THIN = frozenset("mwMW@%…—"), frozenset("fijlrtI .,:;'’!|()[]·-")
+_WIDE = frozenset("mwMW@%…—")
+_THIN = frozenset("fijlrtI .,:;'’!|()[]·-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +67,24 @@ class Format:
     """The width of the empty edge, which leaves room for coasts."""
 
 
-WIDE = Format(1360, False, 27, 74, 0.36, 20, 28)
-NARROW = Format(388, True, 18, 48, 0.45, 10, 12)
+WIDE = Format(
+    width=1360,
+    upright=False,
+    circle=27,
+    largest=74,
+    filled=0.36,
+    reach=20,
+    edge=28,
+)
+NARROW = Format(
+    width=388,
+    upright=True,
+    circle=18,
+    largest=48,
+    filled=0.45,
+    reach=10,
+    edge=12,
+)
 FLATTEST = 0.4
 """The smallest ratio of a drawing's height to its width."""
 
@@ -81,6 +104,7 @@ class Mark:
 
     @property
     def bold(self) -> bool:
+        """Whether its letters are bold, as those of areas always are."""
         return self.letter >= BOLD or not self.radius
 
     @property
@@ -91,10 +115,12 @@ class Mark:
     @property
     def size(self) -> tuple[float, float]:
         """The width and height of the box around its circle and name."""
-        width = max(map(breadth, self.lines)) * self.letter * (BOLDER if self.bold else 1)
-        return max(width, 2 * self.radius), max(
-            len(self.lines) * LINE * self.letter, 2 * self.radius
-        )
+        width = max(map(breadth, self.lines)) * self.letter
+        if self.bold:
+            width *= BOLDER
+        height = len(self.lines) * LINE * self.letter
+        diameter = 2 * self.radius
+        return max(width, diameter), max(height, diameter)
 
     @property
     def cells(self) -> tuple[int, int]:
@@ -123,62 +149,61 @@ def layout(model: "ReportModel", form: Format) -> Layout:
     # Names of areas come first, so that they are in the middle of their topics; then the largest
     # topics.
     order = sorted(range(len(marks)), key=lambda i: (marks[i].radius > 0, -marks[i].radius))
-    boxes = [marks[i].cells for i in order]
+    in_order = [marks[i] for i in order]
+    boxes = [mark.cells for mark in in_order]
     edge = form.edge // CELL
     columns = form.width // CELL - 2 * edge
     covered = sum(height * width for height, width in boxes) / columns
     rows = math.ceil(max(covered / form.filled, columns * FLATTEST))
+    places = np.array([mark.place for mark in in_order])
+    if not form.upright:  # the longer side goes across, so it is the second coordinate
+        places = places[:, ::-1]
     while True:
-        wanted = np.array([marks[i].place for i in order])[:, :: 1 if form.upright else -1] * (
-            rows,
-            columns,
-        )
-        centred = pushed(wanted, boxes, (rows, columns))
+        centred = pushed(places * (rows, columns), boxes, (rows, columns))
+        arrangement = arranged(centred, boxes, (rows, columns))
         corners = [
-            corner for corner in arranged(centred, boxes, (rows, columns)) if corner is not None
+            (corner[0] + edge, corner[1] + edge) for corner in arrangement if corner is not None
         ]
         if len(corners) == len(boxes):
             break
         rows = math.ceil(1.1 * rows)
-    corners = [(top + edge, left + edge) for top, left in corners]
-    shape = rows + 2 * edge, columns + 2 * edge
-    centres = {
-        i: ((left + width / 2) * CELL, (top + height / 2) * CELL)
-        for i, (top, left), (height, width) in zip(order, corners, boxes, strict=True)
-    }
-    land = lands(corners, boxes, [marks[i].area for i in order], shape, form.reach / CELL)
+    all_rows = rows + 2 * edge
+    all_columns = columns + 2 * edge
+    centres = {}
+    for i, (top, left), (height, width) in zip(order, corners, boxes, strict=True):
+        centres[i] = ((left + width / 2) * CELL, (top + height / 2) * CELL)
+    areas = [mark.area for mark in in_order]
     return Layout(
-        shape[1] * CELL,
-        shape[0] * CELL,
-        marks,
-        [centres[i] for i in range(len(marks))],
-        land,
+        width=all_columns * CELL,
+        height=all_rows * CELL,
+        marks=marks,
+        centres=[centres[i] for i in range(len(marks))],
+        land=lands(corners, boxes, areas, (all_rows, all_columns), form.reach / CELL),
     )
 
 
-def _marks(model: "ReportModel", form: Format) -> Iterable[Mark]:
+def _marks(model: "ReportModel", form: Format) -> Iterator[Mark]:
     shares = np.maximum([topic.row.share for topic in model.topics], 1e-9)
-    usual = form.circle * min(
-        1.0, (100 / len(shares)) ** 0.3
-    )  # with more topics there is less room for each
-    radii = np.minimum(usual * np.sqrt(shares / shares.mean()), form.largest)
-    small, large = LETTERS
-    letters = (
-        small + (large - small) * (radii - radii.min()) / max(float(np.ptp(radii)), 1e-9)
-    ).round(1)
+    crowding = min(1.0, (100 / len(shares)) ** 0.3)  # with more topics, each has less room
+    radii = np.minimum(form.circle * crowding * np.sqrt(shares / shares.mean()), form.largest)
+    spread = max(float(np.ptp(radii)), 1e-9)
+    letters = SMALLEST + (LARGEST - SMALLEST) * (radii - radii.min()) / spread
+    letters = letters.round(1)
     places = filled(np.array([topic.place for topic in model.topics]))
-    where = {topic.row.topic: place for topic, place in zip(model.topics, places, strict=True)}
+    place_of = {topic.row.topic: place for topic, place in zip(model.topics, places, strict=True)}
     for topic, radius, letter in zip(model.topics, radii.tolist(), letters.tolist(), strict=True):
-        x, y = where[topic.row.topic].tolist()
-        yield Mark(topic.area, wrapped(topic.row.name, letter, 2 * radius), letter, radius, (x, y))
+        x, y = place_of[topic.row.topic].tolist()
+        lines = wrapped(topic.row.name, letter, 2 * radius)
+        yield Mark(topic.area, lines, letter, radius, (x, y))
     if len(model.groups) > 1:
+        smallest = SMALLEST + 1.5  # of the names of areas
         for area, topics in model.groups:
-            letter = round(
-                small + 1.5 + (large - small - 1.5) * min(1.0, (area.share / 0.12) ** 0.5), 1
-            )
-            x, y = nearest_to_all(np.array([where[topic.row.topic] for topic in topics])).tolist()
-            name = f"{area.name.upper()} {area.share:.0%}"
-            yield Mark(area.number, wrapped(name, letter), letter, 0.0, (x, y))
+            relative_size = min(1.0, (area.share / 0.12) ** 0.5)
+            letter = round(smallest + (LARGEST - smallest) * relative_size, 1)
+            middle = nearest_to_all(np.array([place_of[topic.row.topic] for topic in topics]))
+            x, y = middle.tolist()
+            lines = wrapped(f"{area.name.upper()} {area.share:.0%}", letter)
+            yield Mark(area.number, lines, letter, 0.0, (x, y))
 
 
 def breadth(text: str) -> float:
@@ -188,7 +213,7 @@ def breadth(text: str) -> float:
 
 
 def _breadth(letter: str) -> float:
-    if letter in _WIDE or unicodedata.east_asian_width(letter) in "WF":
+    if letter in _WIDE or unicodedata.east_asian_width(letter) in ("W", "F"):
         return 1.02
     if letter in _THIN:
         return 0.42
@@ -198,38 +223,50 @@ def _breadth(letter: str) -> float:
 def wrapped(name: str, letter: float, across: float = 0.0) -> list[str]:
     """A name in up to three lines, broken so that it and a circle ``across`` wide take little room.
     A name that is too long is cut."""
-    longest = max(map(len, name.split()), default=1)
-    ways = [
-        [line.rstrip(",") for line in textwrap.wrap(name, most, max_lines=LINES, placeholder="…")]
-        for most in range(min(longest, WORD), LONGEST + 1)
-    ]
+    longest_word = max(map(len, name.split()), default=1)
+    ways = []
+    for most in range(min(longest_word, WORD), LONGEST + 1):
+        lines = textwrap.wrap(name, most, max_lines=LINES, placeholder="…")
+        if lines:
+            ways.append([line.rstrip(",") for line in lines])
 
-    def room(lines: list[str]) -> tuple[bool, float]:
-        width, height = max(map(breadth, lines)) * letter, len(lines) * LINE * letter
-        return lines[-1].endswith("…"), (max(width, across) + CELL) * (max(height, across) + CELL)
+    def cost(lines: list[str]) -> tuple[bool, float]:
+        """(whether the name is cut, the room that it takes)"""
+        is_cut = lines[-1].endswith("…")
+        width = max(max(map(breadth, lines)) * letter, across)
+        height = max(len(lines) * LINE * letter, across)
+        return is_cut, (width + CELL) * (height + CELL)
 
-    return min((lines for lines in ways if lines), key=room, default=["…"])
+    return min(ways, key=cost, default=["…"])
 
 
-def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int, str]]:
+def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterator[tuple[int, str]]:
     """The smooth outlines of each area's land, as an SVG path in pixels."""
     from contourpy import contour_generator
     from scipy.ndimage import gaussian_filter
 
     sea = math.ceil(3 * SMOOTH)  # around the sheet, so that every outline is closed
     for area in areas:
-        own = gaussian_filter(np.pad(land == area, sea).astype(np.float64), SMOOTH)
-        lines: Any = contour_generator(z=own, name="mpl2014").lines(0.5)[0]
-        places = ((line[:-1] - sea + 0.5) * CELL for line in lines if len(line) >= SHORTEST)
-        yield area, "".join(map(_curve, places))
+        height = gaussian_filter(np.pad(land == area, sea).astype(np.float64), SMOOTH)
+        contours: Any = contour_generator(z=height, name="mpl2014").lines(0.5)
+        outlines, _ = contours
+        path = ""
+        for outline in outlines:
+            if len(outline) >= SHORTEST:
+                points = outline[:-1]  # the last one is the first one again
+                path += _curve((points - sea + 0.5) * CELL)
+        yield area, path
 
 
 def _curve(points: NDArray[np.float64]) -> str:
     """A closed curve through the middles of the sides of a polygon, whose corners are some of the
-    points."""
+    points: a quadratic curve around each corner, as a path of SVG."""
     corners = points[::BEND].round().astype(int)
-    middles = (corners + np.roll(corners, -1, axis=0)) // 2
-    path = "M{} {}".format(*middles[-1])
+    middles = (corners + np.roll(corners, -1, axis=0)) // 2  # each between a corner and the next
+    x, y = middles[-1]
+    path = f"M{x} {y}"
     for before, corner, after in zip(np.roll(middles, 1, axis=0), corners, middles, strict=True):
-        path += "q{} {} {} {}".format(*(corner - before), *(after - before))
+        control_x, control_y = corner - before
+        end_x, end_y = after - before
+        path += f"q{control_x} {control_y} {end_x} {end_y}"
     return path.replace(" -", "-") + "z"

@@ -1,5 +1,5 @@
 """The report's page: one HTML file with its style and its script, which loads nothing else. Also
-pieces of it for notebooks.
+pieces of such a page for notebooks.
 """
 
 import base64
@@ -7,7 +7,7 @@ import hashlib
 import time
 from collections.abc import Iterable, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -24,16 +24,25 @@ LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
 
 
-DETAIL = ("points", "words", "looks", "articles")
-"""What `DETAILS` limit for each topic: the points of its small curve, its words and so on."""
+class Detail(NamedTuple):
+    """How much a page tells of each topic, at most."""
+
+    points: int
+    """The points of its small curve."""
+    words: int
+    past: int
+    """The moments of its past."""
+    articles: int
+
+
 DETAILS = (
-    (48, 12, 9, 10),
-    (28, 8, 5, 4),
-    (20, 6, 4, 3),
-    (12, 4, 2, 2),
-    (8, 3, 2, 1),
+    Detail(points=48, words=12, past=9, articles=10),
+    Detail(points=28, words=8, past=5, articles=4),
+    Detail(points=20, words=6, past=4, articles=3),
+    Detail(points=12, words=4, past=2, articles=2),
+    Detail(points=8, words=3, past=2, articles=1),
 )
-"""The first of these that gives a small enough page is used, otherwise the last, with fewer
+"""The first of these that gives a small enough page is used; if none does, the last, with fewer
 topics."""
 MOST_SHOWN = 30
 """The number of a model's topics that are listed at first; the others are folded."""
@@ -57,7 +66,7 @@ def page(contents: dict[str, Any]) -> str:
         "count": lambda number: f"{number:,}",
         "percent": lambda part: f"{part:.1%}",
         "formatted": pictures.formatted,
-        "points": lambda part: f"{round(100 * part, 2) + 0.0:+.2f} points".replace("-", "−"),
+        "points": _points,
         "moment": moment,
         "duration": age,
         "thin": pictures.thin,
@@ -66,10 +75,9 @@ def page(contents: dict[str, Any]) -> str:
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars}
-    style = _asset("page.css") + "".join(
-        f".a{area} {{ --a: {colour} }} .f-area{area} {{ fill: {colour} }}\n"
-        for area, colour in enumerate(COLOURS)
-    )
+    style = _asset("page.css")
+    for area, colour in enumerate(COLOURS):
+        style += f".a{area} {{ --a: {colour} }} .f-area{area} {{ fill: {colour} }}\n"
     script = _asset("page.js") + _asset("map.js")
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
@@ -89,36 +97,40 @@ def page(contents: dict[str, Any]) -> str:
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
     }
-    drawn = parts | _drawings(models)
+    drawings = _drawings(models)
     for detail in DETAILS:
-        made = str(template.render(drawn, detail=dict(zip(DETAIL, detail, strict=True))))
-        if len(made.encode()) <= LARGEST:
-            return made
+        html = str(template.render(parts | drawings, detail=detail))
+        if len(html.encode()) <= LARGEST:
+            return html
     # Only long names, such as somebody may have written into the file, come here.
     most = max(len(model.topics) for model in models)
-    while most > 1 and len(made.encode()) > LARGEST:
+    while most > 1 and len(html.encode()) > LARGEST:
         most //= 2
-        drawn = parts | _drawings([model.largest(most) for model in models])
-        made = str(template.render(drawn, detail=dict(zip(DETAIL, DETAILS[-1], strict=True))))
-    return made
+        drawings = _drawings([model.largest(most) for model in models])
+        html = str(template.render(parts | drawings, detail=DETAILS[-1]))
+    return html
 
 
 def _drawings(models: Sequence["ReportModel"]) -> dict[str, Any]:
     """The models, and drawings of the topics that they have."""
-    return {
-        "models": models,
-        "maps": {
-            model.anchor: [
-                (drawn, list(maps.coasts(drawn.land, [area.number for area, _ in model.groups])))
-                for drawn in (maps.layout(model, form) for form in (maps.WIDE, maps.NARROW))
+    maps_of_models = {}
+    trees = {}
+    for model in models:
+        if model.topics:
+            areas = [area.number for area, _ in model.groups]
+            layouts = [maps.layout(model, form) for form in (maps.WIDE, maps.NARROW)]
+            maps_of_models[model.anchor] = [
+                (layout, list(maps.coasts(layout.land, areas))) for layout in layouts
             ]
-            for model in models
-            if model.topics
-        },
-        "trees": {
-            model.anchor: pictures.topic_tree(model) for model in models if len(model.groups) > 1
-        },
-    }
+        if len(model.groups) > 1:
+            trees[model.anchor] = pictures.topic_tree(model)
+    return {"models": models, "maps": maps_of_models, "trees": trees}
+
+
+def _points(share: float) -> str:
+    """A difference of shares, such as "+0.25 points"."""
+    points = round(100 * share, 2) + 0.0  # adding 0 turns -0.0 into 0.0
+    return f"{points:+.2f} points".replace("-", "−")
 
 
 def moment(at: float) -> str:
@@ -127,15 +139,14 @@ def moment(at: float) -> str:
 
 
 def _asset(name: str) -> str:
-    return (
-        resources.files("wikitopics.session.analysis.report")
-        .joinpath("assets", name)
-        .read_text("utf-8")
-    )
+    package = resources.files("wikitopics.session.analysis.report")
+    return package.joinpath("assets", name).read_text("utf-8")
 
 
 def _hashed(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    """The text as a Content-Security-Policy names what it allows."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 # Sessions and topics in a notebook: small pieces of HTML that load nothing, with everything in them
@@ -152,7 +163,7 @@ def framed(*parts: Markup) -> str:
 
 
 def noted(text: str) -> Markup:
-    """A line above a table."""
+    """A line of text above a table."""
     return Markup('<p class="note">{}</p>').format(visible(text))
 
 
@@ -161,29 +172,24 @@ def listed(topics: Iterable[tuple[int, str, float, pictures.Course, Sequence[str
     row = Markup(
         "<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td class='words'>{}</td></tr>"
     )
-    return _table(
-        row.format(
-            number,
-            _word(name, 80),
-            share,
-            pictures.growth(course, POINTS),
-            in_line(map(_word, words)),
-        )
-        for number, name, share, course, words in topics
-    )
+    rows = []
+    for number, name, share, course, words in topics:
+        growth = pictures.growth(course, POINTS)
+        rows.append(row.format(number, _word(name, 80), share, growth, in_line(map(_word, words))))
+    return _table(rows)
 
 
 def described(words: Sequence[tuple[str, float, float]]) -> Markup:
     """A row for each word of one topic, as in the report: (word, its probability, the topic's own
     part)."""
-    picture = Markup("<td class='bars' rowspan='{}'>{}</td>").format(
-        len(words), pictures.bars(words)
-    )
+    picture = Markup("<td class='bars' rowspan='{}'>{}</td>")
+    cell = picture.format(len(words), pictures.bars(words))
     row = Markup("<tr><th>{}</th>{}<td>{:.1%}</td></tr>")
-    return _table(
-        row.format(_word(word), Markup("") if place else picture, probability)
-        for place, (word, probability, _) in enumerate(words)
-    )
+    rows = []
+    for word, probability, _ in words:
+        rows.append(row.format(_word(word), cell, probability))
+        cell = Markup("")  # the first row's cell spans all rows
+    return _table(rows)
 
 
 def _table(rows: Iterable[Markup]) -> Markup:

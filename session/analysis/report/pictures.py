@@ -36,23 +36,23 @@ if TYPE_CHECKING:
 
 SERIES = 6
 """The number of colours for models; with more models, they are used again."""
-INKS = {
-    name: f"#0000{place:02x}"
-    for place, name in enumerate(
-        (
-            *("ink", "muted", "grid", "paper"),
-            *(f"series{place}" for place in range(SERIES)),
-            *(f"area{number}" for number in range(len(COLOURS))),
-        ),
-        start=1,
-    )
-}
+_INK_NAMES = (
+    "ink",
+    "muted",
+    "grid",
+    "paper",
+    *(f"series{place}" for place in range(SERIES)),
+    *(f"area{number}" for number in range(len(COLOURS))),
+)
+INKS = {name: f"#0000{place:02x}" for place, name in enumerate(_INK_NAMES, start=1)}
 """The colour drawn for each ink; no reader ever sees these colours."""
 
-_NAMES = {colour: name for name, colour in INKS.items()}
-_SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+_INK_OF_COLOUR = {colour: name for name, colour in INKS.items()}
+_SVG = "{http://www.w3.org/2000/svg}"
+_LINK = "{http://www.w3.org/1999/xlink}href"
 _KEPT = {"path": ("d",), "text": ("x", "y", "transform")}
-_ATTRIBUTES = (
+"""The elements that remain, and the attributes that each keeps, besides `_STYLES`."""
+_STYLES = (
     "stroke-width",
     "stroke-dasharray",
     "fill-opacity",
@@ -60,7 +60,9 @@ _ATTRIBUTES = (
     "opacity",
     "text-anchor",
 )
-_SAYS_NOTHING = re.compile(r"start$|rotate\(-?0 ")
+"""Parts of an element's style that become its attributes."""
+_IS_DEFAULT = re.compile(r"start$|rotate\(-?0 ")
+"""Values that an attribute has without being written."""
 _NUMBER = re.compile(r"-?\d+\.\d+")
 
 
@@ -71,7 +73,9 @@ def series(place: int) -> str:
 
 def cut(text: str, most: int = 90) -> str:
     """The text, cut to at most ``most`` letters; a wide letter counts twice."""
-    return text if cell_len(text) <= most else set_cell_size(text, most - 1).rstrip(" ,") + "…"
+    if cell_len(text) <= most:
+        return text
+    return set_cell_size(text, most - 1).rstrip(" ,") + "…"
 
 
 @contextlib.contextmanager
@@ -97,9 +101,8 @@ def figure(width: float, height: float) -> "Iterator[Figure]":
     for axis in ("xtick", "ytick"):
         ours |= {f"{axis}.major.size": 0, f"{axis}.major.pad": 5, f"{axis}.color": INKS["muted"]}
     with matplotlib.style.context(["default", ours]), warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # about letters that its own font lacks; the page has other fonts
+        # Warnings are about letters that its own font lacks; the page has other fonts.
+        warnings.simplefilter("ignore")
         yield Figure(figsize=(width / 72, height / 72), dpi=72, frameon=False)
 
 
@@ -108,9 +111,9 @@ def plain(drawn: "Figure", name: str) -> Markup:
     buffer = io.BytesIO()
     drawn.savefig(buffer, format="svg", metadata={"Date": None})
     root = ElementTree.fromstring(buffer.getvalue())
-    return Markup('<svg viewBox="{}" role="img" aria-label="{}">{}</svg>').format(
-        root.get("viewBox"), name, Markup("".join(_plain(root)))
-    )
+    elements = Markup("".join(_plain(root)))
+    svg = Markup('<svg viewBox="{}" role="img" aria-label="{}">{}</svg>')
+    return svg.format(root.get("viewBox"), name, elements)
 
 
 def _plain(parent: ElementTree.Element) -> Iterator[str]:
@@ -122,28 +125,36 @@ def _plain(parent: ElementTree.Element) -> Iterator[str]:
             yield f'<a href="{escape(element.get(_LINK, ""))}" tabindex="-1">'
             yield from _plain(element)
             yield "</a>"
-        elif tag in _KEPT:
-            inside = f">{escape(element.text or '')}</text>" if tag == "text" else "/>"
-            yield f"<{tag}{_attributes(element, tag)}{inside}"
+        elif tag == "text":
+            yield f"<text{_attributes(element, tag)}>{escape(element.text or '')}</text>"
+        elif tag == "path":
+            yield f"<path{_attributes(element, tag)}/>"
 
 
 def _attributes(element: ElementTree.Element, tag: str) -> str:
-    style = dict(
-        part.strip().split(": ", 1) for part in element.get("style", "").split(";") if ":" in part
-    )
-    inks = {paint: _NAMES.get(style.get(paint, "")) for paint in ("fill", "stroke")}
-    classes = " ".join(f"{paint[0]}-{ink}" for paint, ink in inks.items() if ink)
-    pairs = {"class": classes} if classes else {}
-    if not inks["fill"]:
-        pairs["fill"] = "none"
-    kept = {key: style.get(key, "") for key in _ATTRIBUTES}
+    style = {}
+    for part in element.get("style", "").split(";"):
+        if ":" in part:
+            key, value = part.strip().split(": ", 1)
+            style[key] = value
+    fill = _INK_OF_COLOUR.get(style.get("fill", ""))
+    stroke = _INK_OF_COLOUR.get(style.get("stroke", ""))
+    classes = []
+    if fill:
+        classes.append(f"f-{fill}")
+    if stroke:
+        classes.append(f"s-{stroke}")
+    attributes = {}
+    if classes:
+        attributes["class"] = " ".join(classes)
+    if not fill:
+        attributes["fill"] = "none"
+    kept = {key: style.get(key, "") for key in _STYLES}
     kept |= {key: element.get(key, "") for key in _KEPT[tag]}
-    pairs |= {
-        key: _short(value)
-        for key, value in kept.items()
-        if value and not _SAYS_NOTHING.match(value)
-    }
-    return "".join(f' {key}="{escape(value)}"' for key, value in pairs.items())
+    for key, value in kept.items():
+        if value and not _IS_DEFAULT.match(value):
+            attributes[key] = _short(value)
+    return "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
 
 
 def _short(value: str) -> str:
@@ -162,32 +173,33 @@ def growth(course: Course, points: int) -> Markup:
     """A topic's share over the articles, with the topic's own part filled."""
     if len(course) < 2:
         return Markup("")
-    width, height = 240, 40
+    width = 240
+    height = 40
     articles, shares, own = np.array(thin(course, points)).T
     xs = np.log(articles / articles[0]) / np.log(articles[-1] / articles[0]) * width
-    most = shares.max() or 1
-    line, filled = (_line(xs, (1 - values / most) * (height - 2) + 1) for values in (shares, own))
-    return _tiny(width, height, own=f"{filled}V{height}H0z", line=line)
+    largest = shares.max() or 1
+    line = _line(xs, (1 - shares / largest) * (height - 2) + 1)
+    line_of_own = _line(xs, (1 - own / largest) * (height - 2) + 1)
+    return _tiny(width, height, own=f"{line_of_own}V{height}H0z", line=line)
 
 
 def bars(words: Sequence[tuple[str, float, float]]) -> Markup:
     """One bar per word, one below another: its probability, with the part that is the topic's own
     in dark."""
-    most = max(probability for _, probability, _ in words)
-    lengths = [100 * probability / (most or 1) for _, probability, _ in words]
-    own = [length * part for length, (_, _, part) in zip(lengths, words, strict=True)]
-    every, dark = (
-        "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(of))
-        for of in (lengths, own)
-    )
+    most = max(probability for _, probability, _ in words) or 1
+    every = ""
+    dark = ""
+    for row, (_, probability, own) in enumerate(words):
+        length = 100 * probability / most
+        every += f"M0 {row}.5h{length:.0f}"
+        dark += f"M0 {row}.5h{length * own:.0f}"
     return _tiny(100, len(words), all=every, own=dark)
 
 
 def _tiny(width: int, height: int, **paths: str) -> Markup:
-    """A picture of these paths, by class."""
-    inside = Markup("").join(
-        Markup('<path class="{}" d="{}"/>').format(*path) for path in paths.items()
-    )
+    """A picture of these paths. The name of a parameter is the path's class."""
+    path = Markup('<path class="{}" d="{}"/>')
+    inside = Markup("").join(path.format(name, line) for name, line in paths.items())
     picture = Markup(
         '<svg viewBox="0 0 {} {}" aria-hidden="true" preserveAspectRatio="none">{}</svg>'
     )
@@ -198,7 +210,8 @@ def thin(items: Sequence[Any], most: int) -> Sequence[Any]:
     """At most ``most`` of the items, evenly spaced; the first and the last stay."""
     if len(items) <= most:
         return items
-    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
+    last = len(items) - 1
+    return [items[round(place * last / (most - 1))] for place in range(most)]
 
 
 def _line(xs: NDArray[np.float64], ys: NDArray[np.float64]) -> str:
@@ -208,8 +221,13 @@ def _line(xs: NDArray[np.float64], ys: NDArray[np.float64]) -> str:
 
 # A chart of one metric over the articles read, with a curve for each model.
 
-WIDTH, HEIGHT = 420, 250
-LEFT, BELOW, RIGHT, ABOVE = 52, 36, 10, 10
+WIDTH = 420
+HEIGHT = 250
+# The room around the axes.
+LEFT = 52
+RIGHT = 10
+ABOVE = 10
+BELOW = 36
 DASHES = ("solid", "dashed", "dotted")
 STEEP = 4
 """Values of 1 and more that differ by more than this factor are drawn on a logarithmic scale."""
@@ -219,17 +237,20 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
     """The chart. ``names``: the models' names, by place; ``noun``: what was read, such as
     "articles"."""
     with figure(WIDTH, HEIGHT) as drawn:
-        inside = 1 - (LEFT + RIGHT) / WIDTH, 1 - (BELOW + ABOVE) / HEIGHT
-        axes = drawn.add_axes((LEFT / WIDTH, BELOW / HEIGHT, *inside))
+        width = 1 - (LEFT + RIGHT) / WIDTH
+        height = 1 - (BELOW + ABOVE) / HEIGHT
+        axes = drawn.add_axes((LEFT / WIDTH, BELOW / HEIGHT, width, height))
         ends = []
         for place, curve in curves.items():
-            articles, values = curve.articles.tolist(), curve.values.tolist()
+            articles = curve.articles.tolist()
+            values = curve.values.tolist()
+            dashes = DASHES[place // SERIES % len(DASHES)]
             axes.plot(
                 articles,
                 values,
                 color=series(place),
                 linewidth=2,
-                linestyle=DASHES[place // SERIES % len(DASHES)],
+                linestyle=dashes,
                 marker="o" if len(values) == 1 else "",
                 solid_capstyle="round",
                 clip_on=False,
@@ -238,7 +259,8 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
                 f"{names[place]} from {formatted(values[0])} at {articles[0]:,.0f} {noun}"
                 f" to {formatted(values[-1])} at {articles[-1]:,.0f}"
             )
-        _scales(axes, metric, noun, np.concatenate([curve.values for curve in curves.values()]))
+        all_values = np.concatenate([curve.values for curve in curves.values()])
+        _scales(axes, metric, noun, all_values)
         return plain(drawn, f"{metric.title}: {'; '.join(ends)}")
 
 
@@ -254,9 +276,8 @@ def _scales(axes: "Axes", metric: Metric, noun: str, values: np.ndarray) -> None
 
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    axes.xaxis.set_major_locator(
-        LogLocator(10, subs=(1, 2, 5) if high / low < 200 else (1,), numticks=12)
-    )
+    labelled = (1, 2, 5) if high / low < 200 else (1,)  # of each power of ten
+    axes.xaxis.set_major_locator(LogLocator(10, subs=labelled, numticks=12))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(noun if noun == READS else f"{noun} trained", labelpad=5)
     if not metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
@@ -275,7 +296,8 @@ def short(value: float) -> str:
     for least, unit, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
         if value >= least:
             return f"{value / unit:.4g}{letter}"
-    return (f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}").replace("-", "−")
+    text = f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return text.replace("-", "−")
 
 
 # The whole tree over the topics of one model, in the order of its groups.
@@ -287,15 +309,17 @@ LONGEST_IN_TREE = 36
 def topic_tree(model: "ReportModel") -> Markup:
     """One row per topic; the farther left two branches meet, the less they have in common."""
     topics = [topic for _, members in model.groups for topic in members]
-    width, of_tree, above, below = 380, 130, 10, 36  # the names have the rest of the width
+    width = 380
+    width_of_tree = 130  # the names have the rest
+    above = 10
+    below = 36
     height = 17 * len(topics) + above + below
     xs, ys = _brackets(model)
     with figure(width, height) as drawn:
-        axes = drawn.add_axes((0.01, below / height, of_tree / width, 1 - (above + below) / height))
-        axes.set(
-            xlim=(max(branch.height for branch in model.tree) * 1.02, 0),
-            ylim=(len(topics) - 0.5, -0.5),
-        )
+        inside = 1 - (above + below) / height
+        axes = drawn.add_axes((0.01, below / height, width_of_tree / width, inside))
+        highest = max(branch.height for branch in model.tree)
+        axes.set(xlim=(highest * 1.02, 0), ylim=(len(topics) - 0.5, -0.5))
         axes.set_xlabel("distance")
         axes.locator_params(axis="x", nbins=3)
         axes.yaxis.set_visible(False)
@@ -309,25 +333,33 @@ def topic_tree(model: "ReportModel") -> Markup:
         )
         for row, topic in enumerate(topics):
             name = f"{cut(topic.row.name, LONGEST_IN_TREE)}  {topic.row.share:.1%}"
-            link = f"#{topic.anchor}"
-            for right, text, ink, url in (
-                (6, "●", f"area{topic.area}", None),
-                (18, name, "ink", link),
-            ):
-                axes.annotate(
-                    text,
-                    (0, row),
-                    xytext=(right, 0),
-                    textcoords="offset points",
-                    va="center_baseline",
-                    color=INKS[ink],
-                    annotation_clip=False,
-                    url=url,
-                )
+            _label(axes, row, 6, "●", f"area{topic.area}", None)
+            _label(axes, row, 18, name, "ink", f"#{topic.anchor}")
         return plain(
             drawn,
             f"The tree of {len(topics)} topics of {model.status.name}; its groups are listed too.",
         )
+
+
+def _label(
+    axes: "Axes",
+    row: int,
+    right: float,
+    text: str,
+    ink: str,
+    url: str | None,
+) -> None:
+    """Write a text at this distance right of the tree."""
+    axes.annotate(
+        text,
+        (0, row),
+        xytext=(right, 0),
+        textcoords="offset points",
+        va="center_baseline",
+        color=INKS[ink],
+        annotation_clip=False,
+        url=url,
+    )
 
 
 def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
@@ -336,19 +368,20 @@ def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
     A branch is at the mean row of those of its topics that are not hidden.
     """
     order = [topic.row.topic for _, members in model.groups for topic in members]
-    row_of = {topic: row for row, topic in enumerate(order)}
-    shown = (
-        (branch, [row_of[topic] for topic in branch.topics if topic in row_of])
-        for branch in model.tree
-    )
-    places = {
-        branch.number: (branch.height, sum(rows) / len(rows)) for branch, rows in shown if rows
-    }
+    row_of_topic = {topic: row for row, topic in enumerate(order)}
+    shown = {}
+    row_of = {}
+    for branch in model.tree:
+        rows = [row_of_topic[topic] for topic in branch.topics if topic in row_of_topic]
+        if rows:
+            shown[branch.number] = branch
+            row_of[branch.number] = sum(rows) / len(rows)
     xs: list[float] = []
     ys: list[float] = []
-    for branch in model.tree:
-        if branch.number in places and branch.parent in places:
-            (height, row), (above, middle) = places[branch.number], places[branch.parent]
-            xs += [height, above, above, float("nan")]
-            ys += [row, row, middle, float("nan")]
+    for branch in shown.values():
+        if branch.parent in shown:
+            parent = shown[branch.parent]
+            row = row_of[branch.number]
+            xs += [branch.height, parent.height, parent.height, float("nan")]
+            ys += [row, row, row_of[parent.number], float("nan")]
     return xs, ys

@@ -8,22 +8,27 @@ import pytest
 from tests.colours import DEFICIENCIES, apart
 from wikitopics.session.analysis.cartography import COLOURS, arranged, filled, lands, pushed
 
-SHAPE = 60, 90
+ROWS = 60
+COLUMNS = 90
+SHAPE = (ROWS, COLUMNS)
 
 
 def test_labels_that_were_pushed_never_overlap_and_stay_inside():
     random = np.random.default_rng(60)
-    boxes = [
-        (int(height), int(width)) for height, width in random.integers((2, 4), (6, 16), (60, 2))
-    ]
-    centres, taken = pushed(random.random((60, 2)) ** 2 * SHAPE, boxes, SHAPE), np.zeros(SHAPE, int)
-    for corner, (height, width) in zip(arranged(centres, boxes, SHAPE), boxes, strict=True):
+    smallest = (2, 4)
+    largest = (6, 16)
+    sizes = random.integers(smallest, largest, (60, 2)).tolist()
+    boxes = [(height, width) for height, width in sizes]
+    crowded = random.random((60, 2)) ** 2 * SHAPE
+    corners = arranged(pushed(crowded, boxes, SHAPE), boxes, SHAPE)
+    labels_in = np.zeros(SHAPE, int)
+    for corner, (height, width) in zip(corners, boxes, strict=True):
         assert corner is not None
         top, left = corner
-        assert 0 <= top <= SHAPE[0] - height
-        assert 0 <= left <= SHAPE[1] - width
-        taken[top : top + height, left : left + width] += 1
-    assert taken.max() == 1
+        assert 0 <= top <= ROWS - height
+        assert 0 <= left <= COLUMNS - width
+        labels_in[top : top + height, left : left + width] += 1
+    assert labels_in.max() == 1
 
 
 def test_a_label_without_room_is_left_out():
@@ -32,7 +37,8 @@ def test_a_label_without_room_is_left_out():
 
 
 def test_labels_that_lie_apart_stay_where_they_are():
-    centres, boxes = np.array([[10.0, 10.0], [30.0, 60.0]]), [(4, 10), (4, 10)]
+    centres = np.array([[10.0, 10.0], [30.0, 60.0]])
+    boxes = [(4, 10), (4, 10)]
     assert np.array_equal(pushed(centres, boxes, SHAPE), centres)
     assert arranged(centres, boxes, SHAPE) == [(8, 5), (28, 55)]
 
@@ -50,15 +56,17 @@ def test_places_are_spread_and_keep_their_order():
 def test_land_is_that_of_the_nearest_label_within_reach():
     land = lands([(5, 5), None, (5, 30)], [(2, 6), (2, 2), (2, 6)], [4, 2, 7], (20, 60), reach=8)
     assert set(np.unique(land)) == {-1, 4, 7}
-    assert (land[6, 8], land[6, 33], land[6, 15], land[6, 45]) == (4, 7, 4, -1)
-    assert (land[5:7, 5:11] == 4).all()
+    assert (land[5:7, 5:11] == 4).all(), "under the label"
+    assert land[6, 8] == 4
+    assert land[6, 15] == 4
+    assert land[6, 33] == 7
+    assert land[6, 45] == -1
 
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
 def test_colours_differ_whatever_cones_one_has(deficiency):
     """Two colours that differ by 2.3 can just be told apart, side by side."""
-    differences = [
-        apart(one, other, deficiency) for one, other in itertools.combinations(COLOURS, 2)
-    ]
+    pairs = itertools.combinations(COLOURS, 2)
+    differences = [apart(first, second, deficiency) for first, second in pairs]
     assert min(differences) > 7
     assert len(set(COLOURS)) == 18

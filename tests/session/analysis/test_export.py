@@ -15,7 +15,8 @@ import pytest
 
 from tests.commands import ROOT
 from tests.session.rows import sql
-from wikitopics.session.analysis.exports import TABLES, ExportRequest, batched, format_of
+from wikitopics.session.analysis.exports import TABLES, ExportRequest, batched
+from wikitopics.session.analysis.formats import format_of
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader, backup
 
@@ -87,10 +88,11 @@ def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
         batches = TABLES["history"].batches(ExportRequest(reader, ["lda"]))
-        told = (articles for columns in batches for articles in columns[1])
-        assert next(told) == before[0]
+        _, articles, *_ = next(batches)
+        assert articles == (before[0],)
         sql(trained, "DELETE FROM snapshots WHERE articles = ?", before[1])
-        assert sorted(set(told)) == [before[0], *before[2:]]
+        later = {articles[0] for _, articles, *_ in batches}
+        assert sorted(later) == [before[0], *before[2:]]
 
 
 def test_documents_without_a_title_have_their_number(cli, trained):
@@ -118,14 +120,22 @@ def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
 
 
 def test_what_does_not_go_together(cli, trained, one_line):
-    wrong = "model --format csv", "topics --format npz", "topics --all", "topics --model hdp"
-    for arguments in (*wrong, "topics --format json --bom"):
+    for arguments in (
+        "model --format csv",
+        "topics --format npz",
+        "topics --all",
+        "topics --model hdp",
+        "topics --format json --bom",
+    ):
         one_line(cli("export", *arguments.split()), 2)
 
 
 def test_every_value_is_the_json_of_python():
-    odd = 2, "a, b", 'é \ud800 "%s" \n', 1e300, 1
-    rows = [(1, "a, b", None, 0.1, True), odd, (3, "", 5, float("nan"), None)]
+    rows = [
+        (1, "a, b", None, 0.1, True),
+        (2, "a, b", 'é \ud800 "%s" \n', 1e300, 1),
+        (3, "", 5, float("nan"), None),
+    ]
     header = ("n", "a%d", "text or not", "x", "mixed")
     lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
     wanted = "[\n" + ",\n".join(lines) + "\n]\n"
@@ -134,18 +144,16 @@ def test_every_value_is_the_json_of_python():
 
 def test_every_value_is_the_csv_of_python():
     texts = ["", "a, b", 'say "a"', "two\nlines", "a\rb", " a ", "é \U0001f600", "None", "'"]
-    rows = [
-        (text, number, None, zero)
-        for number, text in enumerate(texts)
-        for zero in (0.0, -0.0, 1e-300)
-    ]
+    rows = []
+    for number, text in enumerate(texts):
+        rows += [(text, number, None, value) for value in (0.0, -0.0, 1e-300)]
     text = written("csv", ("a",) * 4, rows).decode()
     wanted = io.StringIO(newline="")
     csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows(
         [("a",) * 4, *rows]
     )
     assert text.replace('"a\rb"', "a\rb") == wanted.getvalue().replace('"a\rb"', "a\rb")
-    back = [[text, str(number), "", str(zero)] for text, number, _, zero in rows]
+    back = [[text, str(number), "", str(value)] for text, number, _, value in rows]
     assert list(csv.reader(io.StringIO(text, newline="")))[1:] == back
 
 
@@ -236,7 +244,8 @@ def test_a_pipe_and_a_device_stay_what_they_are(cli, trained, tmp_path, one_line
 
 
 def test_an_export_follows_no_link_and_takes_nobodys_file(cli, trained, tmp_path):
-    mine, target = tmp_path / "mine", tmp_path / "t.csv"
+    mine = tmp_path / "mine"
+    target = tmp_path / "t.csv"
     mine.write_text("mine")
     (tmp_path / "t.csv.part").write_text("mine too")
     target.symlink_to(mine)

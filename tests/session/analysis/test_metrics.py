@@ -6,7 +6,7 @@ import asyncio
 import pytest
 
 from wikitopics.model import KindError, check_model, kinds
-from wikitopics.session.analysis.topics import metrics_of
+from wikitopics.session.analysis.quality import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import drawing, title
@@ -29,25 +29,18 @@ class Kind(MixtureOfUnigrams):
 def surprised(unigrams, install, cli, corpus):
     """A session of that kind, and of lda."""
     install(SURPRISED, "wikitopics.models", surprised="surprised_models:Kind")
-    more = [
-        "--model",
-        "lda:topics=3",
-        "--model",
-        "surprised:topics=3",
-        "--held-out",
-        20,
-        "--articles",
-        256,
-    ]
-    cli.ok("train", *corpus.options(), "--batch-size", 64, *more)
+    models = ["--model", "lda:topics=3", "--model", "surprised:topics=3"]
+    small = ["--batch-size", 64, "--held-out", 20, "--articles", 256]
+    cli.ok("train", *corpus.options(), *models, *small)
 
 
 def exported(cli):
+    """The last value of each metric of each model."""
     return {(row["model"], row["metric"]): row["value"] for row in cli.rows("metrics")}
 
 
 def drawn(path, metric):
-    """The title and the names of the lines of the chart."""
+    """The names of all metrics, the title of the chart, and the names of its lines."""
 
     async def look():
         follower = Follower(path)
@@ -56,9 +49,11 @@ def drawn(path, metric):
         finally:
             follower.close()
 
-    found, choice = asyncio.run(look()), Choice(metric=metric)
-    lines = [series.name for series in drawing(found, choice, "articles").series]
-    return [one.name for one in found.metrics], title(found, choice, "articles"), lines
+    session = asyncio.run(look())
+    choice = Choice(metric=metric)
+    names = [each.name for each in session.metrics]
+    lines = [series.name for series in drawing(session, choice, "articles").series]
+    return names, title(session, choice, "articles"), lines
 
 
 def test_a_metric_of_another_packages_kind(surprised, cli, home):
@@ -67,7 +62,8 @@ def test_a_metric_of_another_packages_kind(surprised, cli, home):
     assert values["surprised", "perplexity"] > 1, "ours is not to be replaced"
     assert ("lda", "surprise") not in values
     names, heading, lines = drawn(home / "default.db", "surprise")
-    scores, of_topics = ([metric.name for metric in group] for group in (SCORES, OF_TOPICS))
+    scores = [metric.name for metric in SCORES]
+    of_topics = [metric.name for metric in OF_TOPICS]
     assert names == [*scores, "bound_perplexity", "surprise", *of_topics]
     assert heading == "Surprise at 20 held-out documents"
     assert lines == ["surprised"]
@@ -85,13 +81,12 @@ def test_what_a_kind_measured_that_is_gone(surprised, cli, home, monkeypatch):
 
 def test_what_is_declared_is_measured(surprised, cli, home):
     declared = {metric.name for metric in METRICS if metric not in OF_STREAM}
-    assert {name for model, name in exported(cli) if model == "lda"} == declared | {
-        "bound_perplexity"
-    }
+    of_lda = {name for model, name in exported(cli) if model == "lda"}
+    assert of_lda == declared | {"bound_perplexity"}
     with SessionReader(home / "default.db") as reader:
         assert {metric.name for metric in metrics_of(reader)} == {name for _, name in exported(cli)}
-    told = " ".join(cli("export", "--help").out.split())
-    assert all(f"{metric.name} {metric.help}" in told for metric in METRICS)
+    help = " ".join(cli("export", "--help").out.split())
+    assert all(f"{metric.name} {metric.help}" in help for metric in METRICS)
 
 
 def test_a_kind_declares_what_it_measures(unigrams, install):

@@ -9,11 +9,12 @@ import pytest
 from tests.session.rows import settings
 from wikitopics.crawler.source import SAMPLE, Licence
 from wikitopics.session import sources
-from wikitopics.session.analysis.proportions import addresses, licence_of
+from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.records import ArticleRow
 
 SETTINGS = replace(settings(), source_options={"api_url": "https://wiki.org/w/api.php"})
-WIKIPEDIA = "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/"
+WIKIPEDIA = ("CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/")
+"""The name and the address of its licence."""
 ROW = ArticleRow(1, 5, "A B", 7, 100, "trained")
 
 
@@ -62,14 +63,12 @@ def test_of_a_dump_of_the_sample_and_of_somebodys_own_documents():
     assert licence_of(replace(dump, source_options=named)) == Licence(
         "en.wikipedia.org", *WIKIPEDIA
     )
-    assert (
-        licence_of(replace(SETTINGS, source="demo", source_options={"wiki_size": 20_000})) == SAMPLE
-    )
-    for source, identity in {
-        "texts": {"texts": ["/a.jsonl"]},
-        "counts": {"counts": "/a.npz"},
-    }.items():
-        assert licence_of(replace(SETTINGS, source=source, source_options=identity)) is None
+    demo = replace(SETTINGS, source="demo", source_options={"wiki_size": 20_000})
+    assert licence_of(demo) == SAMPLE
+    texts = replace(SETTINGS, source="texts", source_options={"texts": ["/a.jsonl"]})
+    assert licence_of(texts) is None
+    counts = replace(SETTINGS, source="counts", source_options={"counts": "/a.npz"})
+    assert licence_of(counts) is None
     assert licence_of(replace(SETTINGS, source="gone")) is None
     assert licence_of(replace(SETTINGS, source_options={"api_url": 5})) is None
 

@@ -8,7 +8,7 @@ import pytest
 
 import wikitopics as wt
 from tests.session.analysis import test_export
-from wikitopics.session.analysis import exports
+from wikitopics.session.analysis import formats
 from wikitopics.session.analysis.exports import TABLES, TYPES
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an optional extra")
@@ -16,9 +16,9 @@ NAMES = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
 @pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.columns])
-@pytest.mark.parametrize("together", [7, exports.GROUP])
+@pytest.mark.parametrize("together", [7, formats.GROUP])
 def test_it_holds_what_json_holds(what, together, cli, trained, tmp_path, monkeypatch):
-    monkeypatch.setattr(exports, "GROUP", together)
+    monkeypatch.setattr(formats, "GROUP", together)
     assert cli("export", what, "--format", "parquet", "-o", tmp_path / "a.parquet").code == 0
     table = parquet.read_table(tmp_path / "a.parquet")
     assert table.to_pylist() == json.loads(cli("export", what, "--format", "json").out)
@@ -36,7 +36,7 @@ def test_values_are_as_they_are_and_rows_are_groups_in_order(monkeypatch):
     rows += [("", -1, float("inf"), None), ("\U0001f600\u202e", 0, -0.0, True)]
     assert [tuple(row.values()) for row in written(rows).to_pylist()] == rows
     assert written([]).column_names == ["title", "topic", "share", "in_use"]
-    monkeypatch.setattr(exports, "GROUP", 1_000)
+    monkeypatch.setattr(formats, "GROUP", 1_000)
     found = written([(f"t{n}", n, n / 7, n % 2 == 0) for n in range(2_300)])
     assert found["topic"].to_pylist() == list(range(2_300))
 

@@ -1,6 +1,7 @@
 """What `export model` writes for other programs, loaded by them: gensim, and pyLDAvis's page in a
 browser."""
 
+import itertools
 import json
 import shutil
 import sys
@@ -12,8 +13,8 @@ from scipy.spatial.distance import pdist, squareform
 import wikitopics as wt
 from tests.corpora import SMALL
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis.exports import underscored
-from wikitopics.session.analysis.topics import ldavis
+from wikitopics.session.analysis.formats import underscored
+from wikitopics.session.analysis.ldavis import ldavis
 from wikitopics.session.storage.reader import SessionReader
 
 KINDS = ("lda", "scvb0", "hdp")
@@ -52,9 +53,9 @@ def three(three_once, home):
 def documents(corpus):
     """The first hundred, as a minibatch and as gensim takes them."""
     batch = Minibatch(corpus.indptr, corpus.word_ids, corpus.numbers)[:100]
-    ends = zip(batch.indptr[:-1], batch.indptr[1:], strict=True)
     pairs = list(zip(batch.word_ids.tolist(), batch.counts.tolist(), strict=True))
-    return batch, [pairs[start:end] for start, end in ends]
+    bags = [pairs[start:end] for start, end in itertools.pairwise(batch.indptr)]
+    return batch, bags
 
 
 def test_words_that_would_become_one_and_topics_without_any():
@@ -69,10 +70,12 @@ def test_words_that_would_become_one_and_topics_without_any():
 @pytest.mark.parametrize("kind", KINDS)
 def test_gensim_has_the_same_topics_and_infers_alike(kind, cli, three, tmp_path, corpus, documents):
     gensim = pytest.importorskip("gensim.models")
-    folder, (batch, bags) = tmp_path / "gensim", documents
+    batch, bags = documents
+    folder = tmp_path / "gensim"
     outcome = cli("export", "model", "--model", kind, "--format", "gensim", "-o", folder)
     assert (outcome.code, outcome.out, outcome.err) == (0, "", f"wrote {folder}\n")
-    loaded, model = gensim.LdaModel.load(str(folder / "model")), wt.open(three).model(kind)
+    loaded = gensim.LdaModel.load(str(folder / "model"))
+    model = wt.open(three).model(kind)
     assert [loaded.id2word[i] for i in range(60)] == list(corpus.words)
     np.testing.assert_allclose(loaded.get_topics(), model.topics(), atol=1e-6)
     lambda_ = loaded.state.get_lambda()
@@ -81,7 +84,8 @@ def test_gensim_has_the_same_topics_and_infers_alike(kind, cli, three, tmp_path,
     assert loaded.eta.min() == pytest.approx(lambda_.min())
     gamma, _ = loaded.inference(bags)
     theta = gamma / gamma.sum(axis=1, keepdims=True)
-    assert np.abs(theta - model.infer(batch)).sum(axis=1).mean() / 2 < HOW_FAR
+    distances = np.abs(theta - model.infer(batch)).sum(axis=1) / 2
+    assert distances.mean() < HOW_FAR
 
 
 @pytest.mark.interop
@@ -89,10 +93,13 @@ def test_gensim_goes_on_by_small_steps(cli, three, tmp_path, documents):
     gensim = pytest.importorskip("gensim.models")
     assert cli("export", "model", "--format", "gensim", "-o", tmp_path / "g").code == 0
     loaded = gensim.LdaModel.load(str(tmp_path / "g" / "model"))
-    before, weights = loaded.get_topics(), loaded.state.get_lambda().sum()
-    loaded.update(documents[1], eval_every=None)
-    assert 0 < np.abs(loaded.get_topics() - before).sum(axis=1).max() / 2 < 0.5
-    assert loaded.state.get_lambda().sum() == pytest.approx(weights, rel=0.5)
+    topics_before = loaded.get_topics()
+    weight_before = loaded.state.get_lambda().sum()
+    _, bags = documents
+    loaded.update(bags, eval_every=None)
+    distances = np.abs(loaded.get_topics() - topics_before).sum(axis=1) / 2
+    assert 0 < distances.max() < 0.5
+    assert loaded.state.get_lambda().sum() == pytest.approx(weight_before, rel=0.5)
 
 
 @pytest.mark.interop
@@ -116,10 +123,12 @@ def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
     pcoa = pytest.importorskip("pyLDAvis._prepare")._pcoa
     ours = json.loads(cli("export", "model", "--model", kind, "--format", "ldavis").out)
     session = wt.open(three)
-    model, words = session.model(kind), session.vocabulary().words
+    model = session.model(kind)
+    words = session.vocabulary().words
     with SessionReader(three) as reader:
         tokens = int(reader.word_counts().counts.sum())
-    topics, shares = model.topics().astype(float), model.topic_shares()[None]
+    topics = model.topics().astype(float)
+    shares = model.topic_shares()[None]
 
     def hellinger(beta):
         return pcoa(squareform(pdist(np.sqrt(beta))) / np.sqrt(2))
@@ -136,8 +145,10 @@ def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
     theirs = json.loads(prepared.to_json())
     assert list(ours) == list(theirs)
     for axis in "xy":  # which way an axis points means nothing
-        one, other = np.array(ours["mdsDat"].pop(axis)), np.array(theirs["mdsDat"].pop(axis))
-        np.testing.assert_allclose(one * np.sign(one @ other), other, atol=1e-6)
+        our_places = np.array(ours["mdsDat"].pop(axis))
+        their_places = np.array(theirs["mdsDat"].pop(axis))
+        direction = np.sign(our_places @ their_places)
+        np.testing.assert_allclose(our_places * direction, their_places, atol=1e-6)
     for name, table in theirs.items():
         if not isinstance(table, dict) or name == "plot.opts":
             assert ours[name] == table

@@ -29,12 +29,13 @@ def read(path):
 
 def test_topics_are_as_topics_says(trained, cli):
     (model,) = read(trained)["models"]
-    said = json.loads(cli("topics", "--json", "--top", 20).out)
-    assert [topic.row.topic for topic in model.topics] == [topic["topic"] for topic in said]
-    for topic, one in zip(model.topics, said, strict=True):
-        assert (topic.row.name, topic.coherence) == (one["name"], one["npmi"])
-        assert topic.row.share == pytest.approx(one["share"])
-        assert {word for word, _, _ in topic.words} == {word["word"] for word in one["words"]}
+    listed = json.loads(cli("topics", "--json", "--top", 20).out)
+    assert [topic.row.topic for topic in model.topics] == [other["topic"] for other in listed]
+    for topic, other in zip(model.topics, listed, strict=True):
+        assert topic.row.name == other["name"]
+        assert topic.coherence == other["npmi"]
+        assert topic.row.share == pytest.approx(other["share"])
+        assert {word for word, _, _ in topic.words} == {word["word"] for word in other["words"]}
         assert all(0 < own <= 1 for _, _, own in topic.words)
 
 
@@ -46,15 +47,18 @@ def test_without_topics_there_is_nothing_to_tell(new_session, home, corpus):
 
 def test_what_each_topic_has_is_its_own(trained, cli):
     with SessionReader(trained) as reader:
-        (model,), points = contents(reader)["models"], reader.snapshots("lda")
+        (model,) = contents(reader)["models"]
+        points = reader.snapshots("lda")
     for topic in model.topics:
-        articles = json.loads(
-            cli("articles", "--topic", topic.row.topic, "--limit", 10, "--json").out
-        )
-        assert [title for title, _, _ in topic.articles] == [one["title"] for one in articles]
-        (first, _, words), (last, _, _) = topic.looks[0], topic.looks[-1]
-        assert (first, last) == (points[0], points[-1]) == (points[0], topic.shares[-1][0])
-        assert not any(is_new for _, is_new in words)
+        articles = cli.json("articles", "--topic", topic.row.topic, "--limit", 10)
+        assert [title for title, _, _ in topic.articles] == [each["title"] for each in articles]
+        first = topic.past[0]
+        last = topic.past[-1]
+        assert first.articles == points[0]
+        assert last.articles == points[-1]
+        assert not any(is_new for _, is_new in first.words)
+        last_point, _, _ = topic.shares[-1]
+        assert last_point == points[-1]
         assert all(0 <= own <= share * 1.0001 for _, share, own in topic.shares)
     grouped = [topic.row.topic for _, topics in model.groups for topic in topics]
     assert sorted(grouped) == sorted(topic.row.topic for topic in model.topics)
@@ -67,10 +71,9 @@ def test_a_session_whose_packages_are_gone_is_told_all_the_same(race, unigrams, 
 
 
 def test_nothing_of_the_machine_is_told(trained, corpus):
-    found = read(trained)
-    texts = repr(
-        [found[name] for name in ("settings", "versions", "source_name", "session", "runs")]
-    )
+    report = read(trained)
+    names = ("settings", "versions", "source_name", "session", "runs")
+    texts = repr([report[name] for name in names])
     assert corpus.vocabulary.name in texts
     assert str(corpus.vocabulary.parent) not in texts
     assert str(trained.parent) not in texts
@@ -79,16 +82,15 @@ def test_nothing_of_the_machine_is_told(trained, corpus):
 def test_values_that_no_chart_can_show_are_left_out(trained):
     sql(trained, "UPDATE metrics SET articles = 0 WHERE articles = 64")
     sql(trained, "DELETE FROM metrics WHERE articles > 0 AND metric = 'npmi'")
-    found = read(trained)["metrics"]
-    assert "perplexity" in [metric.name for metric, _ in found]
-    assert "npmi" not in [metric.name for metric, _ in found]
-    assert all(curve.articles[0] > 64 for _, curves in found for curve in curves.values())
+    metrics = read(trained)["metrics"]
+    names = [metric.name for metric, _ in metrics]
+    assert "perplexity" in names
+    assert "npmi" not in names
+    for _, curves in metrics:
+        assert all(curve.articles[0] > 64 for curve in curves.values())
 
 
-HUGE = [1.7e308, -1.7e308, 5e-324]
-
-
-@pytest.mark.parametrize("value", HUGE)
+@pytest.mark.parametrize("value", [1.7e308, -1.7e308, 5e-324])
 def test_whatever_a_stranger_measured_can_be_told(trained, cli, value):
     """Warnings of overflow are errors in these tests."""
     sql(
@@ -129,9 +131,8 @@ def test_of_many_topics_the_largest_are_told(trained, monkeypatch):
     monkeypatch.setattr("wikitopics.session.analysis.report.contents.MOST_TOPICS", 3)
     (model,) = read(trained)["models"]
     assert (len(model.topics), model.in_use, model.hidden) == (3, 5, 0)
-    assert sorted(topic.anchor for _, topics in model.groups for topic in topics) == sorted(
-        topic.anchor for topic in model.topics
-    )
+    grouped = [topic.anchor for _, topics in model.groups for topic in topics]
+    assert sorted(grouped) == sorted(topic.anchor for topic in model.topics)
     hide_topics(trained, "lda", [model.topics[0].row.topic], True)
     (model,) = read(trained)["models"]
     assert (len(model.topics), model.in_use, model.hidden) == (3, 5, 1)

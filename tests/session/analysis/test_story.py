@@ -1,6 +1,7 @@
 """What a session's story tells, and what it does not."""
 
 import numpy as np
+import pytest
 
 from wikitopics.session.analysis import story
 from wikitopics.session.analysis.areas import Area
@@ -16,7 +17,7 @@ def curve(*points):
 
 
 def words(moments):
-    return [one.words for one in moments]
+    return [moment.words for moment in moments]
 
 
 def test_two_nearly_equal_curves_do_not_take_turns():
@@ -53,13 +54,13 @@ def test_a_wait_of_a_minute_is_told_with_its_cause_and_its_place_in_the_stream()
     first, second = story.waits(log, curve((1_000, 9), (3_000, 8), (4_000, 7)), RUNS)
     assert (first.words, first.articles) == ("waited 12 min: a.b refuses connections", 3_000)
     assert second.words == "waited 1.5 h"
-    assert (
-        story.waits(
-            [Event(0.0, "info", f"resumed after {no} s") for no in (".", "1.2.3")], None, []
-        )
-        == []
-    )
-    assert story.waits(log, None, [])[0].at == 5_100.0
+    without_times, _ = story.waits(log, None, [])
+    assert without_times.at == 5_100.0
+
+
+@pytest.mark.parametrize("number", [".", "1.2.3"])
+def test_what_is_no_span_of_time_is_no_wait(number):
+    assert story.waits([Event(0.0, "info", f"resumed after {number} s")], None, []) == []
 
 
 def test_a_restart_tells_only_what_is_known():
@@ -74,21 +75,20 @@ def test_a_restart_tells_only_what_is_known():
 
 
 def test_what_rose_and_fell_most_since_the_last_doubling():
-    shares = [(64, np.array([0.5, 0.3, 0.2])), (130, np.array([0.4, 0.3, 0.3]))]
+    before = np.array([0.5, 0.3, 0.2])
+    now = np.array([0.4, 0.3, 0.3])
     areas = [Area(0, "war", 0.7, (0, 1)), Area(1, "film", 0.3, (2,))]
-    up, down, *of_areas = story.movements(
-        "lda",
-        shares,
-        ["navy, ship", "army", "film, actor"],
-        areas,
-    )
+    names = ["navy, ship", "army", "film, actor"]
+    up, down, *of_areas = story.movements("lda", [(64, before), (130, now)], names, areas)
     assert (up.words, up.topic) == ("#2 film 20.00 to 30.00%, biggest rise since 64", 2)
     assert (down.kind, down.words) == ("down", "#0 navy 50.00 to 40.00%, biggest fall since 64")
-    assert [one.topic for one in of_areas] == [2, 0]
-    assert (
-        len(story.movements("lda", [shares[0], (100, shares[1][1])], ["a", "b", "c"], areas)) == 2
-    )
-    assert story.movements("lda", [shares[0], shares[0]], ["a", "b", "c"], areas) == []
+    assert [moment.topic for moment in of_areas] == [2, 0]
+    within_doubling = story.movements("lda", [(64, before), (100, now)], names, areas)
+    assert len(within_doubling) == 2, "none of areas"
+    assert story.movements("lda", [(64, before), (64, before)], names, areas) == []
+
+
+def test_the_first_point_after_each_power_of_two():
     points = [16, 32, *range(1024, 9_000, 1024), 9_480]
     assert story.doublings(points) == [16, 32, 1024, 2048, 4096, 8192, 9_480]
     assert story.doublings([]) == []
@@ -97,6 +97,6 @@ def test_what_rose_and_fell_most_since_the_last_doubling():
 def test_the_story_is_newest_first_and_nothing_is_no_story():
     born = TopicEvent("lda", 1_500, "born", 3, None, "film")
     moments = story.story({"lda": curve((64, 9), (3_000, 5))}, [born], RUNS, [], [], [])
-    assert [one.kind for one in moments] == ["best", "restart", "count", "born", "count"]
+    assert [moment.kind for moment in moments] == ["best", "restart", "count", "born", "count"]
     assert (moments[3].topic, moments[3].at) == (3, 1_150.0)
     assert story.story({}, [], [], [], [], []) == ()

@@ -23,8 +23,8 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.blocks import count_pages
 from wikitopics.session.training.vocabulary import choose_words
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.building import VocabularyRecipe
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import VocabularyRecipe
 
 
 def documents(lengths, first_page=0, titles=None):

@@ -1,0 +1,322 @@
+"""The formats in which a session's tables and models are exported, and how a file is written.
+
+Importing this module does not load numpy.
+"""
+
+import io
+import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from wikitopics.extra import INTEROP, PARQUET
+from wikitopics.session.analysis.exports import TYPES, Batch, ExportRequest, Table, trained_model
+from wikitopics.session.errors import BadUsage
+
+# The model as gensim's own LdaModel, written by gensim.
+#
+# - lambda (K, W) is `topics` times `topic_weights`, which are pseudo-counts: for SCVB0 the expected
+#   counts plus the prior.
+# - alpha (K,) is `document_prior`; for the HDP alpha times the expected sticks.
+# - eta is the smallest lambda: no model's prior is larger.
+# - num_updates is the number of articles trained and numdocs that of the corpus, so that gensim's
+#   `update` continues in small steps.
+#
+# Learning rates, snapshots and the HDP's two levels have no place in it.
+
+STEM = "model"
+_ITERATIONS = 8
+"""Iterations of gensim's inference. More would fit seen words better, but not unseen ones."""
+
+
+def underscored(words: Sequence[str]) -> Sequence[str]:
+    """The words with underscores for blanks, as some programs need; unchanged if two of them would
+    become equal."""
+    with_underscores = [word.replace(" ", "_") for word in words]
+    if len(set(with_underscores)) < len(with_underscores):
+        return words
+    return with_underscores
+
+
+def _write_gensim(request: ExportRequest, path: Path) -> None:
+    """Write a folder with the files of ``LdaModel.save``, for ``LdaModel.load("FOLDER/model")``."""
+    import numpy as np
+
+    from wikitopics.session.storage.files import replacing_folder
+
+    with replacing_folder(path, STEM) as folder:
+        try:
+            from gensim.corpora import Dictionary
+            from gensim.models import LdaModel
+        except ModuleNotFoundError:
+            raise BadUsage(INTEROP.needed("--format gensim")) from None
+        with request.reader.one_moment():
+            model = trained_model(request)
+            words = request.reader.vocabulary()
+            trained = request.reader.progress().articles
+        lambda_ = model.topics().astype(np.float64)
+        lambda_ *= model.topic_weights()[:, None]
+        eta = float(lambda_.min())
+        dictionary = Dictionary()
+        dictionary.token2id = {word: id for id, word in enumerate(underscored(words))}
+        lda = LdaModel(
+            id2word=dictionary,
+            num_topics=model.n_topics,
+            alpha=model.document_prior(),
+            eta=eta,
+            iterations=_ITERATIONS,
+            dtype=np.float64,  # in float32, gensim's smallest word probability is 1e-7
+            random_state=0,
+        )
+        lda.state.sstats = lambda_ - eta
+        lda.state.numdocs = model.n_documents
+        lda.num_updates = trained
+        lda.sync_state()
+        lda.save(str(folder / STEM))
+
+
+# The formats.
+
+GROUP = 50_000
+"""The number of rows of a Parquet file that are written together."""
+_FORMULA = re.compile(
+    # Chinese and Japanese spreadsheets accept the wide signs too. Blanks before a sign do not stop
+    # a formula.
+    r"^(?=[\t\r\n]|\s*[=+\-@＝＋－＠])"
+    # A spreadsheet that splits at another sign takes what follows it for a cell, and the quotation
+    # marks around the whole for a part of the first one.
+    r"|(?<=[;,\t\r\n])(?=[\s\"]*[=+\-@＝＋－＠])"
+)
+"""The places at which a cell that begins with a formula may begin."""
+_JSON = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One export format: a stream of bytes, or several files in a folder of their own."""
+
+    name: str
+    """Its name for `--format`."""
+    label: str
+    """Its name for people."""
+    _: KW_ONLY
+    ending: str
+    """The ending of its file's name."""
+    stream: Callable[[Table, ExportRequest], Iterator[bytes]] | None = None
+    """The pieces of the stream; text is UTF-8."""
+    folder: Callable[[ExportRequest, Path], None] | None = None
+    """Writes the files of a format that is no stream."""
+    binary: bool = False
+    """Whether it cannot be shown on a terminal."""
+    bom: bool = False
+    """Whether it may begin with a byte order mark."""
+
+
+def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[bytes]:
+    """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before
+    it."""
+    batches = table.batches(request)
+    must_be_quoted = re.compile(f'[{delimiter}"\\r\\n]')
+
+    def field(value: object) -> str:
+        """The value as in RFC 4180, and so that no spreadsheet evaluates it."""
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            return repr(value)
+        text = _FORMULA.sub("'", value)
+        if must_be_quoted.search(text):
+            return '"' + text.replace('"', '""') + '"'
+        return text
+
+    if request.bom:
+        yield BOM_UTF8
+    yield _utf8(delimiter.join(map(field, table.header(request))) + "\n")
+    for columns in batches:
+        encoded = [_encoded(column, field) for column in columns]
+        lines = map(delimiter.join, zip(*encoded, strict=True))
+        yield _utf8("\n".join(lines) + "\n")
+
+
+def _json(table: Table, request: ExportRequest) -> Iterator[bytes]:
+    """One array of objects, one object per line."""
+    batches = table.batches(request)
+    keys = [f"{_JSON(column)}: " for column in table.header(request)]
+    has_rows = False
+    for columns in batches:
+        members = []
+        for key, column in zip(keys, columns, strict=True):
+            members.append([key + value for value in _encoded(column, _JSON)])
+        lines = ["{" + ", ".join(of_row) + "}" for of_row in zip(*members, strict=True)]
+        before = ",\n" if has_rows else "[\n"
+        yield _utf8(before + ",\n".join(lines))
+        has_rows = True
+    if has_rows:
+        yield b"\n]\n"
+    else:
+        yield b"[]\n"
+
+
+def _encoded(column: Sequence[Any], encode: Callable[[object], str]) -> Iterable[str]:
+    """The values of a column as ``encode`` writes them. Most values are repeated, and are encoded
+    only once."""
+    types = set(map(type, column))
+    distinct = set(column)
+    if types == {int} or (types == {float} and all(map(isfinite, distinct))):
+        encode = repr  # the same in every format, and quicker
+    # 1, 1.0 and True would be the same key, and so would 0.0 and -0.0.
+    if len(types) > 1 or (types == {float} and 0.0 in distinct):
+        return map(encode, column)
+    encoded = {value: encode(value) for value in distinct}
+    return map(encoded.__getitem__, column)
+
+
+def _utf8(text: str) -> bytes:
+    """The text of a session as bytes, whatever it contains."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
+    """Typed columns, text as it is, in groups of rows that fit into memory."""
+    try:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+    except ModuleNotFoundError:
+        raise BadUsage(PARQUET.needed("--format parquet")) from None
+    batches = table.batches(request)
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, types[TYPES[name]]) for name in table.header(request)])
+    empty = schema.empty_table()  # joins the others, so that there is a table without rows, too
+    parts = [empty]
+    file = io.BytesIO()
+    with ParquetWriter(file, schema, compression="zstd") as writer:
+        for columns in batches:
+            arrays = list(map(pa.array, columns, schema.types))
+            parts.append(pa.table(arrays, schema=schema))
+            if sum(map(len, parts)) >= GROUP:
+                writer.write_table(pa.concat_tables(parts))
+                yield _taken(file)
+                parts = [empty]
+        writer.write_table(pa.concat_tables(parts))
+    yield _taken(file)
+
+
+def _taken(file: io.BytesIO) -> bytes:
+    """What was written into this file since the last call; pyarrow keeps its own count of the
+    bytes."""
+    piece = file.getvalue()
+    file.seek(0)
+    file.truncate()
+    return piece
+
+
+def _npz(table: Table, request: ExportRequest) -> Iterator[bytes]:
+    """Arrays by name, compressed, for ``numpy.load``."""
+    import numpy as np
+
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **table.arrays(request))
+    yield buffer.getvalue()
+
+
+def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
+    """One object, as pyLDAvis writes it; either program can show it."""
+    from wikitopics.session.analysis.ldavis import ldavis
+
+    with request.reader.one_moment():
+        model = trained_model(request)
+        words = underscored(request.reader.vocabulary())
+        tokens = int(request.reader.word_counts().counts.sum())
+    prepared = ldavis(model.topics(), model.topic_shares(), words, tokens)
+    yield _utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+FORMATS = {
+    form.name: form
+    for form in (
+        Format("csv", "CSV", ending=".csv", stream=partial(_table, ","), bom=True),
+        Format("tsv", "TSV", ending=".tsv", stream=partial(_table, "\t"), bom=True),
+        Format("json", "JSON", ending=".json", stream=_json),
+        Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
+        Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
+        Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
+        Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),
+    )
+}
+
+
+def format_of(table: Table, name: str | None) -> Format:
+    """The format of this name, or the default one. Raises `BadUsage` for a format that does not
+    fit."""
+    name = name or table.formats[0]
+    if name not in table.formats:
+        raise BadUsage(
+            f"{table.name} cannot be exported as {name}: choose {', '.join(table.formats)}"
+        )
+    return FORMATS[name]
+
+
+def written_to(path: Path, table: Table, named: str | None = None) -> Format:
+    """The format of the file at ``path``: the one that is ``named``; otherwise that of the ending
+    of the file's name; without an ending, the table's default one.
+
+    Raises `BadUsage` for a format that does not fit the table, for an ending that no format has,
+    and for the ending of another format than the one that is named.
+    """
+    from wikitopics.session.storage.files import check_target
+
+    ending = path.suffix.lower()
+    file_name = path.name.lower()
+    fitting = [form for form in FORMATS.values() if file_name.endswith(form.ending)]
+    of_ending = max(fitting, key=lambda form: len(form.ending), default=None)
+    if named is not None:
+        form = format_of(table, named)
+        if of_ending is not None and not form.ending.endswith(ending):
+            raise BadUsage(f"{path.name}: {ending} is not the ending of {named}: use {form.ending}")
+        return form
+    if of_ending is not None:
+        return format_of(table, of_ending.name)
+    if ending:
+        check_target(path)  # first, since the file may be a session
+        *others, last = (FORMATS[name].ending for name in table.formats)
+        raise BadUsage(
+            f"{path.name}: no format has the ending {ending}; end the name in {', '.join(others)} "
+            f"or {last}, or name the format"
+        )
+    return format_of(table, None)
+
+
+def save(
+    table: Table,
+    form: Format,
+    request: ExportRequest,
+    path: Path,
+    progress: Callable[[int], object] = lambda rows: None,
+) -> int | None:
+    """Write an export to ``path``, whole or not at all. Returns the number of rows written; None
+    for a format without rows."""
+    from wikitopics.session.storage.files import replacing
+
+    if form.folder is not None:
+        form.folder(request, path)
+        return None
+    n_rows: int | None = None
+
+    def counted(batches: Iterator[Batch]) -> Iterator[Batch]:
+        nonlocal n_rows
+        n_rows = 0
+        for columns in batches:
+            yield columns
+            n_rows += len(columns[0])
+            progress(n_rows)
+
+    assert form.stream is not None
+    counted_table = replace(table, batches=lambda request: counted(table.batches(request)))
+    with replacing(path) as file:
+        file.writelines(form.stream(counted_table, request))
+    return n_rows

@@ -1,0 +1,138 @@
+"""The topic proportions of all articles of a session as a matrix of SciPy, or a table of pandas."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.crawler.texts.source import BEFORE
+from wikitopics.extra import NOTEBOOK
+from wikitopics.session.errors import BadUsage, Damaged
+from wikitopics.session.sources import described
+from wikitopics.session.storage.reader import SessionReader
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Index
+    from scipy.sparse import csr_array
+
+    from wikitopics.session.analysis.described import Topic
+
+_DTYPES = re.compile(
+    r"u?int(8|16|32|64)|U?Int64|float(32|64)|str|string|object"
+    r"|(datetime64|timedelta64)\[(s|ms|us|ns)(, (?!dateutil)[\w/+:-]{1,40})?\]"
+)
+"""Types of an index that can be restored from text. Time zones of dateutil are none of them: their
+names are paths of files, and pandas would open any."""
+
+
+def as_csr(
+    reader: SessionReader, model: str, *, held_out: bool = False
+) -> "tuple[csr_array, NDArray[np.int64]]":
+    """((D, K) float32, page ids of its rows) of the trained articles whose proportions are
+    recorded; ``held_out``: including those held out.
+
+    Raises `SessionError` if none are.
+    """
+    from scipy.sparse import csr_array  # takes as long to load as everything else
+
+    with reader.one_moment():
+        reader.check_proportions()
+        articles = reader.recorded_articles(held_out=held_out)
+        recorded = reader.proportions(model, held_out=held_out)
+    indptr = recorded.indptr()
+    index_type = np.int32 if indptr[-1] < 2**31 else np.int64
+    parts = (recorded.values(), recorded.topics.astype(index_type), indptr.astype(index_type))
+    matrix = csr_array(parts, shape=(len(recorded), reader.spec(model).topics))
+    return matrix, articles.page_ids
+
+
+def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "DataFrame":
+    """The result of `as_csr` as a table: a column for each topic, a row for each article.
+
+    Of the user's own documents, every one that was read has a row, in the order of the input; the
+    row is empty if the document has no proportions. The index is the one that a pandas Series had,
+    otherwise `id` if every article has one, otherwise `page_id`. Raises `BadUsage` without pandas.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise BadUsage(NOTEBOOK.needed("proportions(frame=True)")) from None
+    with reader.one_moment():
+        matrix, page_ids = as_csr(reader, model, held_out=held_out)
+        settings = reader.settings()
+        is_own = described(settings.source).own
+        id_of: dict[int, str] = {}
+        if is_own or reader.has_ids():
+            trained_only = not (is_own or held_out)
+            for _, pages, *_, ids in reader.all_articles(trained_only=trained_only):
+                id_of.update(zip(pages, ids, strict=True))
+        kept_index = reader.index()
+        # Documents that were added later may have other ids than the first ones.
+        has_added = BEFORE in settings.source_options
+    topics = pd.RangeIndex(matrix.shape[1], name="topic")
+    frame = pd.DataFrame(matrix.toarray(), index=page_ids, columns=topics)
+    if is_own:
+        frame = frame.reindex(sorted(id_of))
+    labels = [id_of.get(page) or "" for page in frame.index.tolist()]
+    all_have_ids = all(labels)
+    if kept_index is not None and (all_have_ids or not has_added):
+        try:
+            frame.index = _index(labels, *kept_index)
+            return frame
+        except (TypeError, ValueError, OverflowError):
+            if not has_added:
+                raise Damaged("settings.index does not fit articles.id") from None
+    if not all_have_ids:
+        return frame.rename_axis("page_id")
+    frame.index = pd.Index(labels, name="id")
+    return frame
+
+
+def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame":
+    """The largest topic of each row of a table of `as_frame`; an empty row stays empty.
+
+    ``topics``: all of them, by number.
+    """
+    import pandas as pd
+
+    has_proportions = frame.notna().any(axis="columns")
+    theta = frame[has_proportions].to_numpy()  # it may have no rows, but has a column per topic
+    largest = theta.argmax(axis=1)
+    chosen = [topics[number] for number in largest.tolist()]
+    columns = {
+        "topic": pd.array(largest, dtype="Int64"),
+        "name": [topic.name for topic in chosen],
+        "share": theta.max(axis=1),
+        "area": pd.array([topic.area for topic in chosen], dtype="Int64"),
+        "area_name": [topic.area_name for topic in chosen],
+    }
+    # Rows are found by their places, not by their labels, since labels may repeat.
+    known = pd.DataFrame(columns, index=np.flatnonzero(has_proportions))
+    return known.reindex(range(len(frame))).set_axis(frame.index)
+
+
+def as_kept(index: "Index") -> dict[str, object] | None:
+    """What a session must store to restore this pandas index from its labels as text; None if that
+    is impossible."""
+    if not isinstance(index.name, str | int | None):
+        return None
+    try:
+        restored = _index([str(label) for label in index], index.name, str(index.dtype))
+        is_the_same = restored.equals(index)
+    except (TypeError, ValueError):
+        return None
+    if not is_the_same:
+        return None
+    return {"name": index.name, "dtype": str(index.dtype)}
+
+
+def _index(labels: Sequence[str], name: str | int | None, dtype: str) -> "Index":
+    """The index with these labels. Raises ValueError or TypeError."""
+    import pandas as pd
+
+    # A file that somebody else made could ask for any amount of memory.
+    if not _DTYPES.fullmatch(dtype):
+        raise ValueError(dtype)
+    return pd.Index(labels, name=name).astype(dtype)

@@ -1,0 +1,62 @@
+"""How good the topics of a stored session are: its metrics, how coherent topics are, and which
+repeat others."""
+
+import numpy as np
+
+from wikitopics.model import Minibatch
+from wikitopics.model.coherence import npmi_of_words
+from wikitopics.model.distances import repeats
+from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
+from wikitopics.session.records import COHERENT_WORDS
+from wikitopics.session.settings import own_metrics
+from wikitopics.session.storage.reader import SessionReader
+
+NAMED = 5
+"""The most pairs of repeating topics that are named; the others are only counted."""
+
+
+def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
+    """The metrics of a session's models that its curves can show; those measured by kinds that are
+    no longer installed come last."""
+    recorded = reader.metric_names()
+    metrics: list[Metric] = list(SCORES)
+    metrics += [metric for metric in OF_STREAM if metric.name in recorded]
+    for spec in reader.settings().models:
+        metrics += own_metrics(spec.kind)
+    metrics += OF_TOPICS
+    declared = {metric.name: metric for metric in metrics}
+    others = [Metric.undeclared(name) for name in recorded if name not in declared]
+    return (*declared.values(), *others)
+
+
+def coherences(reader: SessionReader, model: str) -> list[float | None]:
+    """NPMI of each topic's leading words over the held-out articles; the metric that the trainer
+    measures is the mean over all topics.
+
+    As of the newest snapshot; empty before the first. A topic has None if no articles are held out.
+    """
+    newest = reader.newest_words(model)
+    if newest is None:
+        return []
+    held_out = reader.held_out()
+    reference = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
+    values = npmi_of_words(newest.word_ids[:, :COHERENT_WORDS], reference).tolist()
+    return [value if np.isfinite(value) else None for value in values]
+
+
+def repeats_in_words(reader: SessionReader, model: str) -> str:
+    """The topics that nearly repeat another as of the newest snapshot, in one line for people.
+
+    For example "3 topics nearly repeat another: 40 and 12, …"; "" for none.
+    """
+    newest = reader.newest_words(model)
+    if newest is None:
+        return ""
+    pairs = repeats(newest.leading, newest.shares)
+    if not pairs:
+        return ""
+    topics = "1 topic nearly repeats" if len(pairs) == 1 else f"{len(pairs)} topics nearly repeat"
+    named = [f"{topic} and {repeated}" for topic, repeated in pairs[:NAMED]]
+    if len(pairs) > NAMED:
+        named.append("…")
+    return f"{topics} another: {', '.join(named)}"

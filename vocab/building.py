@@ -1,0 +1,327 @@
+"""Building a vocabulary from documents: the words that tell subjects apart."""
+
+import heapq
+import math
+import operator
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from itertools import pairwise
+from numbers import Real
+from typing import Any, Self, SupportsIndex
+
+from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.segmenters import VocabularyError
+from wikitopics.vocab.vocabulary import Vocabulary, file_text
+
+_DATA = resources.files("wikitopics.vocab") / "data"
+
+
+class BadDocuments(VocabularyError):
+    """The documents from which to build a vocabulary have too few words."""
+
+
+def _listed(text: str) -> list[str]:
+    """The words of a file of stop words, in which a line may be a comment."""
+    words = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            words += line.split()
+    return words
+
+
+ENGLISH_STOP_WORDS = frozenset(
+    _listed((_DATA / "stop_words" / "english.txt").read_text(encoding="utf-8"))
+)
+"""English words that say nothing about a subject; an English vocabulary leaves them out."""
+STOP_WORDS = {"en": ENGLISH_STOP_WORDS}
+"""By the code of their language."""
+
+SIZE = 8000
+_MAX_OCCURRENCES = 5
+"""More occurrences in one document do not raise the score of a word."""
+_MIN_NPMI = 0.5
+"""The least normalised pointwise mutual information of the two words of a phrase."""
+_MIN_NPMI_WITH_STOP_WORD = 0.65
+"""Likewise if one of them is a stop word. In 4,000 articles, these two limits find "civil war" and
+"new york", but not "his wife" or "directed by"."""
+_MIN_DOCUMENTS = 3
+"""The fewest documents of a phrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A vocabulary and how it was built."""
+
+    vocabulary: Vocabulary
+    """In alphabetical order (by code point)."""
+    documents: int
+    """The number of documents read that have at least one word."""
+    distinct_words: int
+    """The number of distinct words (and, for phrases, pairs) counted; the rarest may have been
+    dropped meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyRecipe:
+    """Which words of some texts may enter a vocabulary."""
+
+    rule: Rule
+    stop_words: Collection[str] = frozenset()
+    """Words that are left out."""
+    max_df: int | float | None = None
+    """The most documents in which a word may be: a whole number of them, or a share; None: 0.2.
+    Without stop words, the frequent words themselves must go: 0.1 removes most of a language's
+    function words."""
+    min_df: int | float | None = None
+    """The fewest documents in which a word must be: a whole number, or a share; None: one in 2,500,
+    but at least two."""
+    min_letters: int = 3
+    """The fewest letters of a word; one that stands for a syllable counts twice."""
+    phrases: bool = False
+    """Whether frequent pairs of words count as words."""
+
+    @classmethod
+    def of_language(
+        cls,
+        code: str | None,
+        stop_words: Iterable[str] | None = None,
+        *,
+        digits: bool = False,
+        **more: Any,
+    ) -> Self:
+        """For the language of this code, such as "de"; None: texts that may be English.
+
+        ``stop_words`` take the place of the language's own. ``digits``: whether words may hold
+        digits. ``more``: the fields that are not as usual. Raises `UnseparatedWords`.
+        """
+        rule = Rule.of_language(code or "en", digits=digits)
+        if stop_words is None:
+            stop_words = ENGLISH_STOP_WORDS if rule.language == "en" else ()
+        left_out = {word.decode() for word in rule.words_between_spaces("\n".join(stop_words))}
+        for stop_word in stop_words:
+            words = rule.split(stop_word)  # a dictionary may spell the word in another way
+            if len(words) == 1:
+                left_out.add(words[0])
+        return cls(rule, frozenset(left_out), **more)
+
+    def limits(self, documents: int) -> tuple[int, int]:
+        """The fewest and the most, of this many documents, in which a word may occur."""
+        if self.min_df is None:
+            least = max(2, math.ceil(documents / 2500))
+        elif isinstance(self.min_df, float):
+            least = math.ceil(self.min_df * documents)
+        else:
+            least = self.min_df
+        most = self.max_df
+        if most is None:
+            most = 0.2 if self.stop_words else 0.1
+        if isinstance(most, float):  # a share of few documents may be less than one of them
+            most = max(int(most * documents), least)
+        return least, most
+
+
+def read_stop_words(name: str) -> Collection[str]:
+    """The stop words that a command line names: "none", the code of a language, or a file.
+
+    Raises BadVocabulary for a file that cannot be read.
+    """
+    if name == "none" or name in STOP_WORDS:
+        return STOP_WORDS.get(name, ())
+    return _listed(file_text(name))
+
+
+def document_limit(value: object) -> int | float:
+    """A whole number of documents, or a share of them. Raises ValueError for anything else."""
+    if isinstance(value, SupportsIndex):  # a whole number, or True and False
+        number = operator.index(value)
+        if number >= 1 and not isinstance(value, bool):
+            return number
+    elif isinstance(value, Real):
+        share = float(value)
+        if 0 < share <= 1:
+            return share
+    raise ValueError(
+        f"{value!r:.40} is neither a number of documents, such as 5, nor a share of them, such as "
+        "0.05"
+    )
+
+
+def build_vocabulary(
+    documents: Iterable[str],
+    recipe: VocabularyRecipe,
+    *,
+    size: int = SIZE,
+    max_candidates: int = 2_000_000,
+) -> Built:
+    """The ``size`` best words of these documents: `best_words` of their counts."""
+
+    @lru_cache(1 << 17)
+    def says_something(word: bytes) -> bool:
+        return _says_something(word.decode(), recipe)
+
+    counted = (
+        _counted(recipe, recipe.rule.words(document), says_something) for document in documents
+    )
+    return best_words(counted, recipe, size=size, max_candidates=max_candidates)
+
+
+def _counted(
+    recipe: VocabularyRecipe, words: Sequence[bytes], says_something: Callable[[bytes], bool]
+) -> Counter[bytes]:
+    """How often a document has each word, and each pair that may be a phrase: one of its words says
+    something."""
+    counts = Counter(words)
+    if recipe.phrases:
+        pairs = []
+        for first, second in pairwise(words):
+            if first == second or min(len(first), len(second)) < recipe.min_letters:
+                continue
+            if says_something(first) or says_something(second):
+                pairs.append(first + b" " + second)
+        counts.update(pairs)
+    return counts
+
+
+def best_words(
+    documents: Iterable[Mapping[bytes, int]],
+    recipe: VocabularyRecipe,
+    *,
+    size: int = SIZE,
+    max_candidates: int = 2_000_000,
+) -> Built:
+    """The ``size`` best words, without those that say nothing about a subject. A document maps
+    words to their counts.
+
+    A word's score is its number of occurrences, where the first in a document counts half and those
+    after the fifth count nothing. A subject's own words recur within an article (theorem, reactor),
+    words of style rarely do (abruptly, thoroughly), and no single article can lift a word. Of words
+    with the same score, those that come first in the alphabet are the best, so the result does not
+    depend on the order of the documents.
+
+    Words are left out if the recipe leaves them out, or if they occur in too few or too many
+    documents.
+
+    Memory is bounded by ``max_candidates`` distinct words: whenever there are more, the rarest are
+    dropped, and a dropped word starts again from zero (lossy counting). This affects only words far
+    below those kept.
+
+    Raises BadDocuments if fewer than two words remain.
+    """
+    frequency: Counter[bytes] = Counter()
+    """The number of documents that have the word."""
+    repeats: Counter[bytes] = Counter()
+    """The occurrences of the word after the first in each document, up to the fifth."""
+    n_documents = 0
+    floor = 0
+    for counts in documents:
+        if not counts:
+            continue
+        n_documents += 1
+        frequency.update(counts.keys())
+        repeats.update({word: min(n, _MAX_OCCURRENCES) - 1 for word, n in counts.items() if n > 1})
+        while len(frequency) > max_candidates:
+            floor += 1
+            frequency = Counter({word: n for word, n in frequency.items() if n > floor})
+            repeats = Counter({word: n for word, n in repeats.items() if word in frequency})
+    min_documents, max_documents = recipe.limits(n_documents)
+    scores = {word: n / 2 + repeats[word] for word, n in frequency.items()}
+    if recipe.phrases:
+        _choose_phrases(recipe, scores, frequency, n_documents, min_documents)
+
+    def usable() -> Iterator[tuple[float, str]]:
+        """The words that may enter the vocabulary, each with its negative score."""
+        for word, score in scores.items():
+            is_frequent = frequency[word] >= min_documents and score >= min_documents / 2
+            if is_frequent and frequency[word] <= max_documents:
+                text = word.decode("utf-8")
+                if _says_something(text, recipe):
+                    yield -score, text
+
+    best = heapq.nsmallest(size, usable())
+    # The possessive of a possessive, such as "a's's", was counted as "a's", which by itself is read
+    # as "a": no vocabulary can hold such words.
+    words = sorted(word for _, word in best if recipe.rule.is_phrase(word))
+    if len(words) < 2:
+        documents_read = "1 document" if n_documents == 1 else f"{n_documents:,} documents"
+        found = "one" if words else "no"
+        unit = "link" if recipe.rule.of_titles else "word"
+        limits = f"at least {min_documents:,}"
+        if n_documents > max_documents:
+            limits += f" and at most {max_documents:,}"
+        raise BadDocuments(
+            f"too little text: {documents_read}, {found} usable {unit}, and at least two are "
+            f"needed. A usable {unit} occurs in {limits} documents. About 10,000 documents give a "
+            "good vocabulary"
+        )
+    return Built(Vocabulary.from_words(words, recipe.rule), n_documents, len(frequency))
+
+
+def _choose_phrases(
+    recipe: VocabularyRecipe,
+    scores: dict[bytes, float],
+    frequency: Mapping[bytes, int],
+    n_documents: int,
+    min_documents: int,
+) -> None:
+    """Remove the pairs that are no phrases, and take the scores of the others from their words.
+
+    In a phrase, the words follow one another far more often than by chance: the normalised
+    pointwise mutual information (Bouma 2009) of being neighbours is at least 0.5, with a stop word
+    0.65. No word of a phrase is in over half of the documents, as "of" is.
+    """
+    pairs = {pair: pair.split(b" ") for pair in scores if b" " in pair}
+    # Of each word and pair, up to five in a document; a score counts the first of these half.
+    occurrences = {word: frequency[word] / 2 + score for word, score in scores.items()}
+    total = sum(n for word, n in occurrences.items() if word not in pairs)
+    for pair, words in pairs.items():
+        is_rare = frequency[pair] < max(min_documents, _MIN_DOCUMENTS)
+        is_everywhere = max(frequency[word] for word in words) > n_documents / 2
+        if is_rare or is_everywhere:
+            del scores[pair]
+            continue
+        n = occurrences[pair]
+        # A word that was dropped for its rarity occurred hardly more often than the pair.
+        first, second = (occurrences.get(word, n) for word in words)
+        has_stop_word = any(word.decode() in recipe.stop_words for word in words)
+        least_npmi = _MIN_NPMI_WITH_STOP_WORD if has_stop_word else _MIN_NPMI
+        information = math.log(n * total / (first * second))
+        # Compared with a product, since the largest possible information may be 0.
+        if information < least_npmi * math.log(total / n):
+            del scores[pair]
+            continue
+        for word in words:
+            scores[word] -= scores[pair]
+
+
+def _says_something(word: str, recipe: VocabularyRecipe) -> bool:
+    """Whether a word is long enough, and neither a stop word nor made of stop words, as "don't" is.
+    A title always says something."""
+    if recipe.rule.of_titles:
+        return True
+    if len(word) > recipe.rule.longest or _letters(word) < recipe.min_letters:
+        return False
+    if not recipe.stop_words:
+        return True
+    if word in recipe.stop_words:
+        return False
+    return any(
+        _letters(part) >= recipe.min_letters and part not in recipe.stop_words
+        for part in word.split("'")
+    )
+
+
+def _letters(word: str) -> int:
+    """How many letters a word has; one that stands for a syllable, as in Korean, Amharic or Hindi,
+    is two."""
+    letters = len(word)
+    for char in word:
+        # Letters without upper and lower case, but not those of Arabic and Hebrew, which are
+        # written from right to left.
+        is_caseless = unicodedata.category(char) == "Lo"
+        if is_caseless and unicodedata.bidirectional(char) == "L":
+            letters += 1
+    return letters
