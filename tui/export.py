@@ -28,10 +28,10 @@ from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.bars import TextField
+from wikitopics.tui.browser import open_page
 from wikitopics.tui.follow import run_in_background
 from wikitopics.tui.questions import Ask, Dialog, field
 from wikitopics.tui.text import plural, visible
-from wikitopics.tui.views.view import open_page
 
 ALL_MODELS = "all models"
 REPORT = Table("report", "Report: one page for the browser", formats=("html",))

@@ -9,8 +9,8 @@ import pytest
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher
+from wikitopics.tui.browser import open_page
 from wikitopics.tui.views.articles import ArticleList
-from wikitopics.tui.views.view import open_page
 
 BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
 
