@@ -26,6 +26,7 @@ from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
+from wikitopics.tui.commands import REPORT, Commands, Finds, commands
 from wikitopics.tui.export import Export
 from wikitopics.tui.follow import (
     Choice,
@@ -35,18 +36,9 @@ from wikitopics.tui.follow import (
     run_in_background,
     wait_until,
 )
+from wikitopics.tui.help import Help
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.main import (
-    EVERYWHERE,
-    NUMBERED,
-    REPORT,
-    VIEWS,
-    Commands,
-    Finds,
-    Help,
-    Main,
-    commands,
-)
+from wikitopics.tui.main_screen import EVERYWHERE, NUMBERED, VIEWS, Main
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
 from wikitopics.tui.terminal import (

@@ -14,7 +14,7 @@ from wikitopics.session.analysis.story import Moment
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui.bars import window_title
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.main import EVERYWHERE
+from wikitopics.tui.main_screen import EVERYWHERE
 from wikitopics.tui.topics import TopicList
 from wikitopics.tui.views.dashboard import Dashboard, SmallChart
 from wikitopics.tui.views.log import Story, ticker, when

@@ -1,0 +1,141 @@
+"""The command palette: every key that applies now, and topics and articles by their names."""
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from textual.command import Hit, Hits, Provider
+from textual.content import Content
+from textual.markup import escape
+from textual.system_commands import SystemCommandsProvider
+
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import in_line
+from wikitopics.tui.terminal import is_refused
+from wikitopics.tui.text import MISMATCH, nearness, plural, share, visible
+from wikitopics.tui.topics import matching
+
+if TYPE_CHECKING:
+    from wikitopics.tui.app import Wikitopics
+
+TOPICS, TITLES = 8, 12
+"""The maximum number of hits of each kind."""
+LEAST = 3
+"""The minimum number of letters for a search of titles."""
+
+
+class KeyCommand(NamedTuple):
+    """A key that applies now."""
+
+    key: str
+    does: str
+    where: str
+    """The view in which it works, or "Everywhere"."""
+    act: Callable[[], Coroutine[object, object, bool]]
+
+
+def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
+    """Every key that applies now, once each."""
+    seen = set()
+    for node, one, enabled, _ in app.main.active_bindings.values():
+        if not one.id or one.id in seen or not enabled or not one.tooltip:
+            continue
+        seen.add(one.id)
+        key, act = app.get_key_display(one), partial(app.run_action, one.action, node)
+        yield KeyCommand(
+            key,
+            one.tooltip,
+            "Everywhere" if node is app else app.main.view.TITLE,
+            act,
+        )
+
+
+REPORT = "Write the report: one page, opened in the browser"
+COMMAND, TOPIC, TITLE = 0.3, 0.2, 0.1
+"""What kind of hit comes first where the words match equally well."""
+
+
+EXACT, BEGINNING = 4.0, 2.0
+"""The fitness of the same words, and of the start of a word."""
+
+
+def fitness(query: str, text: str) -> float:
+    """How well the text matches what was typed, for the order of hits: 4 for the same words, 3 for
+    whole words in it, 2 for the start of a word, 1 for letters in a row, 0 otherwise."""
+    sought = query.strip()
+    return (
+        EXACT if sought.casefold() == text.casefold() else float(MISMATCH - nearness(sought, text))
+    )
+
+
+def fitness_of_title(query: str, title: str) -> float:
+    """The same for titles, among which there is a whole word for nearly everything: one in a longer
+    title counts as the start of a word, so that commands and topics that begin with it come
+    first."""
+    fit = fitness(query, title)
+    return fit if fit == EXACT else min(fit, BEGINNING)
+
+
+def is_scattered(query: str, text: str) -> bool:
+    """Whether all letters of what was typed are in the text in this order, blanks left aside."""
+    letters = iter(text.casefold())
+    return all(letter in letters for letter in query.casefold() if not letter.isspace())
+
+
+class Commands(SystemCommandsProvider):
+    """The commands for the palette, those first that contain what was typed as it stands."""
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, words, act, _ in self.app.get_system_commands(self.screen):
+            does, _, key = title.rpartition(" · ")
+            fit = max(fitness(query, does or title), EXACT * (query.strip() == key))
+            if fit > 0:
+                yield Hit(fit + COMMAND, matcher.highlight(title), act, title, words)
+            elif is_scattered(query, title):
+                yield Hit(COMMAND, Content(title), act, title, words)
+
+
+class Finds(Provider):
+    """Topics and articles for the command palette: each hit opens what it names. The report comes
+    first."""
+
+    async def discover(self) -> Hits:
+        app = cast("Wikitopics", self.app)
+        if not is_refused(app, "export"):
+            yield Hit(1.0, REPORT, partial(app.action_export, True))
+
+    async def search(self, query: str) -> Hits:
+        app = cast("Wikitopics", self.app)
+        look = app.latest
+        if look is None:
+            return
+        model = app.choice.model_of(look)
+        for rank, row in enumerate(matching(look.topics_of(model), query)[:TOPICS]):
+            words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
+            fit = max(
+                fitness(query, row.name), fitness(query, f"#{row.topic}"), 1.0
+            )  # one of its words fits
+            yield self._hit(
+                fit + TOPIC - rank / 100,
+                row.label,
+                words,
+                partial(app.open_topic, row.topic),
+            )
+        title = query.strip()
+        if len(title) < LEAST:
+            return
+        try:
+            articles = await app.watched.ask(
+                lambda reader: reader.find_articles(title, TITLES), aside=True
+            )
+        except SessionError:
+            return  # the status line says why the session cannot be read
+        for article in articles:
+            fit = fitness_of_title(query, article.title)
+            words = f"{look.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
+            yield self._hit(fit + TITLE, article.title, words, partial(app.action_ask, article))
+
+    def _hit(self, score: float, text: str, words: str, act: Callable[[], Awaitable[None]]) -> Hit:
+        text, words = visible(text), visible(words)
+        return Hit(score, Content(text), partial(self.app.call_later, act), text, escape(words))

@@ -1,0 +1,214 @@
+"""The main screen: status line, one of the views, key bar."""
+
+from collections.abc import Mapping
+from string import ascii_lowercase
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from wikitopics.tui.bars import FindBar, Hint, KeyBar
+from wikitopics.tui.inks import Lines
+from wikitopics.tui.lists import RowList
+from wikitopics.tui.questions import Dialog
+from wikitopics.tui.terminal import bindings, keymap
+from wikitopics.tui.views.articles import Articles
+from wikitopics.tui.views.ask import AskView
+from wikitopics.tui.views.atlas import AtlasView
+from wikitopics.tui.views.crawl import Crawl
+from wikitopics.tui.views.dashboard import Dashboard
+from wikitopics.tui.views.emergence import Emergence
+from wikitopics.tui.views.log import Log
+from wikitopics.tui.views.sessions import Sessions
+from wikitopics.tui.views.topics import TopicView
+from wikitopics.tui.views.view import ATLAS, EMERGENCE, View
+
+if TYPE_CHECKING:
+    pass
+
+EVERYWHERE = [
+    *bindings("everywhere"),
+    Binding("ctrl+c", "leave", "Quit", priority=True, system=True),
+    Binding("ctrl+q", "leave", "Quit", priority=True, system=True),
+]
+
+
+NUMBERED: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, AtlasView)
+"""The views in the order of their keys 1, 2, 3 …"""
+VIEWS: tuple[type[View], ...] = (*NUMBERED, Emergence, AskView)
+"""The same, then the views without a number, at the indices `EMERGENCE` and `ASK`."""
+
+
+class Jump(Dialog[str]):
+    """A letter on the frame of each panel; ends with the key that is pressed."""
+
+    def __init__(self, panels: Mapping[str, Widget]) -> None:
+        super().__init__()
+        self._panels = panels
+
+    def compose(self) -> ComposeResult:
+        for letter, panel in self._panels.items():
+            label = Static(f"[{letter}]", classes="letter", markup=False)
+            label.styles.offset = panel.region.offset
+            yield label
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        self.dismiss(event.key)
+
+    def on_click(self) -> None:
+        self.dismiss("")
+
+
+class Main(Screen[None]):
+    """Holds the views. A view is made when it is first opened, so that the first frame comes
+    soon."""
+
+    AUTO_FOCUS = ""
+    """The view in sight decides where the focus goes."""
+    ALLOW_IN_MAXIMIZED_VIEW = "#status, #caption, #find, #keys"
+    ESCAPE_TO_MINIMIZE = False
+    """Escape ends a search, even in a maximised panel."""
+
+    def compose(self) -> ComposeResult:
+        yield Lines(id="status")
+        yield Container(id="views")
+        yield Lines(id="caption")
+        yield FindBar(id="find")
+        yield KeyBar(id="keys")
+
+    def __init__(self) -> None:
+        super().__init__(id="main")
+        self.current = 0
+        self._made: dict[int, View] = {}
+        self._composed = False
+
+    async def on_mount(self) -> None:
+        self._composed = True
+        self.bindings_updated_signal.subscribe(self, lambda _: self.hint())
+        await self.open_view(self.current)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the view in sight can draw yet."""
+        return self.current in self._made and self.view.is_mounted
+
+    @property
+    def view(self) -> View:
+        """The view in sight."""
+        return self._made[self.current]
+
+    async def open_view(self, index: int) -> None:
+        """Bring a view to the front; before the screen is mounted, decide which one it will be.
+
+        The view can take keys when this returns; keys typed meanwhile wait and are not lost.
+        """
+        self.current = index
+        if not self._composed:
+            return
+        self.query_one(FindBar).shut()
+        self.maximized = None
+        for other in self._made.values():
+            other.display = False
+        if new := index not in self._made:
+            self._made[index] = VIEWS[index]()
+        view = self._made[index]
+        view.display = True
+        # Before it is mounted: changing a class later restyles everything in the view.
+        view.fit(self.size.width, self.size.height)
+        if new:
+            await self.query_one("#views").mount(view)
+        self.settle()
+
+    def settle(self) -> None:
+        """Put the focus where this view wants it."""
+        if not self.ready:
+            return
+        self.set_focus(self.view.home())
+        self.hint()
+
+    def action_jump(self) -> None:
+        """Show the letter of each panel in sight, and focus the one whose letter is pressed."""
+        panels: dict[str, Widget] = {}
+        free = [*ascii_lowercase.replace("g", "")]
+        for panel in self.focus_chain:
+            letters = str(panel.border_title or "").lower() + ascii_lowercase
+            letter = next(ch for ch in letters if ch in free)
+            free.remove(letter)
+            panels[letter] = panel
+
+        def pressed(key: str | None) -> None:
+            if key == "g" and isinstance(self.focused, RowList):
+                self.focused.action_to(0)
+            elif key in panels:
+                self.set_focus(panels[key])
+
+        self.app.push_screen(Jump(panels), pressed)
+
+    @property
+    def finding(self) -> bool:
+        """Whether typed keys go into a field."""
+        field = self.focused is not None and self.focused.check_consume_key("a", "a")
+        return field or self.query_one(FindBar).has_class("-open")
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        if self.finding:
+            self.view.find(event.value)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        self.query_one(FindBar).shut()
+        self.view.find(event.value)
+        self.settle()
+
+    def on_resize(self) -> None:
+        for view in self._made.values():
+            view.fit(self.size.width, self.size.height)
+
+    def hint(self) -> None:
+        """Redraw the key bar."""
+        if not self.ready:
+            return
+        current = ATLAS if self.current == EMERGENCE else self.current
+        views = [
+            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == current)
+            for i, kind in enumerate(NUMBERED)
+        ]
+        by_id, watch, in_bar, labels = (
+            {},
+            self.view.host.watched,
+            keymap()["bar"],
+            dict[str | None, str](),
+        )
+        # What keys do now where their bindings say otherwise.
+        if watch.latest is not None and watch.latest.status.state == "paused":
+            labels["app.pause"] = "Resume"
+        if watch.frozen_at is not None:
+            labels["app.freeze"] = "Unfreeze"
+        if watch.replay is not None and not watch.replay.playing:
+            labels["replay.play"] = "Play"
+        for active in self.active_bindings.values():
+            binding, action = active.binding, active.binding.action
+            if not active.enabled or binding.id not in in_bar or binding.id in by_id:
+                continue
+            # Write the action so that it works from anywhere.
+            if active.node is self.app and not action.startswith(("app.", "screen.")):
+                action = f"app.{action}"
+            elif active.node is self.view:
+                action = f"app.in_view({action!r})"
+            elif active.node is self.focused:
+                action = f"focused.{action}"
+            key, label = (
+                self.app.get_key_display(binding),
+                labels.get(binding.id, binding.description),
+            )
+            by_id[binding.id] = Hint(key, label, action, stays=binding.id in keymap()["stay"])
+        keys = [by_id[name] for name in in_bar if name in by_id]
+        for bar in self.query(KeyBar):  # there is none any more while the screen closes
+            bar.show(views, keys)
