@@ -13,7 +13,7 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
 from wikitopics.tui.terminal import is_refused
 from wikitopics.tui.text import MISMATCH, nearness, plural, share, visible
-from wikitopics.tui.topics import matching
+from wikitopics.tui.topic_order import matching
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics

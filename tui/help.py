@@ -18,7 +18,7 @@ from wikitopics.tui.inks import DOTS
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import keymap
 from wikitopics.tui.text import ASCII_BARS, BARS
-from wikitopics.tui.topics import FOLDS, NEWCOMER, PINNED
+from wikitopics.tui.topic_list import FOLDS, NEWCOMER, PINNED
 from wikitopics.tui.views.atlas import ASCII_SIGNS, SIGNS
 from wikitopics.tui.views.emergence import ASCII_SHADES, SHADES
 from wikitopics.tui.views.log import MOMENTS

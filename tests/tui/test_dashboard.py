@@ -15,7 +15,7 @@ from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui.bars import window_title
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.main_screen import EVERYWHERE
-from wikitopics.tui.topics import TopicList
+from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.views.dashboard import Dashboard, SmallChart
 from wikitopics.tui.views.log import Story, ticker, when
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from tests.tui import seeing
 from wikitopics.tui.app import VIEWS
 from wikitopics.tui.bars import Hint, KeyBar
-from wikitopics.tui.topics import TopicList
+from wikitopics.tui.topic_list import TopicList
 
 KEYS = ["escape", "1"], "2", "3", "4", "5", "6", "7", "7E", "i"
 """How each of `VIEWS` is opened."""

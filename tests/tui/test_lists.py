@@ -19,7 +19,8 @@ from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness
-from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordered
+from wikitopics.tui.topic_list import TopicList
+from wikitopics.tui.topic_order import AreaRow, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.emergence import Heatmap

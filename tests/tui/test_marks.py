@@ -19,7 +19,9 @@ from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.tui.inks import MIX, Marks, area_ink, stacked
 from wikitopics.tui.terminal import DARK, LIGHT
-from wikitopics.tui.topics import AreaRow, TopicCard, TopicList, grouped
+from wikitopics.tui.topic_card import TopicCard
+from wikitopics.tui.topic_list import TopicList
+from wikitopics.tui.topic_order import AreaRow, grouped
 from wikitopics.tui.views.articles import ArticleList
 
 # Bars of several parts.

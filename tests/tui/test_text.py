@@ -20,7 +20,7 @@ from wikitopics.tui.bars import KeyBar, fitted
 from wikitopics.tui.chart import Chart, difference
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
-from wikitopics.tui.topics import word_line
+from wikitopics.tui.topic_card import word_line
 
 # What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut
 # off.

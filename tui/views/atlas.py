@@ -20,7 +20,8 @@ from wikitopics.tui.follow import SessionView, run_in_background
 from wikitopics.tui.inks import Line, Lines, area_ink, name, tinted
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import plural, share
-from wikitopics.tui.topics import NO_TOPICS, hits_in, matching
+from wikitopics.tui.topic_list import NO_TOPICS, hits_in
+from wikitopics.tui.topic_order import matching
 from wikitopics.tui.views.emergence import columns, levels
 from wikitopics.tui.views.view import A_TOPIC, View
 

@@ -24,7 +24,9 @@ from wikitopics.tui.chart import (
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Lines, marks_of, name
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
+from wikitopics.tui.topic_card import TopicCard
+from wikitopics.tui.topic_list import TopicList, topics_title
+from wikitopics.tui.topic_order import featured
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import flow_lines

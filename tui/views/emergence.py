@@ -17,7 +17,8 @@ from wikitopics.tui.lists import RowList
 from wikitopics.tui.plot import Axis, Floats, own_space, ticks
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import padded, plural, share, short
-from wikitopics.tui.topics import NO_TOPICS, matching, words_of
+from wikitopics.tui.topic_list import NO_TOPICS, words_of
+from wikitopics.tui.topic_order import matching
 from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The

@@ -26,7 +26,7 @@ from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.terminal import bindings, is_refused, write_action
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
-from wikitopics.tui.topics import TopicList, topics_title
+from wikitopics.tui.topic_list import TopicList, topics_title
 from wikitopics.tui.views.view import View, next_choice
 
 # Sessions, one per line: name, state and progress.

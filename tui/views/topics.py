@@ -14,7 +14,8 @@ from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Lines, Part, name
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, padded, share
-from wikitopics.tui.topics import TopicCard, TopicList, topics_title
+from wikitopics.tui.topic_card import TopicCard
+from wikitopics.tui.topic_list import TopicList, topics_title
 from wikitopics.tui.views.articles import ArticleList, leading
 from wikitopics.tui.views.view import A_TOPIC, View
 

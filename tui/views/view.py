@@ -22,7 +22,7 @@ from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.terminal import is_refused, write_action
 from wikitopics.tui.text import cut, visible
-from wikitopics.tui.topics import ORDERS
+from wikitopics.tui.topic_order import ORDERS
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics

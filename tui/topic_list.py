@@ -1,129 +1,24 @@
-"""Topics, as several views show them: their order and their areas, the list of them, and one in
-short."""
+"""The list of topics and of their areas, as several views show it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area
-from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
+from wikitopics.session.records import APART, TopicRow, word_separator
 from wikitopics.tui.follow import Choice, SessionView
-from wikitopics.tui.inks import NO_MARKS, Line, Lines, Marks, Part, linked, marks_of, name, sorting
+from wikitopics.tui.inks import NO_MARKS, Line, Part, marks_of, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.text import (
-    MISMATCH,
-    bar,
     count,
     cut,
-    nearness,
     padded,
     plural,
     share,
     spark,
     visible,
-    weight,
 )
-
-# How topics are listed: their order, their selection and their areas. Pure.
-
-
-@dataclass(frozen=True, slots=True)
-class AreaRow:
-    """An area, in one row."""
-
-    number: int
-    name: str
-    share: float
-    change: float
-    many: int
-    """The number of its topics that are not hidden."""
-    largest: int
-    """The largest of them."""
-    is_open: bool
-    """Whether its topics are listed below it."""
-
-
-Row = TopicRow | AreaRow
-
-ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
-    "share": lambda row: (-row.share,),
-    "change": lambda row: (-abs(row.change),),
-    "number": lambda row: (),
-    "name": lambda row: (row.name.casefold(),),
-}
-"""The orders of topics; equal ones are ordered by number."""
-
-
-def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()) -> list[TopicRow]:
-    """The topics in this order, without hidden ones, and with pinned ones before all others."""
-    key, listed = ORDERS[order], (row for row in rows if not row.hidden)
-    return sorted(listed, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
-
-
-def matching(
-    rows: Collection[TopicRow],
-    text: str,
-    order: str = "share",
-    pinned: Collection[int] = (),
-) -> list[TopicRow]:
-    """The topics with ``text`` in their name or among their words, or with that number ("#12"),
-    whole words first; "" finds all."""
-    sought = text.strip().removeprefix("#")
-    if not sought:
-        return ordered(rows, order, pinned)
-    near = {
-        row.topic: sought != str(row.topic)
-        and nearness(sought, " ".join([row.name, *(word for word, _ in row.words)]))
-        for row in rows
-    }
-    matches = [row for row in ordered(rows, order, pinned) if near[row.topic] < MISMATCH]
-    return sorted(matches, key=lambda row: near[row.topic])
-
-
-def featured(
-    rows: Sequence[TopicRow], chosen: TopicRow | None, pinned: Collection[int]
-) -> tuple[TopicRow | None, str]:
-    """The topic to show in more detail, and why that one: the selected one, else the largest pinned
-    one, else the one whose share has moved most."""
-    if chosen is not None:
-        return chosen, "chosen"
-    listed = [row for row in rows if not row.hidden]
-    if on_top := [row for row in listed if row.topic in pinned]:
-        return max(on_top, key=lambda row: row.share), "pinned"
-    return max(listed, key=lambda row: abs(row.change), default=None), "moved most"
-
-
-def grouped(
-    rows: Sequence[TopicRow],
-    areas: Sequence[Area],
-    opened: Collection[int],
-    order: str,
-    pinned: Collection[int] = (),
-) -> list[Row]:
-    """The areas in this order, each of those in ``opened`` followed by its topics; pinned topics
-    come before
-    all areas, and topics of no area after them. ``rows``: topic k at index k."""
-    heads: list[tuple[AreaRow, list[TopicRow]]] = []
-    for area in areas:
-        inside = [rows[topic] for topic in area.topics]
-        shown = [row.topic for row in inside if not row.hidden]
-        if not shown:
-            continue
-        share, change = sum(row.share for row in inside), sum(row.change for row in inside)
-        is_open = area.number in opened
-        row = AreaRow(area.number, area.name, share, change, len(shown), shown[0], is_open)
-        heads.append((row, inside))
-    listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
-    for head, inside in sorted(heads, key=lambda one: (*ORDERS[order](one[0]), one[0].number)):
-        listed.append(head)
-        if head.is_open:
-            listed += ordered([row for row in inside if row.topic not in pinned], order)
-    placed = {topic for area in areas for topic in area.topics}.union(pinned)
-    return [*listed, *ordered([row for row in rows if row.topic not in placed], order)]
-
-
-# The list of topics, and of their areas.
+from wikitopics.tui.topic_order import AreaRow, Row, grouped, matching
 
 FOLDS = ("▸▾", "+-")
 """The signs of a folded and of an unfolded area, and those in ASCII."""
@@ -352,112 +247,3 @@ def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, s
     if any(row.newcomers for row in rows):
         below += " · + new"
     return which + look.of_model(model), below
-
-
-# One topic in short: its words with bars, its share over time, and articles about it.
-
-WORD = 18
-"""The maximum width of a word, in cells."""
-BESIDE = 13
-"""Cells beside a word: two for signs, seven for its probability, four for the shortest bar."""
-COLUMN = 28
-"""The minimum width of a column of words, in cells."""
-LEAST = 16
-"""The minimum width of an area's name, in cells."""
-
-
-class TopicCard(Lines):
-    """A topic's share and area, then its top words, in two columns if one is not tall enough."""
-
-    DEFAULT_CLASSES = "panel"
-
-    _row: TopicRow | None = None
-    _model = ""
-    _look: SessionView | None = None
-    _articles: Sequence[ArticleRow] | None = None
-
-    def show(self, row: TopicRow | None, look: SessionView, choice: Choice, why: str = "") -> None:
-        """``why``: the reason for showing this topic."""
-        self._row, self._look, self._model = row, look, choice.model_of(look)
-        if row is None:
-            name(self, "Topic")
-        else:
-            reason = f" · {why}" if why else ""
-            order = "words by relevance" if choice.relevant else "words by probability"
-            title = row.label + look.of_model(self._model) + reason
-            name(self, title, f"{order} {look.topics_after(self._model)}")
-        self.redraw()
-
-    async def on_click(self) -> None:
-        if self._row is not None:
-            await self.run_action(f"app.open_topic({self._row.topic})")
-
-    def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
-        """Show the articles most about the topic; None: show none."""
-        self._articles = articles
-        self.redraw()
-
-    def lines(self, width: int, height: int) -> list[Line]:
-        row = self._row
-        if row is None:
-            return [[(" no topic selected", "muted")]]
-        lines = [self._summary(row, width), *self._words(row, width, height - 1)]
-        if self._articles is not None and self._look is not None:
-            lines.append([(" most about it", "muted")])
-            for article in self._articles:
-                part = next(
-                    (weight(part) for name, _, part in article.topics if name == self._model), ""
-                )
-                title = linked(cut(visible(article.title), width - 6), self._look.address(article))
-                lines.append([(f" {part:>4} ", "accent"), (title, "")])
-        return lines
-
-    @property
-    def _marks(self) -> Marks:
-        assert self._look is not None
-        return marks_of(self, self._look, self._model)
-
-    def _summary(self, row: TopicRow, width: int) -> Line:
-        """Its share, its area, and as much of the course of its share as there is room for."""
-        out: Line = [
-            (" share ", "muted"),
-            (f"{share(row.share)}  ", "strong"),
-            *self._marks.dot(row.topic),
-        ]
-        if area := self._marks.area_of.get(row.topic):
-            number = f"area {area.number} "
-            used = sum(len(text) for text, _ in out) + len(number)
-            name = cut(visible(area.name), max(width - used - TREND - 3, LEAST))
-            out += [(number, "muted"), (f"{name}  ", "")]
-        room = width - 1 - sum(cell_len(text) for text, _ in out)
-        trend = spark(row.trend, max(room, 0), ascii_only=self.ascii_only, least=NOISE)
-        return [*out, (trend, self._marks.ink(row.topic))]
-
-    def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
-        plain, ink = self.ascii_only, self._marks.ink(row.topic)
-        if len(row.words) <= height or width < 2 * COLUMN:
-            return [word_line(row, i, width, plain, ink) for i in range(len(row.words))]
-        half, column = (len(row.words) + 1) // 2, width // 2
-        left = [word_line(row, i, column, plain, ink) for i in range(half)]
-        return [
-            [*line, *word_line(row, half + i, column, plain, ink)] for i, line in enumerate(left)
-        ]
-
-
-def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str) -> Line:
-    """The index-th word with its probability and a bar, in this ink, that compares it to the most
-    probable; all ``width`` cells are used."""
-    if index >= len(row.words):
-        return []
-    word, probability = row.words[index]
-    new = word in row.newcomers
-    most = max(share for _, share in row.words) or 1.0
-    cells = min(WORD, width - BESIDE)
-    room = max(width - cells - BESIDE, 4)
-    text = f" {NEWCOMER if new else ' '}{padded(word, cells)}"
-    drawn = bar(probability / most, room, ascii_only=ascii_only)
-    return [
-        (text, "new" if new else ("strong" if index < 3 else "")),
-        (f"{100 * probability:5.1f}% ", "muted"),
-        (f"{drawn:<{width - cells - 9}}", ink),
-    ]

@@ -1,0 +1,117 @@
+"""One topic in short: its words with bars, its share over time, and articles about it."""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
+from wikitopics.tui.text import bar, cut, padded, share, spark, visible, weight
+from wikitopics.tui.topic_list import NEWCOMER, NOISE, TREND
+
+WORD = 18
+"""The maximum width of a word, in cells."""
+BESIDE = 13
+"""Cells beside a word: two for signs, seven for its probability, four for the shortest bar."""
+COLUMN = 28
+"""The minimum width of a column of words, in cells."""
+LEAST = 16
+"""The minimum width of an area's name, in cells."""
+
+
+class TopicCard(Lines):
+    """A topic's share and area, then its top words, in two columns if one is not tall enough."""
+
+    DEFAULT_CLASSES = "panel"
+
+    _row: TopicRow | None = None
+    _model = ""
+    _look: SessionView | None = None
+    _articles: Sequence[ArticleRow] | None = None
+
+    def show(self, row: TopicRow | None, look: SessionView, choice: Choice, why: str = "") -> None:
+        """``why``: the reason for showing this topic."""
+        self._row, self._look, self._model = row, look, choice.model_of(look)
+        if row is None:
+            name(self, "Topic")
+        else:
+            reason = f" · {why}" if why else ""
+            order = "words by relevance" if choice.relevant else "words by probability"
+            title = row.label + look.of_model(self._model) + reason
+            name(self, title, f"{order} {look.topics_after(self._model)}")
+        self.redraw()
+
+    async def on_click(self) -> None:
+        if self._row is not None:
+            await self.run_action(f"app.open_topic({self._row.topic})")
+
+    def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
+        """Show the articles most about the topic; None: show none."""
+        self._articles = articles
+        self.redraw()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        row = self._row
+        if row is None:
+            return [[(" no topic selected", "muted")]]
+        lines = [self._summary(row, width), *self._words(row, width, height - 1)]
+        if self._articles is not None and self._look is not None:
+            lines.append([(" most about it", "muted")])
+            for article in self._articles:
+                part = next(
+                    (weight(part) for name, _, part in article.topics if name == self._model), ""
+                )
+                title = linked(cut(visible(article.title), width - 6), self._look.address(article))
+                lines.append([(f" {part:>4} ", "accent"), (title, "")])
+        return lines
+
+    @property
+    def _marks(self) -> Marks:
+        assert self._look is not None
+        return marks_of(self, self._look, self._model)
+
+    def _summary(self, row: TopicRow, width: int) -> Line:
+        """Its share, its area, and as much of the course of its share as there is room for."""
+        out: Line = [
+            (" share ", "muted"),
+            (f"{share(row.share)}  ", "strong"),
+            *self._marks.dot(row.topic),
+        ]
+        if area := self._marks.area_of.get(row.topic):
+            number = f"area {area.number} "
+            used = sum(len(text) for text, _ in out) + len(number)
+            name = cut(visible(area.name), max(width - used - TREND - 3, LEAST))
+            out += [(number, "muted"), (f"{name}  ", "")]
+        room = width - 1 - sum(cell_len(text) for text, _ in out)
+        trend = spark(row.trend, max(room, 0), ascii_only=self.ascii_only, least=NOISE)
+        return [*out, (trend, self._marks.ink(row.topic))]
+
+    def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
+        plain, ink = self.ascii_only, self._marks.ink(row.topic)
+        if len(row.words) <= height or width < 2 * COLUMN:
+            return [word_line(row, i, width, plain, ink) for i in range(len(row.words))]
+        half, column = (len(row.words) + 1) // 2, width // 2
+        left = [word_line(row, i, column, plain, ink) for i in range(half)]
+        return [
+            [*line, *word_line(row, half + i, column, plain, ink)] for i, line in enumerate(left)
+        ]
+
+
+def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str) -> Line:
+    """The index-th word with its probability and a bar, in this ink, that compares it to the most
+    probable; all ``width`` cells are used."""
+    if index >= len(row.words):
+        return []
+    word, probability = row.words[index]
+    new = word in row.newcomers
+    most = max(share for _, share in row.words) or 1.0
+    cells = min(WORD, width - BESIDE)
+    room = max(width - cells - BESIDE, 4)
+    text = f" {NEWCOMER if new else ' '}{padded(word, cells)}"
+    drawn = bar(probability / most, room, ascii_only=ascii_only)
+    return [
+        (text, "new" if new else ("strong" if index < 3 else "")),
+        (f"{100 * probability:5.1f}% ", "muted"),
+        (f"{drawn:<{width - cells - 9}}", ink),
+    ]
