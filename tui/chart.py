@@ -16,21 +16,11 @@ from textual.message import Message
 
 from wikitopics.session.metrics import SCORES, Metric
 from wikitopics.session.records import Curve
+from wikitopics.tui.axes import duration, plain
+from wikitopics.tui.dots import runs, sample
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import SERIES, Line, Lines
-from wikitopics.tui.plot import (
-    Drawing,
-    Frame,
-    Plot,
-    Series,
-    duration,
-    plain,
-    plot,
-    runs,
-    sample,
-    ticks_below,
-    words_in,
-)
+from wikitopics.tui.plot import Drawing, Frame, Plot, Series, plot, ticks_below, words_in
 from wikitopics.tui.text import (
     age,
     bar,

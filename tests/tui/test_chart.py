@@ -5,23 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikitopics.tui.plot import (
-    PATTERNS,
-    Axis,
-    Drawing,
-    Frame,
-    Series,
-    ago,
-    dashed,
-    duration,
-    fit,
-    plain,
-    plot,
-    sample,
-    spans,
-    ticks,
-    ticks_below,
-)
+from wikitopics.tui.axes import Axis, ago, duration, plain, ticks
+from wikitopics.tui.cuts import fit
+from wikitopics.tui.dots import PATTERNS, dashed, sample, spans
+from wikitopics.tui.plot import Drawing, Frame, Series, plot, ticks_below
 from wikitopics.tui.text import bar, spark
 
 UNIT = Axis(0.0, 1.0)

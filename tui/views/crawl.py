@@ -19,11 +19,12 @@ from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Event, Flow, Status, age, skips_told
 from wikitopics.session.sources import described, noun, unit_noun
+from wikitopics.tui.axes import Floats, ago
 from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Part, name
-from wikitopics.tui.plot import Drawing, Floats, Series, ago
+from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, clock, count, folded, limited, plural, short, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
