@@ -25,22 +25,17 @@ from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
 from wikitopics.tui.commands import REPORT, Commands, Finds, commands
 from wikitopics.tui.export import Export
-from wikitopics.tui.follow import (
-    Choice,
-    SessionView,
-    TrainerProcess,
-    Watch,
-    run_in_background,
-    wait_until,
-)
+from wikitopics.tui.follow import TrainerProcess, Watch, wait_until
 from wikitopics.tui.help import Help
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main_screen import EVERYWHERE, NUMBERED, VIEWS, Main
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
+from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import (
     Preferences,
     TerminalApp,

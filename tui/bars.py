@@ -15,8 +15,8 @@ from textual.widgets import Input
 
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, unit_noun
-from wikitopics.tui.follow import Replay
 from wikitopics.tui.inks import Clickable, Drawn, Line, Part
+from wikitopics.tui.session_view import Replay
 from wikitopics.tui.terminal import bindings, table
 from wikitopics.tui.text import age, clock, count, limited, share, squeezed, visible
 

@@ -27,9 +27,9 @@ from wikitopics.session.control import write_report
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.browser import open_page
-from wikitopics.tui.follow import run_in_background
 from wikitopics.tui.questions import Ask, Dialog, field
 from wikitopics.tui.text import plural, visible
 

@@ -26,7 +26,7 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.tui.follow import SessionView
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import READABLE, contrast
 from wikitopics.tui.text import EIGHTHS, visible
 

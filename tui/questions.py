@@ -25,8 +25,9 @@ from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.system import Signals
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import TextField
-from wikitopics.tui.follow import TrainerProcess, run_in_background
+from wikitopics.tui.follow import TrainerProcess
 from wikitopics.tui.terminal import TerminalApp, bindings, obey_signals, open_app
 from wikitopics.tui.text import visible
 

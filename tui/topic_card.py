@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.records import ArticleRow, TopicRow
-from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
+from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.text import bar, cut, padded, share, spark, visible, weight
 from wikitopics.tui.topic_list import NEWCOMER, NOISE, TREND
 

@@ -6,18 +6,10 @@ from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.records import APART, TopicRow, word_separator
-from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import NO_MARKS, Line, Part, marks_of, sorting
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.text import (
-    count,
-    cut,
-    padded,
-    plural,
-    share,
-    spark,
-    visible,
-)
+from wikitopics.tui.session_view import Choice, SessionView
+from wikitopics.tui.text import count, cut, padded, plural, share, spark, visible
 from wikitopics.tui.topic_order import AreaRow, Row, grouped, matching
 
 FOLDS = ("▸▾", "+-")

@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import canned, seeing
-from wikitopics.tui.chart import Chart, warning
-from wikitopics.tui.follow import Beside, SessionView, Watch
+from wikitopics.tui.chart import Chart
+from wikitopics.tui.curves import warning
+from wikitopics.tui.follow import Watch
+from wikitopics.tui.session_view import Beside, SessionView
 from wikitopics.tui.views.dashboard import SmallChart
 
 

@@ -22,9 +22,10 @@ from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionW
 from wikitopics.session.training.start import feed_first_articles, store_vocabulary
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import VocabularyBuild
-from wikitopics.tui import chart
-from wikitopics.tui.follow import Beside, Follower
+from wikitopics.tui import curves
+from wikitopics.tui.follow import Follower
 from wikitopics.tui.questions import Ask
+from wikitopics.tui.session_view import Beside
 from wikitopics.vocab import Vocabulary
 
 # What the screen keeps of a session between two looks is never older than what was committed.
@@ -136,7 +137,7 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     assert len(await feed.read(feed._path, lambda reader: topic_tree(reader, "lda"))) == 3
     assert await feed.read(feed._path, lambda reader: reader.counter().words) == words.words
     other = Beside("other", (words.fingerprint, str(words.rule)), ("lda",), {})
-    assert chart.warning(replace(look, others=(other,))) == ""
+    assert curves.warning(replace(look, others=(other,))) == ""
     feed.close(wait=True)
     store.close()
 

@@ -2,7 +2,7 @@
 
 from tests.session.rows import sql
 from tests.tui import canned, seeing
-from wikitopics.tui.follow import Replay
+from wikitopics.tui.session_view import Replay
 from wikitopics.tui.views.articles import Reading
 from wikitopics.tui.views.log import Story
 

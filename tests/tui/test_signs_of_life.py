@@ -14,10 +14,10 @@ from tests.session.rows import sql
 from tests.tui import canned, seeing
 from wikitopics.session.records import Flow
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui import chart
+from wikitopics.tui import curves
 from wikitopics.tui.bars import pieces
-from wikitopics.tui.chart import measurement_caption
-from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.curves import measurement_caption
+from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.views.crawl import (
     facts,
     finished,
@@ -298,7 +298,7 @@ def test_several_passes_are_told_of_wherever_readings_count(trained):
         (once, "articles", "held-out documents"),
         (replace(once, source="api"), "articles", "held-out articles"),
     ):
-        assert chart.title(SessionView(state, 0.0), Choice(), x_kind).endswith(ends)
+        assert curves.title(SessionView(state, 0.0), Choice(), x_kind).endswith(ends)
     for state, noun in ((status, "document reads"), (once, "documents")):
         overall = next(
             told for name, told, _ in facts(SessionView(state, 0.0)) if name == "overall"

@@ -17,7 +17,8 @@ from tests.tui.standins import topic
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui import text
 from wikitopics.tui.bars import KeyBar, fitted
-from wikitopics.tui.chart import Chart, difference
+from wikitopics.tui.chart import Chart
+from wikitopics.tui.curves import difference
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
 from wikitopics.tui.topic_card import word_line

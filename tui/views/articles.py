@@ -8,7 +8,6 @@ from textual import events
 from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
-from wikitopics.tui.follow import MIXED, Leading, SessionView
 from wikitopics.tui.inks import (
     MIX,
     NO_MARKS,
@@ -21,6 +20,7 @@ from wikitopics.tui.inks import (
     opening,
 )
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View

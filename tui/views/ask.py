@@ -11,9 +11,9 @@ from wikitopics.session.analysis.answers import Answer, Answers
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, in_line
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, marks_of, name
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, cut, visible
 from wikitopics.tui.views.articles import ArticleList, told, topic_cell, topic_parts

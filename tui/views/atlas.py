@@ -16,8 +16,9 @@ from textual.timer import Timer
 from wikitopics.session.analysis.areas import Atlas
 from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow, in_line
 from wikitopics.tui.atlas import ASPECT, Direction, Label, Sheet, laid_out, middle, toward
-from wikitopics.tui.follow import SessionView, run_in_background
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.inks import Line, Lines, area_ink, name, tinted
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import plural, share
 from wikitopics.tui.topic_list import NO_TOPICS, hits_in

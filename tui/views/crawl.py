@@ -22,9 +22,9 @@ from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.tui.axes import Floats, ago
 from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.plot import Drawing, Series
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, clock, count, folded, limited, plural, short, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts

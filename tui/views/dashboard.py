@@ -11,18 +11,10 @@ from textual.containers import Container, Horizontal, Vertical
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.chart import (
-    X_KINDS,
-    Chart,
-    Picture,
-    Scale,
-    drawing,
-    measurement_caption,
-    title,
-    warning,
-)
-from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.chart import Chart, Picture, Scale
+from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title, warning
 from wikitopics.tui.inks import Lines, marks_of, name
+from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.topic_card import TopicCard
 from wikitopics.tui.topic_list import TopicList, topics_title

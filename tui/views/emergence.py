@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 
 from wikitopics.session.records import ShareHistory, TopicRow
 from wikitopics.tui.axes import Axis, Floats, own_space, ticks
-from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, name, sorting
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import padded, plural, share, short
 from wikitopics.tui.topic_list import NO_TOPICS, words_of

@@ -7,9 +7,10 @@ from textual.app import ComposeResult
 
 from wikitopics.session.analysis.story import Kind, Moment
 from wikitopics.session.records import Event
-from wikitopics.tui.follow import LOG_LINES, SessionView
+from wikitopics.tui.follow import LOG_LINES
 from wikitopics.tui.inks import Line, Marks, name
 from wikitopics.tui.lists import Folded
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings, table
 from wikitopics.tui.text import age, count, folded, plural, visible
 from wikitopics.tui.views.view import View

@@ -18,12 +18,15 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import command
 from wikitopics.session.records import Status
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import condition, source_words
-from wikitopics.tui.chart import X_KINDS, Picture, drawing, measurement_caption, title
-from wikitopics.tui.follow import MOST, Follower, SessionView, run_in_background
+from wikitopics.tui.chart import Picture
+from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title
+from wikitopics.tui.follow import MOST, Follower
 from wikitopics.tui.inks import Line, Part, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Ask
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings, is_refused, write_action
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
 from wikitopics.tui.topic_list import TopicList, topics_title

@@ -10,8 +10,8 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.story import doublings
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Lines, Part, name
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, padded, share
 from wikitopics.tui.topic_card import TopicCard

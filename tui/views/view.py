@@ -15,11 +15,12 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import Work, run_in_background
 from wikitopics.tui.browser import open_page
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.follow import Choice, SessionView, Work, run_in_background
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
+from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import is_refused, write_action
 from wikitopics.tui.text import cut, visible
 from wikitopics.tui.topic_order import ORDERS

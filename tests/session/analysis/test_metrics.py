@@ -9,8 +9,9 @@ from wikitopics.model import KindError, check_model, kinds
 from wikitopics.session.analysis.topics import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.chart import drawing, title
-from wikitopics.tui.follow import Choice, Follower
+from wikitopics.tui.curves import drawing, title
+from wikitopics.tui.follow import Follower
+from wikitopics.tui.session_view import Choice
 
 SURPRISED = """
 from wikitopics.model import Metric
