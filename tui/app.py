@@ -4,18 +4,15 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
-from weakref import WeakSet
 
 from rich.text import Text
 from textual import events
 from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
-from textual.widget import Widget
 
 from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.analysis.story import SCORE
@@ -31,6 +28,7 @@ from wikitopics.tui.commands import REPORT, Commands, Finds, commands
 from wikitopics.tui.export import Export
 from wikitopics.tui.follow import TrainerProcess, Watch, wait_until
 from wikitopics.tui.help import Help
+from wikitopics.tui.host import Ending, Host
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main_screen import EVERYWHERE, NUMBERED, VIEWS, Main
 from wikitopics.tui.new_session import NewSession
@@ -38,23 +36,19 @@ from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import (
     Preferences,
-    TerminalApp,
     is_refused,
     obey_signals,
     open_app,
     preferences,
     write_action,
 )
+from wikitopics.tui.typed_ahead import TypedAhead
 from wikitopics.tui.views.ask import AskView
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import nothing_left
-from wikitopics.tui.views.dashboard import VAST
+from wikitopics.tui.views.dashboard import VAST, Dashboard
 from wikitopics.tui.views.topics import TopicView
-from wikitopics.tui.views.view import ASK
 
-Ending = Literal["leave", "stop", "demo"]
-"""What becomes of the trainers that a screen started when the screen is closed: they are left
-running, stopped, or stopped to open the embedded sample instead."""
 ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
 ENDINGS = (
     ("leave", "l", "Leave it running"),
@@ -81,7 +75,7 @@ def what_next() -> Sequence[Sequence[str]]:
     )
 
 
-class Wikitopics(TerminalApp[Ending]):
+class Wikitopics(Host):
     """The app: it watches a session, shows the session in its views, and commands trainers."""
 
     TITLE = "wikitopics"
@@ -92,7 +86,7 @@ class Wikitopics(TerminalApp[Ending]):
         *(
             Binding(
                 str(i),
-                f"view({i - 1})",
+                f"view({title!r})",
                 title,
                 id=f"view.{title.lower()}",
                 tooltip=f"open {title}",
@@ -128,20 +122,7 @@ class Wikitopics(TerminalApp[Ending]):
         self._demo_over = False
         """Whether a demo started here is over and the user has not yet been asked what to do
         next."""
-        self._typed_ahead: list[events.Key] = []
-        """The keys that wait for the view or dialog they are meant for, in order."""
-        self._opened = WeakSet[Screen[Any]]()
-        """The dialogs that can take keys."""
-
-    @property
-    def path(self) -> Path:
-        """The session on screen."""
-        return self.watched.path
-
-    @property
-    def latest(self) -> SessionView | None:
-        """The newest look at the session."""
-        return self.watched.latest
+        self._typed_ahead = TypedAhead(self, super().on_event)
 
     @property
     def main(self) -> Main:
@@ -220,7 +201,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.choice.model = None
             self.choice.pinned.clear()
             run_in_background(self, self._follow, "follow")
-        await self.action_view(0)
+        await self.action_view(Dashboard.TITLE)
         self.watched.look_again()
 
     def show(self) -> None:
@@ -254,6 +235,10 @@ class Wikitopics(TerminalApp[Ending]):
 
     # What views ask for ---------------------------------------------------------------------------
 
+    def settle(self) -> None:
+        """Put the focus where the view in sight wants it."""
+        self.main.settle()
+
     async def view_ready(self) -> None:
         """Draw a view that has just been made."""
         if not gc.get_freeze_count():
@@ -262,75 +247,26 @@ class Wikitopics(TerminalApp[Ending]):
             gc.freeze()
         self.show()
         self.show_status()
-        self.main.settle()
-        self.call_later(self._type_next)
+        self.settle()
+        self.call_later(self._typed_ahead.type_next)
 
     async def on_event(self, event: events.Event) -> None:
         """Handle an event. A key that is typed before there is a view, or while a dialog opens,
         waits for it, and so do those after it; one that closes the screen does not wait."""
-        if not isinstance(event, events.Key) or event.is_forwarded:
+        is_typed = isinstance(event, events.Key) and not event.is_forwarded
+        if not (is_typed and self._typed_ahead.must_wait()):
             await super().on_event(event)
-        elif self._typed_ahead or self._is_opening():
-            active = self.screen.active_bindings.get(event.key)
-            leaves = active is not None and active.binding.action == "leave"
-            waiting = {key.key for key in self._typed_ahead}
-            if leaves and (
-                not event.is_printable or not waiting & {"slash", self.COMMAND_PALETTE_BINDING}
-            ):
-                await (
-                    self.action_leave()
-                )  # at once: the widgets that would pass it on may be waiting
-            else:
-                self._typed_ahead.append(event)
-        else:
-            await super().on_event(event)
-
-    def _is_opening(self) -> bool:
-        """Whether the view or the dialog in front cannot take keys yet; when it can, those that
-        wait are typed."""
-        main = self.screen_stack[0]
-        if not isinstance(main, Main):
-            return False
-        if not main.ready:
-            return True
-        front = self.screen
-        if front is main or front in self._opened:
-            return False
-
-        def opened() -> None:
-            self._opened.add(front)
-            self.call_later(self._type_next)
-
-        # Behind the message that gives a field of the dialog the focus.
-        return front.call_later(opened)
-
-    async def _type_next(self) -> None:
-        """Type the first key that waits, and the others after whatever it does has begun: one may
-        open the dialog that those after it are meant for."""
-        if not self._typed_ahead or self._is_opening():
             return
-        key = self._typed_ahead.pop(0)
-        takes = self.focused or self.screen
-        await super().on_event(
-            events.Key(key.key, key.character)
-        )  # Textual handles each event once
-        if self._typed_ahead:
-            self._type_next_after(takes)
-
-    def _type_next_after(self, widget: Widget) -> None:
-        """Type the next key once the one that this widget has been given has been handled.
-
-        An ordinary key goes through the queues of all widgets from the one with the focus to the
-        app. A key with priority, such as that of the palette, does not, and would overtake it.
-        """
-        after: Callable[[], object] = partial(self.call_later, self._type_next)
-        for each in reversed(widget.ancestors_with_self):
-            after = partial(each.call_later, after)
-        after()
+        assert isinstance(event, events.Key)
+        if self._typed_ahead.closes_at_once(event):
+            # Not by way of the widgets, which may be waiting.
+            await self.action_leave()
+        else:
+            self._typed_ahead.add(event)
 
     async def open_topic(self, topic: int) -> None:
         """Show everything about this topic of the model in use."""
-        await self.action_view(VIEWS.index(TopicView))
+        await self.action_view(TopicView.TITLE)
         view = self.main.view
         if isinstance(view, TopicView):
             self.call_after_refresh(view.open, topic)
@@ -338,7 +274,7 @@ class Wikitopics(TerminalApp[Ending]):
     async def action_ask(self, article: ArticleRow | None = None) -> None:
         """Show the card of this article; without one, a field for a text to ask about."""
         origin = self.main.current
-        await self.action_view(ASK)
+        await self.action_view(AskView.TITLE)
         view = self.main.view
         assert isinstance(view, AskView)
         view.open(article, origin)
@@ -534,9 +470,9 @@ class Wikitopics(TerminalApp[Ending]):
 
     # Keys ---------------------------------------------------------------------------------------
 
-    async def action_view(self, index: int) -> None:
-        """Open a view, by its number."""
-        await self.main.open_view(index)
+    async def action_view(self, title: str) -> None:
+        """Open a view, by its title."""
+        await self.main.open_view(title)
         self.show()
 
     async def action_in_view(self, action: str) -> None:
@@ -574,7 +510,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     def _tick(self) -> None:
         if self._typed_ahead:  # what they waited for may have been closed
-            self.call_later(self._type_next)
+            self.call_later(self._typed_ahead.type_next)
         if self.watched.replay is not None and self.watched.replay.tick():
             self._replay_moved()
 
@@ -604,10 +540,10 @@ class Wikitopics(TerminalApp[Ending]):
             form.go()
 
     def action_help(self) -> None:
-        self.push_screen(Help(commands(self)))
+        self.push_screen(Help(commands(self.main)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        for command in commands(self):
+        for command in commands(self.main):
             does = command.does[0].upper() + command.does[1:]
             yield SystemCommand(f"{does} · {command.key}", "", command.act)
         yield SystemCommand(
@@ -645,7 +581,7 @@ def names() -> frozenset[str]:
     every = [
         *Wikitopics.BINDINGS,
         *TopicAtlas.BINDINGS,
-        *(one for kind in VIEWS for one in kind.BINDINGS),
+        *(one for kind in VIEWS.values() for one in kind.BINDINGS),
     ]
     return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from textual.command import Hit, Hits, Provider
 from textual.content import Content
@@ -11,12 +11,11 @@ from textual.system_commands import SystemCommandsProvider
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
+from wikitopics.tui.host import Host
+from wikitopics.tui.main_screen import Main
 from wikitopics.tui.terminal import is_refused
 from wikitopics.tui.text import MISMATCH, nearness, plural, share, visible
 from wikitopics.tui.topic_order import matching
-
-if TYPE_CHECKING:
-    from wikitopics.tui.app import Wikitopics
 
 TOPICS, TITLES = 8, 12
 """The maximum number of hits of each kind."""
@@ -34,19 +33,20 @@ class KeyCommand(NamedTuple):
     act: Callable[[], Coroutine[object, object, bool]]
 
 
-def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
+def commands(main: Main) -> Iterator[KeyCommand]:
     """Every key that applies now, once each."""
+    app = main.app
     seen = set()
-    for node, one, enabled, _ in app.main.active_bindings.values():
-        if not one.id or one.id in seen or not enabled or not one.tooltip:
+    for node, binding, enabled, _ in main.active_bindings.values():
+        is_described = binding.id and binding.tooltip
+        if not is_described or not enabled or binding.id in seen:
             continue
-        seen.add(one.id)
-        key, act = app.get_key_display(one), partial(app.run_action, one.action, node)
+        seen.add(binding.id)
         yield KeyCommand(
-            key,
-            one.tooltip,
-            "Everywhere" if node is app else app.main.view.TITLE,
-            act,
+            app.get_key_display(binding),
+            binding.tooltip,
+            where="Everywhere" if node is app else main.view.TITLE,
+            act=partial(app.run_action, binding.action, node),
         )
 
 
@@ -101,12 +101,12 @@ class Finds(Provider):
     first."""
 
     async def discover(self) -> Hits:
-        app = cast("Wikitopics", self.app)
+        app = cast(Host, self.app)
         if not is_refused(app, "export"):
             yield Hit(1.0, REPORT, partial(app.action_export, True))
 
     async def search(self, query: str) -> Hits:
-        app = cast("Wikitopics", self.app)
+        app = cast(Host, self.app)
         look = app.latest
         if look is None:
             return

@@ -26,7 +26,7 @@ from wikitopics.tui.views.emergence import Emergence
 from wikitopics.tui.views.log import Log
 from wikitopics.tui.views.sessions import Sessions
 from wikitopics.tui.views.topics import TopicView
-from wikitopics.tui.views.view import ATLAS, EMERGENCE, View
+from wikitopics.tui.views.view import View
 
 if TYPE_CHECKING:
     pass
@@ -40,8 +40,9 @@ EVERYWHERE = [
 
 NUMBERED: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, AtlasView)
 """The views in the order of their keys 1, 2, 3 …"""
-VIEWS: tuple[type[View], ...] = (*NUMBERED, Emergence, AskView)
-"""The same, then the views without a number, at the indices `EMERGENCE` and `ASK`."""
+UNNUMBERED: tuple[type[View], ...] = (Emergence, AskView)
+VIEWS: Mapping[str, type[View]] = {kind.TITLE: kind for kind in NUMBERED + UNNUMBERED}
+"""All views, by their titles."""
 
 
 class Jump(Dialog[str]):
@@ -84,8 +85,9 @@ class Main(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__(id="main")
-        self.current = 0
-        self._made: dict[int, View] = {}
+        self.current = NUMBERED[0].TITLE
+        """The title of the view in sight."""
+        self._made: dict[str, View] = {}
         self._composed = False
 
     async def on_mount(self) -> None:
@@ -103,25 +105,26 @@ class Main(Screen[None]):
         """The view in sight."""
         return self._made[self.current]
 
-    async def open_view(self, index: int) -> None:
+    async def open_view(self, title: str) -> None:
         """Bring a view to the front; before the screen is mounted, decide which one it will be.
 
         The view can take keys when this returns; keys typed meanwhile wait and are not lost.
         """
-        self.current = index
+        self.current = title
         if not self._composed:
             return
         self.query_one(FindBar).shut()
         self.maximized = None
         for other in self._made.values():
             other.display = False
-        if new := index not in self._made:
-            self._made[index] = VIEWS[index]()
-        view = self._made[index]
+        is_new = title not in self._made
+        if is_new:
+            self._made[title] = VIEWS[title]()
+        view = self._made[title]
         view.display = True
         # Before it is mounted: changing a class later restyles everything in the view.
         view.fit(self.size.width, self.size.height)
-        if new:
+        if is_new:
             await self.query_one("#views").mount(view)
         self.settle()
 
@@ -175,11 +178,11 @@ class Main(Screen[None]):
         """Redraw the key bar."""
         if not self.ready:
             return
-        current = ATLAS if self.current == EMERGENCE else self.current
-        views = [
-            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == current)
-            for i, kind in enumerate(NUMBERED)
-        ]
+        views = []
+        for number, kind in enumerate(NUMBERED, start=1):
+            is_current = kind.TITLE in (self.current, self.view.PART_OF)
+            action = f"app.view({kind.TITLE!r})"
+            views.append(Hint(str(number), kind.TITLE, action, active=is_current))
         by_id, watch, in_bar, labels = (
             {},
             self.view.host.watched,

@@ -17,7 +17,8 @@ from flipbook import Picture, flipbook
 from make import demo, opened, picture
 from textual.pilot import Pilot
 
-from wikitopics.tui.app import Ending, Wikitopics
+from wikitopics.tui.app import Wikitopics
+from wikitopics.tui.host import Ending
 from wikitopics.tui.views.atlas import FRAMES, TopicAtlas
 
 SIZE = 110, 32

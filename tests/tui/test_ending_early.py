@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui.standins import Process
 from wikitopics.session.system import Signals
-from wikitopics.tui.app import Main
+from wikitopics.tui.main_screen import Main
 from wikitopics.tui.questions import Ask, AskContact, Contact
 from wikitopics.tui.views.dashboard import Dashboard
 

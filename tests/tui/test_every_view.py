@@ -5,8 +5,8 @@ import re
 from rich.console import Console
 
 from tests.tui import seeing
-from wikitopics.tui.app import VIEWS
 from wikitopics.tui.bars import Hint, KeyBar
+from wikitopics.tui.main_screen import VIEWS
 from wikitopics.tui.topic_list import TopicList
 
 KEYS = ["escape", "1"], "2", "3", "4", "5", "6", "7", "7E", "i"
@@ -28,7 +28,8 @@ async def test_every_view_at_every_size(shown, live):
 def is_open(app, index):
     """Whether this view is in sight and takes keys."""
     main = app.main
-    return main.ready and isinstance(main.view, VIEWS[index]) and main.focused is main.view.home()
+    kind = list(VIEWS.values())[index]
+    return main.ready and isinstance(main.view, kind) and main.focused is main.view.home()
 
 
 def fills_the_room(app):

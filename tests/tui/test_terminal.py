@@ -17,7 +17,7 @@ from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.session import escapes
 from wikitopics.session.system import TrainerLock
-from wikitopics.tui.app import VIEWS
+from wikitopics.tui.main_screen import VIEWS
 from wikitopics.tui.terminal import TerminalOutput, speaks_utf8
 
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"

@@ -11,8 +11,9 @@ from textual.widgets import Input
 from tests.tui import canned, seeing
 from tests.tui.standins import Process
 from tests.tui.test_every_view import KEYS, is_open
-from wikitopics.tui.app import Main, Wikitopics
+from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.follow import Watch
+from wikitopics.tui.main_screen import Main
 from wikitopics.tui.questions import EVERY, Starting
 from wikitopics.tui.terminal import keymap
 from wikitopics.tui.views.dashboard import Dashboard

@@ -17,7 +17,7 @@ from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, cut, visible
 from wikitopics.tui.views.articles import ArticleList, told, topic_cell, topic_parts
-from wikitopics.tui.views.view import ASK, View
+from wikitopics.tui.views.view import View
 
 if TYPE_CHECKING:
     from wikitopics.tui.field import Field
@@ -63,8 +63,8 @@ class AskView(View):
 
     trail: tuple[ArticleRow | None, ...] = (None,)
     """The cards opened one from another, the one in sight last; None: the field."""
-    origin = 0
-    """The view from which the first of them was opened."""
+    origin = ""
+    """The title of the view from which the first of them was opened."""
     _left: ArticleRow | None = None
     """The card that was closed last."""
 
@@ -79,10 +79,10 @@ class AskView(View):
     def home(self) -> Widget:
         return self._field if self.trail[-1] is None else super().home()
 
-    def open(self, article: ArticleRow | None, origin: int) -> None:
-        """Show the card of this article, or the field; ``origin``: the view from which it is
-        opened."""
-        if origin != ASK:
+    def open(self, article: ArticleRow | None, origin: str) -> None:
+        """Show the card of this article, or the field. ``origin``: the title of the view from which
+        it is opened."""
+        if origin != self.TITLE:
             self.origin, self.trail = origin, ()
         elif article is None and None in self.trail:
             self.trail = self.trail[: self.trail.index(None)]
@@ -101,7 +101,7 @@ class AskView(View):
     def _turn(self) -> None:
         self.set_class(self.trail[-1] is not None, "-card")
         self.again()
-        self.host.main.settle()
+        self.host.settle()
 
     def on_text_area_changed(self) -> None:
         self.again()

@@ -22,8 +22,8 @@ from wikitopics.tui.topic_order import featured
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import flow_lines
-from wikitopics.tui.views.log import Story, ticker
-from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, View, next_choice
+from wikitopics.tui.views.log import Log, Story, ticker
+from wikitopics.tui.views.view import A_TOPIC, FAR, View, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
@@ -228,7 +228,7 @@ class Dashboard(View):
             return
         moment: Moment = row[0]  # of the story
         if moment.kind in ("wait", "restart"):
-            self.host.call_later(self.host.action_view, LOG)
+            self.host.call_later(self.host.action_view, Log.TITLE)
         elif moment.topic is not None:
             if moment.model != self.model:  # the view of topics shows those of one model
                 self.choice.model = moment.model

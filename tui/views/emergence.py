@@ -243,6 +243,7 @@ class Emergence(View):
     cursor."""
 
     TITLE = "Emergence"
+    PART_OF = "Atlas"
     HOME = Heatmap
     FINDS = A_TOPIC
     BINDINGS = [  # noqa: RUF012 - Textual's own convention

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from textual import on
 from textual.containers import Container
@@ -18,6 +18,7 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.background import Work, run_in_background
 from wikitopics.tui.browser import open_page
 from wikitopics.tui.chart import Chart
+from wikitopics.tui.host import Host
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.session_view import Choice, SessionView
@@ -25,18 +26,12 @@ from wikitopics.tui.terminal import is_refused, write_action
 from wikitopics.tui.text import cut, visible
 from wikitopics.tui.topic_order import ORDERS
 
-if TYPE_CHECKING:
-    from wikitopics.tui.app import Wikitopics
-
-
 T = TypeVar("T")
 
 WIDE, TALL = 110, 34
 """From this many columns, or lines, more panels are shown."""
 FAR = 10
 """Columns of a long step of a crosshair."""
-LOG, ATLAS, EMERGENCE, ASK = 4, 6, 7, 8
-"""The indices, in `VIEWS`, of some views that others lead to."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
 
@@ -52,6 +47,8 @@ class View(Container):
     needs."""
 
     TITLE = ""
+    PART_OF = ""
+    """The title of the view that the bottom line marks in this one's place; "" for none."""
     FINDS = ""
     """What `/` finds here; "" if there is nothing to find."""
     HOME: type[Widget]
@@ -90,9 +87,9 @@ class View(Container):
         run_in_background(self, filling, part)
 
     @property
-    def host(self) -> "Wikitopics":
+    def host(self) -> Host:
         """The app, which knows the session on screen and what the user has chosen to see."""
-        return cast("Wikitopics", self.app)
+        return cast(Host, self.app)
 
     @property
     def choice(self) -> Choice:
