@@ -166,7 +166,7 @@ class Wikitopics(Host):
                     self.notify(
                         f"{session_name(path)} is no longer compared: {why}", severity="warning"
                     )
-            code = await watch.look(wanted, relevant=self.choice.relevant)
+            code = await watch.update(wanted, relevant=self.choice.relevant)
             if not self.is_running:
                 return
             if code and (question := control.question(self.path)):
@@ -202,10 +202,10 @@ class Wikitopics(Host):
             self.choice.pinned.clear()
             run_in_background(self, self._follow, "follow")
         await self.action_view(Dashboard.TITLE)
-        self.watched.look_again()
+        self.watched.read_again()
 
     def show(self) -> None:
-        """Draw the newest look in the view in sight."""
+        """Draw the session as it was last read, in the view in sight."""
         if self.latest is not None and self.main.ready:
             self.main.view.show(self.latest)
 
@@ -320,7 +320,7 @@ class Wikitopics(Host):
 
         async def answered(answer: str | None) -> None:
             if answer == "begun":
-                self.watched.look_again()
+                self.watched.read_again()
             elif answer == "ended" and (question := control.question(path)):
                 self._ask_to_agree(question)
             elif answer == "again":
@@ -351,7 +351,7 @@ class Wikitopics(Host):
             else:  # there is nothing to show
                 self.exit("stop", message=Text(str(error)))
             return
-        self.watched.look_again()
+        self.watched.read_again()
         self.wait_for_session()
 
     @write_action
@@ -517,7 +517,7 @@ class Wikitopics(Host):
     def _replay_moved(self) -> None:
         self.refresh_bindings()
         self.show_status()
-        self.watched.look_again()
+        self.watched.read_again()
 
     def action_find(self) -> None:
         if self.main.view.FINDS and not self.main.finding:
@@ -568,9 +568,12 @@ class Wikitopics(Host):
         self.main.hint()
 
 
-def _lacks_contact(look: SessionView) -> bool:
+def _lacks_contact(session: SessionView) -> bool:
     """Whether the server requires a contact, and there is none. Raises SessionError."""
-    kind, identity = sources.described(look.status.source), look.settings.get("source_options")
+    kind, identity = (
+        sources.described(session.status.source),
+        session.settings.get("source_options"),
+    )
     if not isinstance(identity, Mapping) or kind.fault(identity):
         return False  # the trainer reports what is wrong
     return kind.needs_contact(identity) and config.lacks_contact()

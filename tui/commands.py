@@ -107,11 +107,11 @@ class Finds(Provider):
 
     async def search(self, query: str) -> Hits:
         app = cast(Host, self.app)
-        look = app.latest
-        if look is None:
+        session = app.latest
+        if session is None:
             return
-        model = app.choice.model_of(look)
-        for rank, row in enumerate(matching(look.topics_of(model), query)[:TOPICS]):
+        model = app.choice.model_of(session)
+        for rank, row in enumerate(matching(session.topics_of(model), query)[:TOPICS]):
             words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
             fit = max(
                 fitness(query, row.name), fitness(query, f"#{row.topic}"), 1.0
@@ -133,7 +133,7 @@ class Finds(Provider):
             return  # the status line says why the session cannot be read
         for article in articles:
             fit = fitness_of_title(query, article.title)
-            words = f"{look.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
+            words = f"{session.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
             yield self._hit(fit + TITLE, article.title, words, partial(app.action_ask, article))
 
     def _hit(self, score: float, text: str, words: str, act: Callable[[], Awaitable[None]]) -> Hit:

@@ -39,7 +39,8 @@ TrainerProcess = Popen[bytes]
 """The process of a trainer that this screen started."""
 
 STATUS_EVERY = 1.0
-"""Seconds between two looks at a session in which nothing happens: ages grow, and trainers die."""
+"""Seconds between two readings of a session in which nothing happens: ages grow, and trainers
+die."""
 FULL_EVERY = 1.0
 """The minimum seconds between two readings of what was learnt, however often the trainer
 commits."""
@@ -100,13 +101,13 @@ class Readers:
 
 
 class Follower(Readers):
-    """Looks at one session."""
+    """Reads one session again and again."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        self._look: SessionView | None = None
-        # What the look was read from: each part is read again when its own key changes.
+        self._session: SessionView | None = None
+        # What the session was read from: each part is read again when its own key changes.
         self._version: int | None = None
         self._learnt: tuple[object, ...] | None = None
         """The commit, the metrics wanted, the order of words, the names given to topics, and those
@@ -121,7 +122,7 @@ class Follower(Readers):
         """The article that was the last one trained at each moment of a replay, by its number
         (`seq`)."""
 
-    async def look(
+    async def read_session(
         self,
         metrics: Iterable[str],
         as_of: int | None = None,
@@ -135,21 +136,21 @@ class Follower(Readers):
         wanted = tuple(metrics)
 
         def read(reader: SessionReader) -> SessionView:
-            look = self._read(reader, wanted, relevant)
+            session = self._read(reader, wanted, relevant)
             if as_of is None:
-                return look
-            topics, moment = _topics(reader, look.models, as_of, relevant), look.moment(as_of)
+                return session
+            topics, moment = _topics(reader, session.models, as_of, relevant), session.moment(as_of)
             events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
             if as_of not in self._trained_as:
                 self._trained_as[as_of] = reader.trained_as(as_of)
             last = self._trained_as[as_of]
             recent = () if last is None else tuple(reader.recent_articles(up_to=last))
-            return look.back_at(
+            return session.back_at(
                 as_of,
                 topics,
                 events,
                 recent,
-                _leading(reader, look.models, recent),
+                _leading(reader, session.models, recent),
             )
 
         return await self.read(self._path, read)
@@ -158,27 +159,27 @@ class Follower(Readers):
         try:
             return super()._answer(path, question)
         except NoSession:
-            self._look = self._version = None
+            self._session = self._version = None
             self._learnt = self._measured = self._snapshot = None
             self._trained_as.clear()
             raise
 
     def _read(self, reader: SessionReader, metrics: tuple[str, ...], relevant: bool) -> SessionView:
-        version, now, look = reader.version(), time.monotonic(), self._look
+        version, now, session = reader.version(), time.monotonic(), self._session
         other_request = self._learnt is None or (metrics, relevant) != self._learnt[1:3]
         recent = now - self._looked_at < STATUS_EVERY
-        if look is not None and recent and version == self._version and not other_request:
-            return look
+        if session is not None and recent and version == self._version and not other_request:
+            return session
         status, settings = reader.status(), reader.settings()
-        if look is None:
-            look = SessionView(
+        if session is None:
+            session = SessionView(
                 status,
                 0.0,
                 address=addresses(settings),
                 models=tuple(reader.models()),
             )
-        look = replace(
-            look,
+        session = replace(
+            session,
             status=status,
             at=time.time(),
             settings=settings.as_json(),  # the vocabulary's fingerprint comes when it is built
@@ -187,7 +188,7 @@ class Follower(Readers):
         )
         if version != self._version:  # such as a heartbeat with new rates
             flow, events = tuple(reader.flow()), tuple(reader.events(LOG_LINES))
-            look = replace(look, flow=flow, events=events, runs=tuple(reader.runs()))
+            session = replace(session, flow=flow, events=events, runs=tuple(reader.runs()))
         learnt = (
             status.committed_at,
             metrics,
@@ -202,22 +203,26 @@ class Follower(Readers):
             newest = reader.newest()
             measured, snapshot = (newest[0], metrics), (newest[1], *learnt[2:])
             newcomers = tuple(reader.recent_articles())
-            look = replace(look, recent=newcomers, leading=_leading(reader, look.models, newcomers))
+            session = replace(
+                session, recent=newcomers, leading=_leading(reader, session.models, newcomers)
+            )
             if measured != self._measured:
-                curves = _curves(reader, look.models, metrics)
-                look = replace(look, metrics=metrics_of(reader), curves=curves)
+                curves = _curves(reader, session.models, metrics)
+                session = replace(session, metrics=metrics_of(reader), curves=curves)
             if snapshot != self._snapshot:
-                topics = _topics(reader, look.models, None, relevant)
+                topics = _topics(reader, session.models, None, relevant)
                 atlases = {
-                    model: one for model in look.models if (one := atlas(reader, model)) is not None
+                    model: one
+                    for model in session.models
+                    if (one := atlas(reader, model)) is not None
                 }
                 changes = tuple(reader.topic_events())
-                look = replace(look, topics=topics, atlases=atlases, changes=changes)
+                session = replace(session, topics=topics, atlases=atlases, changes=changes)
             self._learnt, self._learnt_at = learnt, now
         # Set only now that nothing has failed: whatever could not be read will be read again.
-        self._look, self._version, self._looked_at = look, version, now
+        self._session, self._version, self._looked_at = session, version, now
         self._measured, self._snapshot = measured, snapshot
-        return look
+        return session
 
 
 def _curves(reader: SessionReader, models: Sequence[str], metrics: Sequence[str]) -> Curves:
@@ -261,7 +266,7 @@ class Watch:
         self.frozen_at: float | None = None
         """When the user froze the view, by the monotonic clock."""
         self.replay: Replay | None = None
-        """The replay in progress: looks are then of its point in the past."""
+        """The replay in progress: what is read is then of its point in the past."""
         self.awaited = trainer
         """A trainer of ours that has not opened the session yet."""
         self.answers: Answers | None = None
@@ -290,7 +295,7 @@ class Watch:
         for readers in (self._follower, self._searcher, self._comparing):
             readers.close(wait=wait)
 
-    async def look(self, metrics: tuple[str, ...], *, relevant: bool) -> int | None:
+    async def update(self, metrics: tuple[str, ...], *, relevant: bool) -> int | None:
         """Read the session into `latest`, or say in `trouble` what is wrong. ``relevant``: as in
         `Follower`.
 
@@ -298,7 +303,7 @@ class Watch:
         """
         try:
             as_of = None if self.replay is None else self.replay.articles
-            look = await self._follower.look(metrics, as_of, relevant=relevant)
+            session = await self._follower.read_session(metrics, as_of, relevant=relevant)
         except SessionError as error:
             # Say it in few words, since the line has no room for advice.
             self.trouble = str(error)
@@ -311,16 +316,20 @@ class Watch:
                 self.trouble = f"starting {session_name(self.path)} …"
             return None
         code = None if self.awaited is None else self.awaited.poll()
-        if look.status.running or code is not None:
+        if session.status.running or code is not None:
             self.awaited = None
         if self.awaited is not None:  # whatever the previous trainer left behind
-            says = replace(look.status.activity, waiting_for=last_words(self.path) or None)
-            look = replace(look, status=replace(look.status, state="starting", activity=says))
-        if look.status.state == "dead":
-            look = replace(look, status=replace(look.status, death=self._trainers.death(self.path)))
+            says = replace(session.status.activity, waiting_for=last_words(self.path) or None)
+            session = replace(
+                session, status=replace(session.status, state="starting", activity=says)
+            )
+        if session.status.state == "dead":
+            session = replace(
+                session, status=replace(session.status, death=self._trainers.death(self.path))
+            )
         others = tuple(other for _, other in self._others.values())
-        self.latest, self.trouble = replace(look, others=others), ""
-        return code if code and not look.status.running else None
+        self.latest, self.trouble = replace(session, others=others), ""
+        return code if code and not session.status.running else None
 
     async def compare(
         self, compared: Sequence[Path], metrics: tuple[str, ...]
@@ -352,7 +361,7 @@ class Watch:
         self._others = others
         return failed
 
-    def look_again(self) -> None:
+    def read_again(self) -> None:
         """Read the session now, without waiting for the next turn."""
         self.due.set()
 

@@ -332,10 +332,10 @@ class Marks:
 NO_MARKS = Marks({}, coloured=False, ascii_only=True)
 
 
-def marks_of(widget: Widget, look: SessionView, model: str) -> Marks:
+def marks_of(widget: Widget, session: SessionView, model: str) -> Marks:
     """The marks of a model's topics as this widget's screen can show them."""
     app = widget.app
-    return Marks(look.areas_of(model), coloured(app), app.has_class("-ascii"))
+    return Marks(session.areas_of(model), coloured(app), app.has_class("-ascii"))
 
 
 def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:

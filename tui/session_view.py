@@ -190,13 +190,13 @@ class Choice:
         """The model's pinned topics."""
         return frozenset(topic for of, topic in self.pinned if of == model)
 
-    def model_of(self, look: SessionView) -> str:
+    def model_of(self, session: SessionView) -> str:
         """The model whose topics are listed."""
-        return self.models_of(look)[0]
+        return self.models_of(session)[0]
 
-    def models_of(self, look: SessionView) -> tuple[str, ...]:
+    def models_of(self, session: SessionView) -> tuple[str, ...]:
         """The models on the chart."""
-        return (self.model,) if self.model in look.models else look.models
+        return (self.model,) if self.model in session.models else session.models
 
 
 @dataclass(slots=True)

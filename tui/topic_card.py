@@ -27,19 +27,21 @@ class TopicCard(Lines):
 
     _row: TopicRow | None = None
     _model = ""
-    _look: SessionView | None = None
+    _session: SessionView | None = None
     _articles: Sequence[ArticleRow] | None = None
 
-    def show(self, row: TopicRow | None, look: SessionView, choice: Choice, why: str = "") -> None:
+    def show(
+        self, row: TopicRow | None, session: SessionView, choice: Choice, why: str = ""
+    ) -> None:
         """``why``: the reason for showing this topic."""
-        self._row, self._look, self._model = row, look, choice.model_of(look)
+        self._row, self._session, self._model = row, session, choice.model_of(session)
         if row is None:
             name(self, "Topic")
         else:
             reason = f" · {why}" if why else ""
             order = "words by relevance" if choice.relevant else "words by probability"
-            title = row.label + look.of_model(self._model) + reason
-            name(self, title, f"{order} {look.topics_after(self._model)}")
+            title = row.label + session.of_model(self._model) + reason
+            name(self, title, f"{order} {session.topics_after(self._model)}")
         self.redraw()
 
     async def on_click(self) -> None:
@@ -56,20 +58,22 @@ class TopicCard(Lines):
         if row is None:
             return [[(" no topic selected", "muted")]]
         lines = [self._summary(row, width), *self._words(row, width, height - 1)]
-        if self._articles is not None and self._look is not None:
+        if self._articles is not None and self._session is not None:
             lines.append([(" most about it", "muted")])
             for article in self._articles:
                 part = next(
                     (weight(part) for name, _, part in article.topics if name == self._model), ""
                 )
-                title = linked(cut(visible(article.title), width - 6), self._look.address(article))
+                title = linked(
+                    cut(visible(article.title), width - 6), self._session.address(article)
+                )
                 lines.append([(f" {part:>4} ", "accent"), (title, "")])
         return lines
 
     @property
     def _marks(self) -> Marks:
-        assert self._look is not None
-        return marks_of(self, self._look, self._model)
+        assert self._session is not None
+        return marks_of(self, self._session, self._model)
 
     def _summary(self, row: TopicRow, width: int) -> Line:
         """Its share, its area, and as much of the course of its share as there is room for."""

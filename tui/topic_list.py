@@ -48,11 +48,11 @@ class TopicList(RowList[Row]):
     """Whether topics are shown by area, except during a search."""
     _opened: frozenset[int] = frozenset()
 
-    def show_topics(self, look: SessionView, choice: Choice, sought: str) -> None:
+    def show_topics(self, session: SessionView, choice: Choice, sought: str) -> None:
         """Draw the topics of the model in use in the selected order; with ``sought``, only those it
         finds."""
-        model = choice.model_of(look)
-        of = (look.status.session, model)
+        model = choice.model_of(session)
+        of = (session.status.session, model)
         if of != self._of or (sought and sought != self._sought):
             self.release()
         elif sought != self._sought:
@@ -62,7 +62,7 @@ class TopicList(RowList[Row]):
         self._of, self._sought = of, sought
         self._order, self._pinned = choice.order, choice.pinned_of(model)
         topics, listed = (
-            look.topics_of(model),
+            session.topics_of(model),
             (self._order, self._pinned, sought, model, self.ascii_only),
         )
         if topics is self._topics and listed == self._listed:
@@ -70,8 +70,11 @@ class TopicList(RowList[Row]):
         if listed != self._listed:
             self.refresh()  # the header and the signs, even if the rows are the same
         self._topics, self._listed = topics, listed
-        found = look.atlases.get(model)
-        self._areas, self._marks = () if found is None else found.areas, marks_of(self, look, model)
+        found = session.atlases.get(model)
+        self._areas, self._marks = (
+            () if found is None else found.areas,
+            marks_of(self, session, model),
+        )
         self.empty = (
             f" no topic has “{sought}” among its top words"
             if self._topics and sought
@@ -227,15 +230,15 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     return out
 
 
-def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, str]:
+def topics_title(session: SessionView, choice: Choice, sought: str) -> tuple[str, str]:
     """The heading of a list of topics, and the text below it: "Topics by share · hdp", "50 topics
     after 12,480 articles"."""
-    model = choice.model_of(look)
+    model = choice.model_of(session)
     which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
-    rows = look.topics_of(model)
+    rows = session.topics_of(model)
     many = len(matching(rows, sought))
     listed = f"{count(many)} of " if sought or many < len(rows) else ""
-    below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
+    below = f"{listed}{plural(len(rows), 'topic')} {session.topics_after(model)}" if rows else ""
     if any(row.newcomers for row in rows):
         below += " · + new"
-    return which + look.of_model(model), below
+    return which + session.of_model(model), below

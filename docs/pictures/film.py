@@ -46,7 +46,7 @@ def places(points: int, most: int) -> list[int]:
 
 async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     """The screen once it shows the replay's point and no longer changes."""
-    app.watched.look_again()
+    app.watched.read_again()
     while (
         app.latest is None
         or app.watched.replay is None

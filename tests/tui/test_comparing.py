@@ -14,10 +14,10 @@ from wikitopics.tui.views.dashboard import SmallChart
 
 
 def test_other_words_are_not_compared():
-    look = SessionView(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
+    session = SessionView(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
     others = Beside("night", ("a", "1"), (), {}), Beside("day", ("a", "2"), (), {})
-    assert warning(replace(look, others=others)) == "different vocabularies, not comparable: day"
-    assert warning(look) == ""
+    assert warning(replace(session, others=others)) == "different vocabularies, not comparable: day"
+    assert warning(session) == ""
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(open_app, sessions, 
     async with app.run_test(size=(160, 50)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         app.choice.compared.append(beta)
-        app.watched.look_again()
+        app.watched.read_again()
         await seeing.until_true(lambda: not app.choice.compared)
         await pilot.pause()
         assert not seeing.notices(app)

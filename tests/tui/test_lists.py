@@ -356,7 +356,7 @@ async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):
         await seeing.press(pilot, "r", "space", shows="REPLAY")
         first = app.watched.replay.points[0]
         app.watched.replay.step(-len(app.watched.replay.points))
-        app.watched.look_again()
+        app.watched.read_again()
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" in seen  # of the articles that had been read by then
         await seeing.until_true(lambda: drawn.row.articles == first)

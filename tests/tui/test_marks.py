@@ -169,14 +169,16 @@ async def test_without_colours_or_signs_words_say_the_same(shown, live, monkeypa
 
 async def test_the_card_names_the_area_whatever_its_name(shown, live):
     async with shown(live, size=(200, 60), words="lda 1,3") as (app, _):
-        card, look = app.main.view.query_one(TopicCard), app.latest
-        row = look.topics_of("lda")[3]
-        atlas = look.atlases["lda"]
+        card, session = app.main.view.query_one(TopicCard), app.latest
+        row = session.topics_of("lda")[3]
+        atlas = session.atlases["lda"]
         for name in ("x" * 1_000, "鉄道駅" * 300, "red\x1b[31m"):
             areas = [replace(area, name=name) for area in atlas.areas]
-            card.show(row, replace(look, atlases={"lda": replace(atlas, areas=areas)}), app.choice)
+            card.show(
+                row, replace(session, atlases={"lda": replace(atlas, areas=areas)}), app.choice
+            )
             line = "".join(text for text, _ in card.lines(60, 20)[0])
-            assert f"● area {look.areas_of('lda')[3].number} " in line
+            assert f"● area {session.areas_of('lda')[3].number} " in line
             assert cell_len(line) < 60
             assert "\x1b" not in line
             assert line.rstrip()[-1] in "▁▂▃▄▅▆▇█", "the course of its share has room, too"

@@ -112,6 +112,6 @@ async def test_now_reading_is_at_the_newest_again_once_it_is_left(shown, growing
         reading.focus()
         await pilot.press("end")
         canned.grow(growing, canned.Recipe(), 512, tuple(f"New {i}" for i in range(120)))
-        app.watched.look_again()
+        app.watched.read_again()
         await seeing.until(pilot, "New 119")
         assert not reading.held

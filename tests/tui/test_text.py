@@ -71,7 +71,7 @@ async def test_end_labels(shown, live):
                 Drawing(series=series, value=measured, change=change, better="lower", best=600.0)
             )
 
-        app.action_freeze()  # so that no look takes its place
+        app.action_freeze()  # so that no newer one takes its place
         # The name is shortened and never the value.
         draw(**{"lda-with-a-long-name-1": [9_000.0, 5_000.0, 3_216.4]})
         await seeing.until(pilot, "name-1 3,216 -35.7%")

@@ -175,13 +175,13 @@ async def every_command(app, pilot, done):
 
 @pytest.fixture
 def unread(monkeypatch):
-    """No look at a session comes to its end."""
+    """No reading of a session comes to its end."""
     never = asyncio.Event()
 
-    async def look(watch, wanted, *, relevant):
+    async def never_ends(watch, wanted, *, relevant):
         await never.wait()
 
-    monkeypatch.setattr(Watch, "look", look)
+    monkeypatch.setattr(Watch, "update", never_ends)
 
 
 @pytest.mark.usefixtures("unread")

@@ -51,7 +51,7 @@ class ArticleList(RowList[ArticleRow]):
 
     stays_on_top = True
     empty = "none"
-    _look: SessionView | None = None
+    _session: SessionView | None = None
     _model = ""
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _topic: int | None = None
@@ -63,7 +63,7 @@ class ArticleList(RowList[ArticleRow]):
         self,
         rows: Sequence[ArticleRow],
         leading: Leading,
-        look: SessionView,
+        session: SessionView,
         model: str,
         *,
         sought: object = None,
@@ -74,17 +74,17 @@ class ArticleList(RowList[ArticleRow]):
         ``leading``: what is known of all their topics. ``topic``: the one that all are most about,
         so that no line needs to name it.
         """
-        of = (look.status.session, sought, topic)
+        of = (session.status.session, sought, topic)
         if of != self.of:
             self.release()
-        self.of, self._look, self._model, self._leading, self._topic = (
+        self.of, self._session, self._model, self._leading, self._topic = (
             of,
-            look,
+            session,
             model,
             leading,
             topic,
         )
-        self._marks = marks_of(self, look, model)
+        self._marks = marks_of(self, session, model)
         self.show(rows, anew=True)
 
     def key(self, row: ArticleRow) -> object:
@@ -100,18 +100,18 @@ class ArticleList(RowList[ArticleRow]):
         return [(f"{'number':>9} {'words':>7}  {'title':<{title}}{topics}", "header")]
 
     def parts(self, row: ArticleRow, width: int) -> Line:
-        assert self._look is not None
+        assert self._session is not None
         room = self._columns(width)[0]
         title = cut(visible(row.title), room - 2)
         return [
             (f"{count(row.seq):>9} ", "faint"),
             (f"{count(row.words):>7}  ", "muted"),
-            (linked(title, self._look.address(row)), ""),
+            (linked(title, self._session.address(row)), ""),
             (" " * (room - cell_len(title)), ""),
-            *self._about(row, self._look, width),
+            *self._about(row, self._session, width),
         ]
 
-    def _about(self, row: ArticleRow, look: SessionView, width: int) -> Line:
+    def _about(self, row: ArticleRow, session: SessionView, width: int) -> Line:
         """What it is about: as many topics as there is room for, the largest first."""
         model, (_, mix, cells, many) = self._model, self._columns(width)
         parts = topics_of(row, model, self._leading)
@@ -125,7 +125,7 @@ class ArticleList(RowList[ArticleRow]):
         if self._topic is not None:  # named in the title
             parts = parts[1:]
         for one in parts[:many]:
-            out += topic_cell(topic_parts(look, model, one, self._marks, weighed=not mix), cells)
+            out += topic_cell(topic_parts(session, model, one, self._marks, weighed=not mix), cells)
         return out
 
     def _columns(self, width: int) -> tuple[int, int, int, int]:
@@ -153,26 +153,28 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
 
     headed = False
     stays_on_top = True
-    _look: SessionView | None = None
+    _session: SessionView | None = None
     _model = ""
     _marks = NO_MARKS
 
-    def show_look(self, look: SessionView, model: str) -> None:
-        """Draw the articles of this look as ``model`` sees them."""
-        self._look, self._model, self._marks = look, model, marks_of(self, look, model)
-        if look.as_of is not None:
-            self.empty = f"the {look.noun} of that time are not kept"
+    def show_session(self, session: SessionView, model: str) -> None:
+        """Draw the newest articles of this session as ``model`` sees them."""
+        self._session, self._model, self._marks = session, model, marks_of(self, session, model)
+        if session.as_of is not None:
+            self.empty = f"the {session.noun} of that time are not kept"
         else:
             self.empty = (
-                coming(look) if look.status.lively else f"no {look.noun[:-1]} has been read"
+                coming(session)
+                if session.status.lively
+                else f"no {session.noun[:-1]} has been read"
             )
         firsts = (True,) if self.width >= ROOMY else (True, False)
-        self.show([(article, first) for article in look.recent for first in firsts], anew=True)
+        self.show([(article, first) for article in session.recent for first in firsts], anew=True)
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
-        if self._look is not None:
-            self.show_look(self._look, self._model)
+        if self._session is not None:
+            self.show_session(self._session, self._model)
 
     def on_blur(self) -> None:
         """Show the newest again: an article that somebody had chosen goes down the list and out of
@@ -187,13 +189,13 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
             self.post_message(self.Selection(self.current[0]))
 
     def parts(self, row: tuple[ArticleRow, bool], width: int) -> Line:
-        (article, is_first), look, marks = row, self._look, self._marks
-        assert look is not None
-        parts = topics_of(article, self._model, look.leading.get(self._model, {}))
+        (article, is_first), session, marks = row, self._session, self._marks
+        assert session is not None
+        parts = topics_of(article, self._model, session.leading.get(self._model, {}))
         bar, text = Line(), told(article)
         if parts:
             bar = [*marks.mix(parts), (" ", "")] if marks.mixes else []
-            text = topic_parts(look, self._model, parts[0], marks, weighed=not bar)
+            text = topic_parts(session, self._model, parts[0], marks, weighed=not bar)
         if not is_first:
             return [("   ", ""), *text]
         room = width - 2 - (MIX + 1 if bar else 0)
@@ -202,15 +204,15 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
             bar += text
         title = cut(visible(article.title), room)
         ink, blank = (
-            "strong" if article == look.recent[0] else "",
+            "strong" if article == session.recent[0] else "",
             " " * (room + 1 - cell_len(title)),
         )
-        return [(" ", ""), (linked(title, look.address(article)), ink), (blank, ""), *bar]
+        return [(" ", ""), (linked(title, session.address(article)), ink), (blank, ""), *bar]
 
 
-def coming(look: SessionView) -> str:
+def coming(session: SessionView) -> str:
     """What is shown before there is anything to list."""
-    return f"the first {look.noun} are on their way"
+    return f"the first {session.noun} are on their way"
 
 
 def topics_of(article: ArticleRow, model: str, leading: Leading) -> list[tuple[int, float]]:
@@ -232,7 +234,7 @@ def told(article: ArticleRow) -> Line:
 
 
 def topic_parts(
-    look: SessionView,
+    session: SessionView,
     model: str,
     one: tuple[int, float],
     marks: Marks,
@@ -242,18 +244,18 @@ def topic_parts(
     """A topic of an article: "● navy, war, fleet"; ``weighed``: with its proportion, "41%" before
     it."""
     topic, proportion = one
-    number, _, called = look.topic_label(model, topic).partition(" ")
+    number, _, called = session.topic_label(model, topic).partition(" ")
     head: Line = [(f"{weight(proportion):>4} ", "accent")] if weighed else []
     parts: Line = [*head, *marks.dot(topic), (called or number, "muted")]
     return [(opening(text, topic), ink) for text, ink in parts]
 
 
-def for_measuring(look: SessionView, rows: Sequence[ArticleRow]) -> str:
+def for_measuring(session: SessionView, rows: Sequence[ArticleRow]) -> str:
     """A note that some of these articles are never trained on; "" if none is held out."""
     if not any(row.role == "held_out" for row in rows):
         return ""
-    first = "" if look.status.source == "dump" else "the first "
-    return f"{first}{count(look.status.held_out_target)} held out"
+    first = "" if session.status.source == "dump" else "the first "
+    return f"{first}{count(session.status.held_out_target)} held out"
 
 
 def topic_cell(parts: Line, cells: int) -> Line:
@@ -281,53 +283,53 @@ class Articles(View):
     def compose(self) -> ComposeResult:
         yield ArticleList(id="articles")
 
-    def draw(self, look: SessionView) -> None:
-        model, listed = self.choice.model_of(look), self.query_one(ArticleList)
+    def draw(self, session: SessionView) -> None:
+        model, listed = self.choice.model_of(session), self.query_one(ArticleList)
         # The first article of the list while the user reads further down, so that newer ones do not
         # push the others away; None if the list begins with the newest.
         first = None
         reads_on = bool(listed.held or listed.scroll_offset.y)
-        if look.as_of is not None:
-            first = look.recent[0].seq if look.recent else None
-        elif listed.rows and reads_on and listed.of == (look.status.session, "", None):
+        if session.as_of is not None:
+            first = session.recent[0].seq if session.recent else None
+        elif listed.rows and reads_on and listed.of == (session.status.session, "", None):
             first = listed.rows[0].seq
         values = (
-            look.recent,
-            look.as_of,
+            session.recent,
+            session.as_of,
             model,
             self.sought,
             first,
-            look.topics,
+            session.topics,
             self.choice.ascii_only,
         )
-        self.fill("articles", values, partial(self._fill, look, model, first))
+        self.fill("articles", values, partial(self._fill, session, model, first))
 
-    async def _fill(self, look: SessionView, model: str, first: int | None) -> None:
+    async def _fill(self, session: SessionView, model: str, first: int | None) -> None:
         sought = self.sought
         topic = int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
         if topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
-            rows = [row for row in rows if look.seen_by_now(row)]
-            title = f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
+            rows = [row for row in rows if session.seen_by_now(row)]
+            title = f"{session.noun.capitalize()} most about {session.topic_label(model, topic)}"
         elif sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
             rows = sorted(
-                filter(look.seen_by_now, rows), key=lambda row: nearness(sought, row.title)
+                filter(session.seen_by_now, rows), key=lambda row: nearness(sought, row.title)
             )
-            title = f"{plural(len(rows), look.noun[:-1])} with “{visible(sought)}” in the title"
+            title = f"{plural(len(rows), session.noun[:-1])} with “{visible(sought)}” in the title"
         else:
             rows = await self.ask(lambda reader: reader.recent_articles(MANY, first))
-            title = f"{look.noun.capitalize()} read, newest first"
-            if look.as_of is not None:
-                title += " · by then" if look.recent else look.of_now()
-            elif first is not None and look.recent and (newer := look.recent[0].seq - first):
+            title = f"{session.noun.capitalize()} read, newest first"
+            if session.as_of is not None:
+                title += " · by then" if session.recent else session.of_now()
+            elif first is not None and session.recent and (newer := session.recent[0].seq - first):
                 title += f"; Home shows {count(newer)} newer"
         topics = await leading(self, model, rows)
         listed = self.query_one(ArticleList)
-        listed.empty = "nothing found" if sought else coming(look)
-        listed.show_articles(rows, topics, look, model, sought=sought, topic=topic)
+        listed.empty = "nothing found" if sought else coming(session)
+        listed.show_articles(rows, topics, session, model, sought=sought, topic=topic)
         self.refresh_bindings()  # actions for an article
-        name(listed, title, for_measuring(look, rows))
+        name(listed, title, for_measuring(session, rows))
 
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None

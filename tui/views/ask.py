@@ -106,16 +106,22 @@ class AskView(View):
     def on_text_area_changed(self) -> None:
         self.again()
 
-    def draw(self, look: SessionView) -> None:
+    def draw(self, session: SessionView) -> None:
         model, question = self.model, self.trail[-1] or self._field.text
         if not self.query_one(Mix).empty:
-            self._show(Answer(lack="loading the model …"), look, model, question)
-        values = question, model, look.status.committed_at, look.topics, self.choice.ascii_only
-        self.fill("answer", values, partial(self._fill, look, model, question))
+            self._show(Answer(lack="loading the model …"), session, model, question)
+        values = (
+            question,
+            model,
+            session.status.committed_at,
+            session.topics,
+            self.choice.ascii_only,
+        )
+        self.fill("answer", values, partial(self._fill, session, model, question))
 
-    async def _fill(self, look: SessionView, model: str, question: ArticleRow | str) -> None:
+    async def _fill(self, session: SessionView, model: str, question: ArticleRow | str) -> None:
         await asyncio.sleep(PAUSE)
-        watch, commit = self.host.watched, look.status.committed_at
+        watch, commit = self.host.watched, session.status.committed_at
 
         def answer(reader: SessionReader) -> Answer:
             # A commit is read when it is first seen, so that keys rarely wait for that.
@@ -126,25 +132,25 @@ class AskView(View):
             return watch.answers.of_article(question)
 
         try:
-            self._show(await self.ask(answer, aside=True), look, model, question)
+            self._show(await self.ask(answer, aside=True), session, model, question)
         except SessionError as error:
             if self.is_running:
-                self._show(Answer(lack=str(error)), look, model, question)
+                self._show(Answer(lack=str(error)), session, model, question)
             raise
 
     def _show(
         self,
         answer: Answer,
-        look: SessionView,
+        session: SessionView,
         model: str,
         question: ArticleRow | str,
     ) -> None:
         mix, listed, marks = (
             self.query_one(Mix),
             self.query_one(ArticleList),
-            marks_of(self, look, model),
+            marks_of(self, session, model),
         )
-        of, below = look.of_model(model) + look.of_now(), answer.lack if answer.topics else ""
+        of, below = session.of_model(model) + session.of_now(), answer.lack if answer.topics else ""
         if isinstance(question, str):
             name(mix, f"Its topics, and the words that support each{of}", below)
         else:
@@ -157,7 +163,7 @@ class AskView(View):
                 (
                     topic,
                     part,
-                    topic_parts(look, model, (topic, part), marks, weighed=True),
+                    topic_parts(session, model, (topic, part), marks, weighed=True),
                     in_line(words),
                 )
                 for topic, part, words in answer.topics
@@ -169,7 +175,7 @@ class AskView(View):
             [row for row, _, _ in answer.alike],
             {row.seq: each for row, _, each in answer.alike},
         )
-        listed.show_articles(rows, leading, look, model, sought=question)
+        listed.show_articles(rows, leading, session, model, sought=question)
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
@@ -179,7 +185,7 @@ class AskView(View):
             if far
             else ""
         )
-        name(listed, f"{look.noun.capitalize()} most like it", span)
+        name(listed, f"{session.noun.capitalize()} most like it", span)
         self.refresh_bindings()
 
     def open_row(self, row: object) -> None:

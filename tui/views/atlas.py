@@ -70,7 +70,7 @@ class TopicAtlas(Lines, can_focus=True):
     zoom: int | None = None
     """The area that fills the map; None: it shows all."""
     sheet: Sheet | None = None
-    _look: SessionView | None = None
+    _session: SessionView | None = None
     _model = ""
     _of: object = None
     _view: View | None = None
@@ -94,11 +94,11 @@ class TopicAtlas(Lines, can_focus=True):
     # What is shown
     # ----------------------------------------------------------------------------------
 
-    def show_atlas(self, view: View, look: SessionView) -> None:
+    def show_atlas(self, view: View, session: SessionView) -> None:
         """Draw the topics of the model in use where they are now; they are laid out in the
         background."""
-        model = view.choice.model_of(look)
-        if (of := (look.status.session, model)) != self._of:
+        model = view.choice.model_of(session)
+        if (of := (session.status.session, model)) != self._of:
             self._of, self.sheet, self.zoom, self.held, self._read = (
                 of,
                 None,
@@ -108,10 +108,10 @@ class TopicAtlas(Lines, can_focus=True):
             )
             self._sheets.clear()
             self.end_births()
-        self._look, self._model, self._sought = look, model, view.sought
+        self._session, self._model, self._sought = session, model, view.sought
         self._view = view
-        self._light(look.recent)
-        found, rows, size = look.atlases.get(model), look.topics_of(model), self._room
+        self._light(session.recent)
+        found, rows, size = session.atlases.get(model), session.topics_of(model), self._room
         if found is None or min(size) < 1:
             self.redraw()
             return
@@ -127,7 +127,7 @@ class TopicAtlas(Lines, can_focus=True):
                 self.redraw()
 
         placed = before.topics.keys() if before is not None and before.zoom == zoom else set()
-        view.fill("atlas", (look.topics, model, size, zoom, must - placed), fill)
+        view.fill("atlas", (session.topics, model, size, zoom, must - placed), fill)
         self.redraw()
 
     def _point(self, found: Atlas, rows: Sequence[TopicRow]) -> None:
@@ -170,8 +170,8 @@ class TopicAtlas(Lines, can_focus=True):
         self.redraw()
 
     def _again(self) -> None:
-        if self._view is not None and self._look is not None:
-            self.show_atlas(self._view, self._look)
+        if self._view is not None and self._session is not None:
+            self.show_atlas(self._view, self._session)
 
     on_resize = _again
 
@@ -181,40 +181,40 @@ class TopicAtlas(Lines, can_focus=True):
     @property
     def row(self) -> TopicRow | None:
         """The topic under the cursor."""
-        rows = () if self._look is None else self._look.topics_of(self._model)
+        rows = () if self._session is None else self._session.topics_of(self._model)
         return rows[self.chosen] if self.chosen is not None and self.chosen < len(rows) else None
 
     @property
     def title(self) -> str:
         """What the map shows."""
-        look, sheet = self._look, self.sheet
-        if look is None or sheet is None:
+        session, sheet = self._session, self.sheet
+        if session is None or sheet is None:
             return "Atlas"
         shown, many = len(sheet.topics), plural(sheet.many, "topic")
         of = f"{shown} of {many}" if shown < sheet.many else many
         if self._sought:
             of = f"{len(self._found)} of {many} with “{self._sought}”"
-        found = look.atlases.get(self._model)
+        found = session.atlases.get(self._model)
         area = (
             next((one for one in found.areas if one.number == sheet.zoom), None) if found else None
         )
-        title = f"{'Atlas' if area is None else area.name} · {of}{look.of_model(self._model)}"
+        title = f"{'Atlas' if area is None else area.name} · {of}{session.of_model(self._model)}"
         if found is not None and found.by_words:
             title += " · by leading words"
         if self.size.width >= WIDE:
             title += " · near: alike · larger sign: larger share"
-            title += " · lit: just read" * look.status.running
+            title += " · lit: just read" * session.status.running
         return title
 
     @property
     def description(self) -> str:
         """The topic under the cursor in words, or how far the replay is."""
-        row, look = self.row, self._look
-        if row is None or look is None:
+        row, session = self.row, self._session
+        if row is None or session is None:
             return ""
         if self._births is not None:
-            return f"Births · {look.some(self._articles[self._frame])} · any key ends it"
-        area = look.areas_of(self._model).get(row.topic)
+            return f"Births · {session.some(self._articles[self._frame])} · any key ends it"
+        area = session.areas_of(self._model).get(row.topic)
         where = f" · {area.name}" if area is not None else ""
         if self.sheet is not None and row.topic not in self.sheet.topics:
             where += " · no room on the map"
@@ -242,9 +242,9 @@ class TopicAtlas(Lines, can_focus=True):
             await self.run_action(f"app.open_topic({self.chosen})")
 
     def action_zoom(self, into: bool) -> None:
-        if self._look is None:
+        if self._session is None:
             return
-        area = self._look.areas_of(self._model).get(-1 if self.chosen is None else self.chosen)
+        area = self._session.areas_of(self._model).get(-1 if self.chosen is None else self.chosen)
         self.zoom = area.number if into and area is not None else None
         self.held = True
         self._again()
@@ -310,7 +310,7 @@ class TopicAtlas(Lines, can_focus=True):
         """The map, and below it the line that describes a topic; no map while it is being laid
         out."""
         rows = list[Line]([[]] * (height - 1))
-        if self._look is not None and not self._look.topics_of(self._model):
+        if self._session is not None and not self._session.topics_of(self._model):
             rows[:1] = [[(NO_TOPICS, "muted")]]
         elif self.sheet is not None and self.sheet.size == self._room:
             drawings = list[list[Drawing]]([[] for _ in rows])
@@ -393,8 +393,8 @@ class AtlasView(View):
     def compose(self) -> ComposeResult:
         yield TopicAtlas(id="atlas")
 
-    def draw(self, look: SessionView) -> None:
-        self.query_one(TopicAtlas).show_atlas(self, look)
+    def draw(self, session: SessionView) -> None:
+        self.query_one(TopicAtlas).show_atlas(self, session)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "all" and self.is_mounted:
@@ -413,7 +413,7 @@ class AtlasView(View):
         run_in_background(self, self._play_births, "births")
 
     async def _play_births(self) -> None:
-        if self.look is None:
+        if self.session is None:
             return
         model = self.model
         with self.host.warning():

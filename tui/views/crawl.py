@@ -158,16 +158,16 @@ def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
     return rates[gaps[-1] :] if gaps else rates
 
 
-def flowing(look: SessionView) -> list[Line]:
+def flowing(session: SessionView) -> list[Line]:
     """The rates of reading and learning, bold while they are current, and what waits in between."""
-    status, now, facts = look.status, look.status.activity, list[Line]()
+    status, now, facts = session.status, session.status.activity, list[Line]()
     ink, (number, _, unit) = (
         "strong" if status.lively else "faint",
         per_second(now.crawl_rate).partition("/"),
     )
     if status.running:
         facts = [
-            [(number, ink), (f" {look.noun}/{unit} in", "muted")],
+            [(number, ink), (f" {session.noun}/{unit} in", "muted")],
             [(per_second(now.train_rate), ink), (" learnt", "muted")],
         ]
     if waiting := now.queue if status.running else status.pending:
@@ -177,13 +177,13 @@ def flowing(look: SessionView) -> list[Line]:
     return facts
 
 
-def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
+def gauge(session: SessionView, width: int, ascii_only: bool) -> list[Line]:
     """The present rate as a bar, if there is room for one: requests as a share of those allowed or,
     without a limit, the crawl rate as a share of its peak within the hour."""
-    status, now = look.status, look.status.activity
+    status, now = session.status, session.status.activity
     if not now.crawl_rate:  # the last count of requests may be old
         return []
-    most = max(now.crawl_rate, *(flow.crawl_rate for flow in last_stretch(look.flow)), 0.0)
+    most = max(now.crawl_rate, *(flow.crawl_rate for flow in last_stretch(session.flow)), 0.0)
     if now.allowed_per_minute:
         part, words = (
             now.requests_last_minute / now.allowed_per_minute,
@@ -196,9 +196,9 @@ def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
     return [[(bars, "spark" if status.lively else "faint"), (words, "muted")]]
 
 
-def course(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
+def course(session: SessionView, width: int, ascii_only: bool) -> list[Line]:
     """The crawl rates of the last hour as bars, with the lowest and the highest in words."""
-    hour = last_stretch(look.flow)
+    hour = last_stretch(session.flow)
     usual = float(np.median([flow.crawl_rate for flow in hour])) if hour else 0.0
     rates = [
         *dropwhile(lambda rate: rate < 0.8 * usual, (flow.crawl_rate for flow in hour))
@@ -210,7 +210,7 @@ def course(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
     words = most if least == most else f"{least} to {most}"
     bars = spark(rates, room, ascii_only=ascii_only, least=STEADY)
     ink, lasted = (
-        "spark" if look.status.lively else "faint",
+        "spark" if session.status.lively else "faint",
         age(hour[-1].at - hour[-len(rates)].at),
     )
     return [[(bars, ink), (f" {words} in {lasted}", "muted")]]
@@ -233,13 +233,13 @@ def troubles(status: Status, now: float) -> list[str]:
     ]
 
 
-def standing(look: SessionView) -> list[Part]:
+def standing(session: SessionView) -> list[Part]:
     """What is in the way now, placed first if it is unusual; what went wrong before, or that
     nothing is wrong."""
-    text, ink = wait_text(look.status, look.at)
-    before: list[Part] = [(trouble, "") for trouble in troubles(look.status, look.at)]
+    text, ink = wait_text(session.status, session.at)
+    before: list[Part] = [(trouble, "") for trouble in troubles(session.status, session.at)]
     now = [(text, ink)] if text else []
-    if ink != "muted" or not look.status.running:
+    if ink != "muted" or not session.status.running:
         return [*now, *before]
     return [*(before or [("nothing wrong", "muted")]), *now]
 
@@ -258,36 +258,45 @@ def packed(facts: Sequence[Line], width: int, most: int = 99) -> list[Line]:
     return lines
 
 
-def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> list[Line]:
+def flow_lines(session: SessionView, ascii_only: bool, width: int, height: int) -> list[Line]:
     """The panel: the flow, a gauge of it, the progress, the last hour, and what is in the way.
 
     With only two lines, the same without the gauge's bar, the most important first.
     """
-    if look.as_of is not None:
-        return packed(_by_then(look), width, height)
-    total, stands = look.settings.get("documents"), standing(look)
+    if session.as_of is not None:
+        return packed(_by_then(session), width, height)
+    total, stands = session.settings.get("documents"), standing(session)
     whole = " read"
     if (
         isinstance(total, int)
-        and look.status.passes == 1
-        and not look.status.activity.article_limit
+        and session.status.passes == 1
+        and not session.status.activity.article_limit
     ):
         whole = f" of {short(total)} read"
-    so_far: list[Line] = [[(words, "muted")] for words in [progress(look.status, whole)] if words]
+    so_far: list[Line] = [
+        [(words, "muted")] for words in [progress(session.status, whole)] if words
+    ]
     if height <= 2:
         first, *rest = [[part] for part in stands]
         flows = (
-            [first, *flowing(look)] if stands[0][1] in ("warn", "bad") else [*flowing(look), first]
+            [first, *flowing(session)]
+            if stands[0][1] in ("warn", "bad")
+            else [*flowing(session), first]
         )
         facts = [
             *flows,
-            *gauge(look, 0, ascii_only),
+            *gauge(session, 0, ascii_only),
             *so_far,
             *rest,
-            *course(look, width // 2, ascii_only),
+            *course(session, width // 2, ascii_only),
         ]
         return packed(facts, width, 2)
-    parts = flowing(look), gauge(look, width, ascii_only), so_far, course(look, width, ascii_only)
+    parts = (
+        flowing(session),
+        gauge(session, width, ascii_only),
+        so_far,
+        course(session, width, ascii_only),
+    )
     lines = [line for facts in parts for line in packed(facts, width)]
     last: list[Line] = [
         [(" " + piece, ink)] for text, ink in stands for piece in folded(text, width - 2)
@@ -295,19 +304,25 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     return [*lines[: max(height - len(last), 0)], *last]
 
 
-def _by_then(look: SessionView) -> list[Line]:
+def _by_then(session: SessionView) -> list[Line]:
     """What is known of the flow at the moment of a replay."""
-    assert look.as_of is not None
+    assert session.as_of is not None
     facts: list[Line] = [
-        [(count(look.as_of), "strong"), (f" of {look.some(look.status.articles)} learnt", "muted")]
+        [
+            (count(session.as_of), "strong"),
+            (f" of {session.some(session.status.articles)} learnt", "muted"),
+        ]
     ]
-    course, moment = look.course(), look.moment(look.as_of)
+    course, moment = session.course(), session.moment(session.as_of)
     if course is not None:
-        seconds = float(np.interp(look.as_of, course.articles, course.seconds))
+        seconds = float(np.interp(session.as_of, course.articles, course.seconds))
         facts.append([(f"after {clock(seconds)} of running time", "muted")])
         if seconds > 0:
             facts.append(
-                [(per_second(look.as_of / seconds), "strong"), (" on average until then", "muted")]
+                [
+                    (per_second(session.as_of / seconds), "strong"),
+                    (" on average until then", "muted"),
+                ]
             )
     if moment is not None:
         facts.append([(time.strftime("on %Y-%m-%d at %H:%M:%S", time.localtime(moment)), "muted")])
@@ -347,39 +362,39 @@ class Crawl(View):
             return self.query_one(Chart).display
         return super().check_action(action, parameters)
 
-    def draw(self, look: SessionView) -> None:
-        name(self.query_one(Facts), "Crawl" + look.of_now())
-        self.query_one(Facts).show_items(facts(look))
-        self.query_one(Chart).draw(rates(look))
+    def draw(self, session: SessionView) -> None:
+        name(self.query_one(Facts), "Crawl" + session.of_now())
+        self.query_one(Facts).show_items(facts(session))
+        self.query_one(Chart).draw(rates(session))
         self._entitle()
-        self.query_one(EventList).show_items(errors(look))
+        self.query_one(EventList).show_items(errors(session))
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:
-        chart, look = self.query_one(Chart), self.look
-        if look is not None:
-            title = f"{look.noun.capitalize()} a second{chart.scales()}{look.of_now()}"
+        chart, session = self.query_one(Chart), self.session
+        if session is not None:
+            title = f"{session.noun.capitalize()} a second{chart.scales()}{session.of_now()}"
             name(chart, title, chart.pointed())
 
 
-def errors(look: SessionView) -> list[Event]:
+def errors(session: SessionView) -> list[Event]:
     """The newest errors: those that the log has of earlier runs, then those of the last run."""
-    began = look.runs[-1].started_at if look.runs else 0.0
-    earlier = [event for event in look.events if event.level != "info" and event.at < began]
-    return [*earlier, *(Event(at, "warning", text) for at, text in look.status.activity.errors)]
+    began = session.runs[-1].started_at if session.runs else 0.0
+    earlier = [event for event in session.events if event.level != "info" and event.at < began]
+    return [*earlier, *(Event(at, "warning", text) for at, text in session.status.activity.errors)]
 
 
-def rates(look: SessionView) -> Drawing:
+def rates(session: SessionView) -> Drawing:
     """Rates of reading and learning in the last hour of training: over the time before now, ending
     with the present rate, while the trainer is alive, otherwise over the time of day."""
-    if not look.flow:
+    if not session.flow:
         return Drawing(empty=("no rates measured yet",))
-    flows = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
+    flows = sorted(session.flow, key=lambda flow: flow.at)  # the clock may have been set back
     newest = flows[-1].at
-    alive = look.status.lively and look.at - newest < GAP
+    alive = session.status.lively and session.at - newest < GAP
     if alive:
-        newest = max(newest, look.at)
-        flows.append(replace(flows[-1], at=newest, crawl_rate=look.status.activity.crawl_rate))
+        newest = max(newest, session.at)
+        flows.append(replace(flows[-1], at=newest, crawl_rate=session.status.activity.crawl_rate))
     zero, local = newest, time.localtime(newest)
     if not alive:  # midnight, so that round values on the axis are round on the clock
         zero -= local.tm_hour * 3_600 + local.tm_min * 60 + local.tm_sec + newest % 1
@@ -393,7 +408,7 @@ def rates(look: SessionView) -> Drawing:
     lines = [Series("crawl", *_course(x, crawl)), Series("learnt", *_course(x, train), number=1)]
     if len(lines[0].x) < len(x):
         lines.insert(0, Series("range", x, crawl, band=True))
-    allowed = allowed_rate(look.status) if alive else 0.0
+    allowed = allowed_rate(session.status) if alive else 0.0
     most = float(np.fmax.reduce(np.concatenate([crawl, train])))
     if 0 < allowed <= NOT_FAR * most:
         lines.append(Series("allowed", x[[0, -1]], np.full(2, allowed), number=2))
@@ -434,20 +449,20 @@ def _time_of_day(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(round(at)))
 
 
-def facts(look: SessionView) -> list[Fact]:
+def facts(session: SessionView) -> list[Fact]:
     """Everything about the crawl in words."""
-    s, now = look.status, look.status.activity
+    s, now = session.status, session.status.activity
     _, words, ink = condition(s)
     since = s.checkpoint_age_seconds
-    flow = ", ".join("".join(text for text, _ in fact) for fact in flowing(look))
+    flow = ", ".join("".join(text for text, _ in fact) for fact in flowing(session))
     rows: list[Fact] = [
         ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
         ("source", source_words(s), "strong"),
         ("", described(s.source).remark, "muted"),
-        *(("" if i else "now", *part) for i, part in enumerate(standing(look))),
+        *(("" if i else "now", *part) for i, part in enumerate(standing(session))),
         ("flow", flow, "" if s.lively else "faint"),
         *(_asking(s) if has_server(s) else []),
-        ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
+        ("overall", f"{short(s.articles_per_hour)} {session.counted} an hour", ""),
         ("crawled" if has_server(s) else "read", read(s), ""),
         ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
@@ -455,8 +470,8 @@ def facts(look: SessionView) -> list[Fact]:
         ("progress", progress(s, f" of {source_words(s)} read"), ""),
         ("last save", f"{age(since)} ago" if since is not None else "none", ""),
     ]
-    if look.last_words and s.state != "finished":
-        rows.insert(1, ("", f"its last message: {visible(look.last_words)}", "warn"))
+    if session.last_words and s.state != "finished":
+        rows.insert(1, ("", f"its last message: {visible(session.last_words)}", "warn"))
     return [row for row in rows if row[1]]
 
 

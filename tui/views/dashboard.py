@@ -51,18 +51,19 @@ class SmallCharts(Container):
         for _ in range(MOST):
             yield SmallChart()
 
-    def show(self, look: SessionView, choice: Choice, x_kind: str, like: Chart) -> None:
+    def show(self, session: SessionView, choice: Choice, x_kind: str, like: Chart) -> None:
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
         window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cut else None
-        models = choice.models_of(look)
+        models = choice.models_of(session)
         metrics = [
             metric
-            for metric in look.metrics
+            for metric in session.metrics
             if metric.brief
             and metric.name != choice.metric
             and any(
-                (curve := look.curves.get((m, metric.name))) and curve.values.size for m in models
+                (curve := session.curves.get((m, metric.name))) and curve.values.size
+                for m in models
             )
         ][:MOST]
         self.set_class(not metrics, "-empty")
@@ -73,7 +74,9 @@ class SmallCharts(Container):
             metric = metrics[index]
             chart.metric = metric.name
             chart.log_x, chart.fit_y, chart.window = like.log_x, like.fit_y, window
-            chart.drawing = drawing(look, replace(choice, metric=metric.name), x_kind, turns=False)
+            chart.drawing = drawing(
+                session, replace(choice, metric=metric.name), x_kind, turns=False
+            )
             chart.redraw()
             name(chart, metric.brief, chart.drawing.in_words)
 
@@ -88,10 +91,10 @@ ABOUT = 12
 """Articles listed on the topic card."""
 
 
-def _present(look: SessionView) -> float | None:
-    """When the look was taken; None in a replay or while no trainer is alive, as no time passes
+def _present(session: SessionView) -> float | None:
+    """When the session was read; None in a replay or while no trainer is alive, as no time passes
     then."""
-    return look.at if look.as_of is None and look.status.lively else None
+    return session.at if session.as_of is None and session.status.lively else None
 
 
 class Dashboard(View):
@@ -139,88 +142,103 @@ class Dashboard(View):
         self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
-    def draw(self, look: SessionView) -> None:
-        chart, model = self.query_one(Chart), self.choice.model_of(look)
+    def draw(self, session: SessionView) -> None:
+        chart, model = self.query_one(Chart), self.choice.model_of(session)
         if (
-            not look.models or (look.models[0], self.choice.metric) in look.curves
+            not session.models or (session.models[0], self.choice.metric) in session.curves
         ):  # it has been read
-            chart.draw(drawing(look, self.choice, self.x_kind))
+            chart.draw(drawing(session, self.choice, self.x_kind))
         self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
-            flow.show_lines(partial(flow_lines, look, self.choice.ascii_only))
+            flow.show_lines(partial(flow_lines, session, self.choice.ascii_only))
         topics = self.query_one(TopicList)
-        topics.show_topics(look, self.choice, self.sought)
-        title, below = topics_title(look, self.choice, self.sought)
-        self._show_story(look)
+        topics.show_topics(session, self.choice, self.sought)
+        title, below = topics_title(session, self.choice, self.sought)
+        self._show_story(session)
         if self._moments and not (self.has_class("-wide") and self.has_class("-tall")):
-            title += f" · {look.topics_after(model)}"  # there is no room for more than one moment
-            below = ticker(self._moments, len(self.choice.models_of(look)) > 1, _present(look))
+            title += (
+                f" · {session.topics_after(model)}"  # there is no room for more than one moment
+            )
+            below = ticker(
+                self._moments, len(self.choice.models_of(session)) > 1, _present(session)
+            )
         name(topics, title, below)
         reading = self.query_one(Reading)
-        reads = look.status.state == "running" and look.status.activity.crawl_rate
+        reads = session.status.state == "running" and session.status.activity.crawl_rate
         heading = (
-            "Read by then" if look.as_of is not None else "Now reading" if reads else "Last read"
+            "Read by then" if session.as_of is not None else "Now reading" if reads else "Last read"
         )
-        name(reading, heading, for_measuring(look, look.recent))
-        reading.show_look(look, model)
+        name(reading, heading, for_measuring(session, session.recent))
+        reading.show_session(session, model)
         if self.has_class("-vast"):
-            self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
-            self._show_card(look)
-            self.query_one(TopicAtlas).show_atlas(self, look)
+            self.query_one(SmallCharts).show(session, self.choice, self.x_kind, chart)
+            self._show_card(session)
+            self.query_one(TopicAtlas).show_atlas(self, session)
 
-    def _show_story(self, look: SessionView) -> None:
+    def _show_story(self, session: SessionView) -> None:
         """Show the story as it is known, and derive it again in the background if something has
         happened."""
         if self.fillings.get("story", ())[:1] != (self.host.path,):
             self._moments = ()  # they are those of another session
-        models = self.choice.models_of(look)
-        marks = {model: marks_of(self, look, model) for model in models}
-        self.query_one(Story).show_moments(self._moments, marks, _present(look))
-        measured = tuple(curve.articles.size for curve in look.curves.values())
-        values = look.as_of, models, measured, look.topics, look.changes, look.runs, look.events
-        self.fill("story", values, partial(self._fill_story, models, look))
+        models = self.choice.models_of(session)
+        marks = {model: marks_of(self, session, model) for model in models}
+        self.query_one(Story).show_moments(self._moments, marks, _present(session))
+        measured = tuple(curve.articles.size for curve in session.curves.values())
+        values = (
+            session.as_of,
+            models,
+            measured,
+            session.topics,
+            session.changes,
+            session.runs,
+            session.events,
+        )
+        self.fill("story", values, partial(self._fill_story, models, session))
 
-    async def _fill_story(self, models: Sequence[str], look: SessionView) -> None:
+    async def _fill_story(self, models: Sequence[str], session: SessionView) -> None:
         def derived(reader: SessionReader) -> tuple[Moment, ...]:
             model = models[0]  # shares move in the list of topics, which shows one model
-            spans = doublings(reader.snapshots(model, look.as_of))[-SPANS - 1 :]
+            spans = doublings(reader.snapshots(model, session.as_of))[-SPANS - 1 :]
             snapshots = reader.words_at(model, spans)
             shares = [(one.articles, one.shares) for one in snapshots]
-            names, found = [row.name for row in look.topics_of(model)], look.atlases.get(model)
+            names, found = (
+                [row.name for row in session.topics_of(model)],
+                session.atlases.get(model),
+            )
             areas = found.areas if found is not None else ()
             moved = movements(model, shares, names, areas) if names else []
-            curves = {model: look.curves[model, SCORE.name] for model in models}
-            past = look.changes_of(models), look.runs, look.events, look.flow
-            return story(curves, *past, moved, look.counted)
+            curves = {model: session.curves[model, SCORE.name] for model in models}
+            past = session.changes_of(models), session.runs, session.events, session.flow
+            return story(curves, *past, moved, session.counted)
 
         self._moments = await self.ask(derived)
         self.again()
 
-    def _show_card(self, look: SessionView) -> None:
+    def _show_card(self, session: SessionView) -> None:
         """Show one topic in more detail: the one selected here, or the one that matters most."""
-        listed, model = self.query_one(TopicList), self.choice.model_of(look)
-        rows = look.topics_of(model)
+        listed, model = self.query_one(TopicList), self.choice.model_of(session)
+        rows = session.topics_of(model)
         row, why = featured(
             rows, listed.topic if listed.held else None, self.choice.pinned_of(model)
         )
-        self.query_one(TopicCard).show(row, look, self.choice, why)
+        self.query_one(TopicCard).show(row, session, self.choice, why)
         if row is not None:
-            values = look.status.session, model, row.topic, look.recent, look.as_of
-            self.fill("card", values, partial(self._fill_card, row.topic, model, look))
+            values = session.status.session, model, row.topic, session.recent, session.as_of
+            self.fill("card", values, partial(self._fill_card, row.topic, model, session))
 
-    async def _fill_card(self, topic: int, model: str, look: SessionView) -> None:
+    async def _fill_card(self, topic: int, model: str, session: SessionView) -> None:
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ABOUT))
-        articles = [article for article in articles if look.seen_by_now(article)]
+        articles = [article for article in articles if session.seen_by_now(article)]
         self.query_one(TopicCard).show_articles(articles)
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:
-        if self.look is None:
+        if self.session is None:
             return
         chart = self.query_one(Chart)
-        notes = warning(self.look), measurement_caption(self.look, self.choice)
+        notes = warning(self.session), measurement_caption(self.session, self.choice)
         below = chart.pointed() or " · ".join(note for note in notes if note)
-        name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
+        name(chart, title(self.session, self.choice, self.x_kind) + chart.scales(), below)
 
     def open_row(self, row: object) -> None:
         if not isinstance(row, tuple):
@@ -236,8 +254,8 @@ class Dashboard(View):
 
     @on(TopicList.Moved)
     def _moved(self, event: TopicList.Moved) -> None:
-        if self.look is not None and self.has_class("-vast"):
-            self._show_card(self.look)
+        if self.session is not None and self.has_class("-vast"):
+            self._show_card(self.session)
             if isinstance(event.row, TopicRow):
                 self.query_one(TopicAtlas).choose(event.row.topic)
 
@@ -257,15 +275,15 @@ class Dashboard(View):
         self.again()
 
     def action_metric(self) -> None:
-        if self.look is not None:
+        if self.session is not None:
             self.show_metric(
-                next_choice(self.choice.metric, [metric.name for metric in self.look.metrics])
+                next_choice(self.choice.metric, [metric.name for metric in self.session.metrics])
             )
 
     def show_metric(self, metric: str) -> None:
         """Show this metric on the large chart."""
         self.choice.metric = metric
-        self.host.watched.look_again()
+        self.host.watched.read_again()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic

@@ -111,19 +111,19 @@ class Heatmap(RowList[TopicRow]):
     _made: HeatmapPicture | None = None
     _sought = ""
 
-    def show_history(self, view: View, look: SessionView) -> None:
+    def show_history(self, view: View, session: SessionView) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is
         known."""
-        choice, sought, model = view.choice, view.sought, view.choice.model_of(look)
+        choice, sought, model = view.choice, view.sought, view.choice.model_of(session)
 
         async def fill() -> None:
             history = await view.ask(lambda reader: reader.share_history(model), aside=True)
-            if (of := (look.status.session, model)) != self._of:
+            if (of := (session.status.session, model)) != self._of:
                 self.release()
                 self._of, self.at = of, None
             rows, shown = (
-                look.topics_of(model),
-                history if look.as_of is None else history.up_to(look.as_of),
+                session.topics_of(model),
+                history if session.as_of is None else history.up_to(session.as_of),
             )
             self._sought = sought
             self._history, self._made = (shown if len(shown.articles) else None), None
@@ -135,7 +135,7 @@ class Heatmap(RowList[TopicRow]):
             self.post_message(self.Moved(self.current))  # to a newer snapshot
 
         values = (
-            look.topics,
+            session.topics,
             model,
             sought,
             choice.order,
@@ -255,21 +255,23 @@ class Emergence(View):
     def compose(self) -> ComposeResult:
         yield Heatmap(id="emergence")
 
-    def draw(self, look: SessionView) -> None:
-        self.query_one(Heatmap).show_history(self, look)
+    def draw(self, session: SessionView) -> None:
+        self.query_one(Heatmap).show_history(self, session)
 
     @on(Heatmap.Moved)
     def _entitle(self) -> None:
-        look, drawn = self.look, self.query_one(Heatmap)
-        if look is None:
+        session, drawn = self.session, self.query_one(Heatmap)
+        if session is None:
             return
         which = f"with “{self.sought}”" if self.sought else "over time"
-        title = f"Emergence · {plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
+        title = (
+            f"Emergence · {plural(len(drawn.rows), 'topic')} {which}{session.of_model(self.model)}"
+        )
         shades = (SHADES, ASCII_SHADES)[drawn.ascii_only][1::2]
         below = ""
         if drawn.pointed is not None:
             row, articles, part = drawn.pointed
-            below = f"{row.label} · after {look.some(articles)} · {share(part)}"
+            below = f"{row.label} · after {session.some(articles)} · {share(part)}"
         name(drawn, f"{title} · {shades} fuller: more text of its own", below)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
@@ -278,7 +280,7 @@ class Emergence(View):
 
     def copied(self) -> str:
         pointed = self.query_one(Heatmap).pointed
-        if pointed is None or self.look is None:
+        if pointed is None or self.session is None:
             return ""
         row, articles, part = pointed
-        return f"{row.label}, {share(part)} after {self.look.some(articles)}"
+        return f"{row.label}, {share(part)} after {self.session.some(articles)}"

@@ -124,15 +124,15 @@ class Log(View):
     def compose(self) -> ComposeResult:
         yield EventList(id="events")
 
-    def draw(self, look: SessionView) -> None:
-        sought, events = self.sought.lower(), look.events
+    def draw(self, session: SessionView) -> None:
+        sought, events = self.sought.lower(), session.events
         if sought:
             events = tuple(e for e in events if sought in e.message.lower() or sought in e.level)
         listed = self.query_one(EventList)
         finding = f" with “{visible(self.sought)}”" if sought else ""
         listed.empty = " no line contains these words" if sought else EventList.empty
         listed.show_items(events)
-        newest = f", of the newest {LOG_LINES}" if len(look.events) == LOG_LINES else ""
+        newest = f", of the newest {LOG_LINES}" if len(session.events) == LOG_LINES else ""
         name(listed, f"Log · {plural(len(events), 'line')}{finding}{newest}")
 
     def copied(self) -> str:

@@ -160,7 +160,7 @@ def _tail(status: Status | str) -> Line:
 
 
 EVERY = 3.0
-"""Seconds between two looks at the folder while the view is in sight."""
+"""Seconds between two readings of the folder while the view is in sight."""
 
 
 class Sessions(View):
@@ -182,13 +182,13 @@ class Sessions(View):
         yield SessionList(id="sessions")
         with Container(id="session"):
             yield Picture(id="session-curve")
-            yield TopicList(id="session-topics", disabled=True)  # only to look at
+            yield TopicList(id="session-topics", disabled=True)  # only to be seen
 
     def on_mount(self) -> None:
         self.query_one(Picture).fit_y = True
 
-    def draw(self, look: SessionView) -> None:
-        here, now = Path(look.status.session), time.monotonic()
+    def draw(self, session: SessionView) -> None:
+        here, now = Path(session.status.session), time.monotonic()
         if here != self._here or now - self._looked_at >= EVERY:
             self._here, self._looked_at = here, now
             run_in_background(self, self._fill, "sessions")
@@ -228,7 +228,7 @@ class Sessions(View):
         choice = replace(self.choice, metric=METRICS[0].name, model=None)
         follower = Follower(row.path)
         try:
-            look = await follower.look([choice.metric])
+            session = await follower.read_session([choice.metric])
         except SessionError:  # the list says why
             self.remove_class("-known")
             return
@@ -236,15 +236,15 @@ class Sessions(View):
             follower.close()
         self.add_class("-known")
         curve, topics = self.query_one(Picture), self.query_one(TopicList)
-        curve.drawing = drawing(look, choice, X_KINDS[0])
+        curve.drawing = drawing(session, choice, X_KINDS[0])
         curve.redraw()
         name(
             curve,
-            f"{row.name} · {title(look, choice, X_KINDS[0])}",
-            measurement_caption(look, choice),
+            f"{row.name} · {title(session, choice, X_KINDS[0])}",
+            measurement_caption(session, choice),
         )
-        topics.show_topics(look, choice, "")
-        name(topics, *topics_title(look, choice, ""))
+        topics.show_topics(session, choice, "")
+        name(topics, *topics_title(session, choice, ""))
 
     def open_row(self, row: object) -> None:
         assert isinstance(row, SessionRow)
@@ -272,7 +272,7 @@ class Sessions(View):
         else:
             marked.append(row.path)
         self.again()
-        self.host.watched.look_again()
+        self.host.watched.read_again()
 
     def action_order(self) -> None:
         self.action_sort(next_choice(self._order, [*ORDERS]))

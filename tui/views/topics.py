@@ -154,10 +154,10 @@ class TopicView(View):
             return self._covered or self.has_class("-side")
         return super().check_action(action, parameters)
 
-    def draw(self, look: SessionView) -> None:
+    def draw(self, session: SessionView) -> None:
         topics = self.query_one(TopicList)
-        topics.show_topics(look, self.choice, self.sought)
-        name(topics, *topics_title(look, self.choice, self.sought))
+        topics.show_topics(session, self.choice, self.sought)
+        name(topics, *topics_title(session, self.choice, self.sought))
         if self._wanted is not None and topics.go_to_topic(self._wanted):
             self._wanted = None
             self._open_detail()
@@ -172,46 +172,48 @@ class TopicView(View):
     @on(TopicList.Moved)
     def _detail(self) -> None:
         """Fill the detail if it is in sight and does not yet show this topic at this moment."""
-        row, look = self.chosen_topic(), self.look
-        if look is None or not (self.has_class("-side") or self.has_class("-open")):
+        row, session = self.chosen_topic(), self.session
+        if session is None or not (self.has_class("-side") or self.has_class("-open")):
             return
         model = self.model
-        self.query_one(TopicCard).show(row, look, self.choice)
+        self.query_one(TopicCard).show(row, session, self.choice)
         if row is None:
-            self.fill("detail", (), partial(self._empty, look, model))
+            self.fill("detail", (), partial(self._empty, session, model))
         else:
             self.fill(
-                "detail", (row.label, model, look.topics), partial(self._fill, row, model, look)
+                "detail",
+                (row.label, model, session.topics),
+                partial(self._fill, row, model, session),
             )
 
-    async def _empty(self, look: SessionView, model: str) -> None:
+    async def _empty(self, session: SessionView, model: str) -> None:
         """Show that no topic is selected."""
         evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
         evolution.show((), "no topic selected")
         name(evolution, "Over time")
-        listed.show_articles((), {}, look, model)
-        name(listed, look.noun.capitalize())
+        listed.show_articles((), {}, session, model)
+        name(listed, session.noun.capitalize())
 
-    async def _fill(self, row: TopicRow, model: str, look: SessionView) -> None:
+    async def _fill(self, row: TopicRow, model: str, session: SessionView) -> None:
         topic, relevant = row.topic, self.choice.relevant
         history = await self.ask(
             lambda reader: reader.topic_history(
                 model,
                 topic,
                 KEPT_WORDS,
-                look.as_of,
+                session.as_of,
                 relevant=relevant,
             ),
             aside=True,
         )
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
-        articles = [article for article in articles if look.seen_by_now(article)]
+        articles = [article for article in articles if session.seen_by_now(article)]
         topics = await leading(self, model, articles)
         evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
         evolution.show(history)
-        name(evolution, f"{row.label} over time, by {look.noun} read", "[ ] step through it")
-        listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
-        name(listed, f"{look.noun.capitalize()} most about {row.label}")
+        name(evolution, f"{row.label} over time, by {session.noun} read", "[ ] step through it")
+        listed.show_articles(articles, topics, session, model, sought=model, topic=topic)
+        name(listed, f"{session.noun.capitalize()} most about {row.label}")
 
     def open_row(self, row: object) -> None:
         if isinstance(row, TopicRow):

@@ -43,8 +43,8 @@ def next_choice(now: T, every: Sequence[T]) -> T:
 
 
 class View(Container):
-    """A view. It draws the look that it is given, and asks the session for anything else it
-    needs."""
+    """A view. It draws the session as it is given, and asks the session's reader for anything else
+    that it needs."""
 
     TITLE = ""
     PART_OF = ""
@@ -56,8 +56,8 @@ class View(Container):
     OF_MODEL = True
     """Whether it shows the selected model."""
 
-    look: SessionView | None = None
-    """The look that is drawn."""
+    session: SessionView | None = None
+    """The session that is drawn, as it was read."""
     sought = ""
     """Only rows that contain this are shown."""
 
@@ -70,9 +70,9 @@ class View(Container):
         self.host.call_later(self.host.view_ready)
 
     def fill(self, part: str, values: tuple[object, ...], work: Work) -> None:
-        """Fill a part of the view in the background, if the session or the ``values`` it depends on
-        have changed. If the session cannot be read, the old drawing stays and the next look tries
-        again."""
+        """Fill a part of the view in the background, if the session or the ``values`` that the part
+        depends on have changed since it was last filled. If the session cannot be read, the old
+        drawing stays, and the next drawing of the view tries again."""
         values = (self.host.path, *values)
         if self.fillings.get(part) == values:
             return
@@ -104,25 +104,25 @@ class View(Container):
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
         return answer
 
-    def show(self, look: SessionView) -> None:
-        """Draw this look."""
-        self.look = look
-        self.draw(look)
+    def show(self, session: SessionView) -> None:
+        """Draw the session as it is here."""
+        self.session = session
+        self.draw(session)
 
-    def draw(self, look: SessionView) -> None:
-        """Hand the look to the panels."""
+    def draw(self, session: SessionView) -> None:
+        """Hand the session to the panels."""
         raise NotImplementedError
 
     def again(self) -> None:
-        """Draw the same look again: something else has changed."""
-        if self.is_mounted and self.look is not None:
-            self.draw(self.look)
+        """Draw the same again: something besides the session has changed."""
+        if self.is_mounted and self.session is not None:
+            self.draw(self.session)
 
     @property
     def model(self) -> str:
-        """The model whose topics are listed, once there is a look."""
-        assert self.look is not None
-        return self.choice.model_of(self.look)
+        """The model whose topics are listed, once a session is drawn."""
+        assert self.session is not None
+        return self.choice.model_of(self.session)
 
     def home(self) -> Widget:
         """The widget that has the focus when the view opens."""
@@ -159,8 +159,8 @@ class View(Container):
             case "maximise":
                 return self.screen.maximized is not None or len(self.screen.focus_chain) > 1
             case "models":
-                look = self.host.latest
-                return look is not None and self.OF_MODEL and len(look.models) > 1
+                session = self.host.latest
+                return session is not None and self.OF_MODEL and len(session.models) > 1
             case "order_topics" | "order_words":
                 return self.FINDS == A_TOPIC  # it lists topics
             case "browse":
@@ -200,7 +200,7 @@ class View(Container):
         self.choice.relevant = not self.choice.relevant
         by = "relevance" if self.choice.relevant else "probability"
         self.app.notify(f"Words of topics by {by}")
-        self.host.watched.look_again()
+        self.host.watched.read_again()
 
     def action_pin(self) -> None:
         if (row := self.chosen_topic()) is not None:
@@ -216,7 +216,7 @@ class View(Container):
         def renamed(name: str | None) -> None:
             if name is not None:
                 self.app.notify(f"#{row.topic} is now called {name}")
-                self.host.watched.look_again()
+                self.host.watched.read_again()
 
         self.app.push_screen(
             Rename(row, lambda name: rename(path, model, row.topic, name)), renamed
@@ -224,14 +224,14 @@ class View(Container):
 
     def _address(self) -> str | None:
         """The address of the selected article."""
-        article, look = self.chosen_article(), self.host.latest
-        return None if article is None or look is None else look.address(article)
+        article, session = self.chosen_article(), self.host.latest
+        return None if article is None or session is None else session.address(article)
 
     def action_browse(self) -> None:
         if (address := self._address()) is None:
             return
 
-        if self.host.READ_ONLY:  # whoever looks on has a browser: do not open one on this computer
+        if self.host.READ_ONLY:  # the user's browser is on another computer
             self.app.open_url(address)
             return
 

@@ -50,14 +50,14 @@ def exported(cli):
 def drawn(path, metric):
     """The title and the names of the lines of the chart."""
 
-    async def look():
+    async def session_view():
         follower = Follower(path)
         try:
-            return await follower.look([metric])
+            return await follower.read_session([metric])
         finally:
             follower.close()
 
-    found, choice = asyncio.run(look()), Choice(metric=metric)
+    found, choice = asyncio.run(session_view()), Choice(metric=metric)
     lines = [series.name for series in drawing(found, choice, "articles").series]
     return [one.name for one in found.metrics], title(found, choice, "articles"), lines
 
