@@ -50,11 +50,13 @@ from wikitopics.tui.views.dashboard import VAST, Dashboard
 from wikitopics.tui.views.topics import TopicView
 
 ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
+"""What the question after the demo says."""
 ENDINGS = (
     ("leave", "l", "Leave it running"),
     ("stop", "s", "Save and stop"),
     ("cancel", "c", "Cancel"),
 )
+"""The answers to the question what becomes of the trainers: as `Ask` takes them."""
 
 POLL_SECONDS = 0.5
 FRAME_SECONDS = 0.25
@@ -85,13 +87,13 @@ class Wikitopics(Host):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *(
             Binding(
-                str(i),
-                f"view({title!r})",
-                title,
-                id=f"view.{title.lower()}",
-                tooltip=f"open {title}",
+                str(number),
+                f"view({kind.TITLE!r})",
+                kind.TITLE,
+                id=f"view.{kind.TITLE.lower()}",
+                tooltip=f"open {kind.TITLE}",
             )
-            for i, title in enumerate((kind.TITLE for kind in NUMBERED), start=1)
+            for number, kind in enumerate(NUMBERED, start=1)
         ),
         *EVERYWHERE,
     ]
@@ -108,9 +110,8 @@ class Wikitopics(Host):
         says: str = "",
     ) -> None:
         """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for
-        it.
-        ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`. ``says``: a notice to
-        begin with."""
+        it. ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`. ``says``: a notice
+        to begin with."""
         super().__init__()
         self.choice = Choice(ascii_only=self.plain_signs.enabled)
         self._trainers = trainers or control.Trainers()
@@ -138,10 +139,13 @@ class Wikitopics(Host):
         self.theme = self._preferences.theme or self.theme
         self.draw_in_ascii(self.choice.ascii_only)
         self.set_keymap(self._preferences.keys)
-        # A closed terminal leaves trainers running; ending the screen itself ends those it started.
-        obey_signals(
-            self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop"
-        )
+
+        def ending(signal_number: int) -> Ending:
+            # A closed terminal leaves trainers running; a signal to end the screen stops those that
+            # it started.
+            return "leave" if signal_number == signal.SIGHUP else "stop"
+
+        obey_signals(self, self._signals, ending)
         if self._says:
             self.notify(self._says, markup=False)
         self.wait_for_session()
@@ -159,21 +163,19 @@ class Wikitopics(Host):
         """Keep reading the session and those marked to be compared with it."""
         watch = self.watched
         while True:
-            previous, wanted = watch.latest, self._wanted()
-            for path, why in (await watch.compare(self.choice.compared, wanted)).items():
+            previous = watch.latest
+            metrics = self._metrics_needed()
+            unreadable = await watch.compare(self.choice.compared, metrics)
+            for path, why in unreadable.items():
                 if self.is_running and path in self.choice.compared:  # still marked
                     self.choice.compared.remove(path)
-                    self.notify(
-                        f"{session_name(path)} is no longer compared: {why}", severity="warning"
-                    )
-            code = await watch.update(wanted, relevant=self.choice.relevant)
+                    words = f"{session_name(path)} is no longer compared: {why}"
+                    self.notify(words, severity="warning")
+            code = await watch.update(metrics, relevant=self.choice.relevant)
             if not self.is_running:
                 return
-            if code and (question := control.question(self.path)):
-                self._ask_to_agree(question)
-            elif code:  # the trainer ended before it opened the session
-                words = control.last_words(self.path) or f"the trainer ended with code {code}"
-                self.notify(words, severity="error")
+            if code:
+                self._trainer_failed(code)
             if watch.latest is not previous:
                 self._give_notice(previous, watch.latest)
                 self._demo_over |= self._ends_demo(previous, watch.latest)
@@ -186,12 +188,23 @@ class Wikitopics(Host):
                 self.push_screen(Ask("The demo is over", ON_WIKIPEDIA, what_next()), self._do_next)
             await wait_until(watch.due, POLL_SECONDS)
 
-    def _wanted(self) -> tuple[str, ...]:
+    def _metrics_needed(self) -> tuple[str, ...]:
         """The metrics whose curves are needed: for the large chart, the small charts and the
         story."""
-        metrics = METRICS if self.latest is None else self.latest.metrics
-        small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
-        return tuple(sorted({self.choice.metric, SCORE.name, *small}))
+        needed = {self.choice.metric, SCORE.name}
+        if self.size.width >= VAST:
+            metrics = METRICS if self.latest is None else self.latest.metrics
+            needed.update(metric.name for metric in metrics if metric.brief)
+        return tuple(sorted(needed))
+
+    def _trainer_failed(self, code: int) -> None:
+        """Ask, or say, what the trainer needed that ended before it opened the session."""
+        question = control.question(self.path)
+        if question:
+            self._ask_to_agree(question)
+        else:
+            words = control.last_words(self.path) or f"the trainer ended with code {code}"
+            self.notify(words, severity="error")
 
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Switch to another session."""
@@ -212,13 +225,20 @@ class Wikitopics(Host):
     def show_status(self) -> None:
         """Draw the status line: the newest state, even if the view is frozen, or the state of the
         replay."""
-        watch, status = self.watched, self.latest.status if self.latest else None
+        watch = self.watched
+        status = self.latest.status if self.latest else None
         self.entitle(window_title(status, self.path, watch.trouble))
         if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
             return
-        frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
-        offers, width = not self.READ_ONLY, self.size.width
-        parts = pieces(status, watch.trouble, frozen, watch.replay, width, offers=offers)
+        frozen_for = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
+        parts = pieces(
+            status,
+            watch.trouble,
+            frozen_for,
+            watch.replay,
+            self.size.width,
+            offers=not self.READ_ONLY,
+        )
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
         words = "" if status is None or watch.replay is not None else caption(status)
         below = self.main.query_one("#caption", Lines)
@@ -230,7 +250,8 @@ class Wikitopics(Host):
         if self._notify_by is None or previous is None or not previous.status.running:
             return
         if now is not None and not now.status.running:
-            words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"
+            _, state, _ = condition(now.status)
+            words = f"wikitopics, {session_name(self.path)}: {state.lower()}"
             self.tell_terminal(escapes.notice(self._notify_by, words))
 
     # What views ask for ---------------------------------------------------------------------------
@@ -306,7 +327,8 @@ class Wikitopics(Host):
             case "retry":
                 return self.latest is not None and self.latest.status.may_retry
             case "pause" | "save" | "restart":
-                return not self.idle(action) or None  # `on_key` says why
+                if self.why_idle(action):
+                    return None  # shown as disabled; `on_key` says why
         return True
 
     # Starting trainers ----------------------------------------------------------------------------
@@ -314,21 +336,26 @@ class Wikitopics(Host):
     def wait_for_session(self) -> None:
         """If there is no session yet, show what its trainer says until there is one or the user
         gives up."""
-        path, trainer = self.path, self.watched.awaited
+        path = self.path
+        trainer = self.watched.awaited
         if trainer is None or path.exists():
             return
 
         async def answered(answer: str | None) -> None:
+            question = control.question(path) if answer == "ended" else ""
             if answer == "begun":
                 self.watched.read_again()
-            elif answer == "ended" and (question := control.question(path)):
+            elif question:
                 self._ask_to_agree(question)
             elif answer == "again":
                 self._start_again()
-            elif answer != "demo" and self.latest is not None:  # given up when it had just begun
+            elif answer == "demo":
+                self.exit("demo")
+            elif self.latest is not None:
+                # The user gave up just when the session had been opened.
                 await self.action_leave()
             else:  # the error is shown after the screen has closed
-                self.exit("demo" if answer == "demo" else "stop")
+                self.exit("stop")
 
         self.push_screen(Starting(path, trainer, sample=path != session_path("demo")), answered)
 
@@ -369,8 +396,9 @@ class Wikitopics(Host):
         """Start the trainer of this session again, if there is anything left to do."""
         if self.latest is None:
             return
-        if why := nothing_left(self.latest.status):
-            self.notify(why)
+        why_not = nothing_left(self.latest.status)
+        if why_not:
+            self.notify(why_not)
             return
 
         def answered(answer: str | None) -> None:
@@ -384,16 +412,18 @@ class Wikitopics(Host):
             else:
                 self.push_screen(AskContact(leave="Back", sample=False), answered)
 
-    def idle(self, action: str) -> str:
-        """Why this key would do nothing now; "" if it would do something."""
-        awaited = self.watched.awaited is not None
+    def why_idle(self, action: str) -> str:
+        """Why the key of this action would do nothing now; "" if it would do something."""
         status = None if self.latest is None else self.latest.status
         if action in ("pause", "save"):
-            running = status is not None and status.running
-            return "" if running else f"nothing to {action}: no trainer is running on this session"
-        if action != "restart" or (status is not None and status.pid is None and not awaited):
-            return ""
-        return "nothing to start: the trainer is " + ("starting" if awaited else "running")
+            if status is None or not status.running:
+                return f"nothing to {action}: no trainer is running on this session"
+        elif action == "restart":
+            if self.watched.awaited is not None:
+                return "nothing to start: the trainer is starting"
+            if status is None or status.pid is not None:
+                return "nothing to start: the trainer is running"
+        return ""
 
     # The end of the demo --------------------------------------------------------------------------
 
@@ -401,15 +431,14 @@ class Wikitopics(Host):
         """Whether a demo that this screen has started has just been read to its end."""
         if previous is None or now is None or self.path not in self._trainers.paths():
             return False
-        before, status = previous.status.state, now.status
-        return before != status.state == "finished" and bool(
-            sources.described(status.source).on_screen
-        )
+        has_ended = now.status.state == "finished" and previous.status.state != "finished"
+        return has_ended and bool(sources.described(now.status.source).on_screen)
 
     async def _do_next(self, action: str | None) -> None:
         if action:
             await self.run_action(action)
-            self._demo_over = action.startswith("export")  # ask again after its form
+            if action.startswith("export"):
+                self._demo_over = True  # ask again after its form
 
     @write_action
     async def action_again(self) -> None:
@@ -419,7 +448,7 @@ class Wikitopics(Host):
             await self.follow(self.path, self._trainers.start_again(self.path))
             self.wait_for_session()
 
-    # Commanding them ------------------------------------------------------------------------------
+    # Commanding trainers --------------------------------------------------------------------------
 
     @write_action
     def action_hurry(self) -> None:
@@ -429,7 +458,8 @@ class Wikitopics(Host):
     @write_action
     def action_pause(self) -> None:
         """Have the trainer pause, or continue."""
-        self._command(paused=self.latest is None or self.latest.status.state != "paused")
+        is_paused = self.latest is not None and self.latest.status.state == "paused"
+        self._command(paused=not is_paused)
 
     @write_action
     def action_save(self) -> None:
@@ -438,12 +468,12 @@ class Wikitopics(Host):
 
     action_retry = action_save  # a trainer that is asked to save tries again at once
 
-    def _command(self, **columns: bool) -> None:
+    def _command(self, **requests: bool) -> None:
         path = self.path
 
         async def ask() -> None:
             with self.warning():
-                await asyncio.to_thread(control.ask, path, **columns)
+                await asyncio.to_thread(control.ask, path, **requests)
 
         run_in_background(self, ask, "control", exclusive=False)
 
@@ -455,16 +485,18 @@ class Wikitopics(Host):
         if not running:
             self.exit()
         elif isinstance(self.screen, Ask):
-            self.screen.dismiss(
-                "stop"
-            )  # the answer to the question below; any other question just closes
+            # If it asks what is asked below, this is an answer; to any other question it is none,
+            # and the question closes.
+            self.screen.dismiss("stop")
         else:
-            names = ", ".join(map(session_name, running))
+            names = ", ".join(session_name(path) for path in running)
             words = f"This screen started the trainer of {names}, which can continue without it."
 
             def answered(answer: str | None) -> None:
-                if answer in ("leave", "stop"):
-                    self.exit("leave" if answer == "leave" else "stop")
+                if answer == "leave":
+                    self.exit("leave")
+                elif answer == "stop":
+                    self.exit("stop")
 
             self.push_screen(Ask("Close the screen", words, ENDINGS), answered)
 
@@ -509,7 +541,7 @@ class Wikitopics(Host):
         self._replay_moved()
 
     def _tick(self) -> None:
-        if self._typed_ahead:  # what they waited for may have been closed
+        if self._typed_ahead:  # what the keys waited for may have been closed
             self.call_later(self._typed_ahead.type_next)
         if self.watched.replay is not None and self.watched.replay.tick():
             self._replay_moved()
@@ -527,14 +559,17 @@ class Wikitopics(Host):
         """Handle a key that no widget has taken: say why it does nothing now, or pass it to the
         find line, which was still opening when it was typed."""
         active = self.screen.active_bindings.get(event.key)
-        if active is not None and (why := self.idle(active.binding.action)):
-            self.notify(why)
+        if active is not None:
+            why = self.why_idle(active.binding.action)
+            if why:
+                self.notify(why)
         if event.is_printable and event.character is not None and self.screen is self.main:
             self.main.query_one(FindBar).take(event.character)
 
     @write_action
     async def action_export(self, report: bool = False) -> None:
-        form = Export(self.path, self.latest.models if self.latest is not None else ())
+        models = self.latest.models if self.latest is not None else ()
+        form = Export(self.path, models)
         await self.push_screen(form)
         if report:
             form.go()
@@ -570,10 +605,8 @@ class Wikitopics(Host):
 
 def _lacks_contact(session: SessionView) -> bool:
     """Whether the server requires a contact, and there is none. Raises SessionError."""
-    kind, identity = (
-        sources.described(session.status.source),
-        session.settings.get("source_options"),
-    )
+    kind = sources.described(session.status.source)
+    identity = session.settings.get("source_options")
     if not isinstance(identity, Mapping) or kind.fault(identity):
         return False  # the trainer reports what is wrong
     return kind.needs_contact(identity) and config.lacks_contact()
@@ -581,12 +614,12 @@ def _lacks_contact(session: SessionView) -> bool:
 
 def names() -> frozenset[str]:
     """The names of all keys, here and in the views."""
-    every = [
-        *Wikitopics.BINDINGS,
-        *TopicAtlas.BINDINGS,
-        *(one for kind in VIEWS.values() for one in kind.BINDINGS),
-    ]
-    return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)
+    bindings = [*Wikitopics.BINDINGS, *TopicAtlas.BINDINGS]
+    for kind in VIEWS.values():
+        bindings += kind.BINDINGS
+    return frozenset(
+        binding.id for binding in bindings if isinstance(binding, Binding) and binding.id
+    )
 
 
 def run(
@@ -600,10 +633,9 @@ def run(
     """Open the screen on the session at ``path`` until the user closes it.
 
     ``trainer``: the trainer of this session, if one of ``trainers`` has just been started for it;
-    the session
-    need not exist yet in that case. ``notify_by`` and ``says``: as for the app. Returns what to do
-    with the trainers, or
-    None if none was running. Raises `SessionError` if there is no session to show.
+    the session need not exist yet in that case. ``notify_by`` and ``says``: as for the app. Returns
+    what to do with the trainers, or None if none was running. Raises `SessionError` if there is no
+    session to show.
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line

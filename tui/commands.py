@@ -14,11 +14,13 @@ from wikitopics.session.records import in_line
 from wikitopics.tui.host import Host
 from wikitopics.tui.main_screen import Main
 from wikitopics.tui.terminal import is_refused
-from wikitopics.tui.text import MISMATCH, nearness, plural, share, visible
+from wikitopics.tui.text import MISMATCH, nearness, plural, share, singular, visible
 from wikitopics.tui.topic_order import matching
 
-TOPICS, TITLES = 8, 12
-"""The maximum number of hits of each kind."""
+MOST_TOPICS = 8
+"""The maximum number of topics found."""
+MOST_TITLES = 12
+"""The maximum number of articles found by their titles."""
 LEAST = 3
 """The minimum number of letters for a search of titles."""
 
@@ -51,26 +53,33 @@ def commands(main: Main) -> Iterator[KeyCommand]:
 
 
 REPORT = "Write the report: one page, opened in the browser"
-COMMAND, TOPIC, TITLE = 0.3, 0.2, 0.1
-"""What kind of hit comes first where the words match equally well."""
 
+# Where the words match equally well, commands come first, then topics, then titles: what a hit of
+# each kind adds to its fitness.
+COMMAND = 0.3
+TOPIC = 0.2
+TITLE = 0.1
 
-EXACT, BEGINNING = 4.0, 2.0
-"""The fitness of the same words, and of the start of a word."""
+EXACT = 4.0
+"""The fitness of the same words."""
+BEGINNING = 2.0
+"""The fitness of the start of a word."""
+ONE_OF_ITS_WORDS = 1.0
+"""The least fitness of a topic that is found: at least one of its words matches."""
 
 
 def fitness(query: str, text: str) -> float:
     """How well the text matches what was typed, for the order of hits: 4 for the same words, 3 for
     whole words in it, 2 for the start of a word, 1 for letters in a row, 0 otherwise."""
     sought = query.strip()
-    return (
-        EXACT if sought.casefold() == text.casefold() else float(MISMATCH - nearness(sought, text))
-    )
+    if sought.casefold() == text.casefold():
+        return EXACT
+    return float(MISMATCH - nearness(sought, text))
 
 
 def fitness_of_title(query: str, title: str) -> float:
-    """The same for titles, among which there is a whole word for nearly everything: one in a longer
-    title counts as the start of a word, so that commands and topics that begin with it come
+    """How well a title matches what was typed. Nearly every word is a whole word of some title, so
+    one in a longer title counts as the start of a word: commands and topics that begin with it come
     first."""
     fit = fitness(query, title)
     return fit if fit == EXACT else min(fit, BEGINNING)
@@ -78,8 +87,13 @@ def fitness_of_title(query: str, title: str) -> float:
 
 def is_scattered(query: str, text: str) -> bool:
     """Whether all letters of what was typed are in the text in this order, blanks left aside."""
-    letters = iter(text.casefold())
-    return all(letter in letters for letter in query.casefold() if not letter.isspace())
+    place = -1
+    for letter in query.casefold():
+        if not letter.isspace():
+            place = text.casefold().find(letter, place + 1)
+            if place == -1:
+                return False
+    return True
 
 
 class Commands(SystemCommandsProvider):
@@ -89,7 +103,7 @@ class Commands(SystemCommandsProvider):
         matcher = self.matcher(query)
         for title, words, act, _ in self.app.get_system_commands(self.screen):
             does, _, key = title.rpartition(" · ")
-            fit = max(fitness(query, does or title), EXACT * (query.strip() == key))
+            fit = EXACT if query.strip() == key else fitness(query, does or title)
             if fit > 0:
                 yield Hit(fit + COMMAND, matcher.highlight(title), act, title, words)
             elif is_scattered(query, title):
@@ -111,31 +125,35 @@ class Finds(Provider):
         if session is None:
             return
         model = app.choice.model_of(session)
-        for rank, row in enumerate(matching(session.topics_of(model), query)[:TOPICS]):
+        for rank, row in enumerate(matching(session.topics_of(model), query)[:MOST_TOPICS]):
             words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
             fit = max(
-                fitness(query, row.name), fitness(query, f"#{row.topic}"), 1.0
-            )  # one of its words fits
-            yield self._hit(
-                fit + TOPIC - rank / 100,
-                row.label,
-                words,
-                partial(app.open_topic, row.topic),
+                fitness(query, row.name),
+                fitness(query, f"#{row.topic}"),
+                ONE_OF_ITS_WORDS,
             )
+            score = fit + TOPIC - rank / 100
+            yield self._hit(score, row.label, words, partial(app.open_topic, row.topic))
         title = query.strip()
         if len(title) < LEAST:
             return
         try:
             articles = await app.watched.ask(
-                lambda reader: reader.find_articles(title, TITLES), aside=True
+                lambda reader: reader.find_articles(title, MOST_TITLES), aside=True
             )
         except SessionError:
             return  # the status line says why the session cannot be read
         for article in articles:
-            fit = fitness_of_title(query, article.title)
-            words = f"{session.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
-            yield self._hit(fit + TITLE, article.title, words, partial(app.action_ask, article))
+            score = fitness_of_title(query, article.title) + TITLE
+            words = f"{singular(session.noun).capitalize()} of {plural(article.words, 'word')}"
+            yield self._hit(score, article.title, words, partial(app.action_ask, article))
 
     def _hit(self, score: float, text: str, words: str, act: Callable[[], Awaitable[None]]) -> Hit:
-        text, words = visible(text), visible(words)
-        return Hit(score, Content(text), partial(self.app.call_later, act), text, escape(words))
+        text = visible(text)
+        return Hit(
+            score,
+            Content(text),
+            partial(self.app.call_later, act),
+            text,
+            help=escape(visible(words)),
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import ActiveBinding, Binding
 from textual.containers import Container
 from textual.screen import Screen
 from textual.widget import Widget
@@ -138,10 +138,12 @@ class Main(Screen[None]):
     def action_jump(self) -> None:
         """Show the letter of each panel in sight, and focus the one whose letter is pressed."""
         panels: dict[str, Widget] = {}
-        free = [*ascii_lowercase.replace("g", "")]
+        free = set(ascii_lowercase) - {"g"}  # gg goes to the top of a list
         for panel in self.focus_chain:
-            letters = str(panel.border_title or "").lower() + ascii_lowercase
-            letter = next(ch for ch in letters if ch in free)
+            # The first free letter of its title; if it has none, the first of the alphabet.
+            for letter in str(panel.border_title or "").lower() + ascii_lowercase:
+                if letter in free:
+                    break
             free.remove(letter)
             panels[letter] = panel
 
@@ -156,8 +158,9 @@ class Main(Screen[None]):
     @property
     def finding(self) -> bool:
         """Whether typed keys go into a field."""
-        field = self.focused is not None and self.focused.check_consume_key("a", "a")
-        return field or self.query_one(FindBar).has_class("-open")
+        if self.focused is not None and self.focused.check_consume_key("a", "a"):
+            return True  # it takes letters
+        return self.query_one(FindBar).has_class("-open")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -183,35 +186,48 @@ class Main(Screen[None]):
             is_current = kind.TITLE in (self.current, self.view.PART_OF)
             action = f"app.view({kind.TITLE!r})"
             views.append(Hint(str(number), kind.TITLE, action, active=is_current))
-        by_id, watch, in_bar, labels = (
-            {},
-            self.view.host.watched,
-            keymap()["bar"],
-            dict[str | None, str](),
-        )
-        # What keys do now where their bindings say otherwise.
+        keys = self._key_hints()
+        for bar in self.query(KeyBar):  # there is none any more while the screen closes
+            bar.show(views, keys)
+
+    def _key_hints(self) -> list[Hint]:
+        """The keys of the key bar that work now, in the bar's order."""
+        in_bar = keymap()["bar"]
+        labels = self._changed_labels()
+        hints: dict[str, Hint] = {}
+        for active in self.active_bindings.values():
+            binding = active.binding
+            if binding.id is None or binding.id not in in_bar or binding.id in hints:
+                continue
+            if not active.enabled:
+                continue
+            hints[binding.id] = Hint(
+                self.app.get_key_display(binding),
+                labels.get(binding.id, binding.description),
+                self._action_from_anywhere(active),
+                stays=binding.id in keymap()["stay"],
+            )
+        return [hints[name] for name in in_bar if name in hints]
+
+    def _changed_labels(self) -> dict[str, str]:
+        """What keys do now where their bindings say otherwise, by the keys' names."""
+        labels = {}
+        watch = self.view.host.watched
         if watch.latest is not None and watch.latest.status.state == "paused":
             labels["app.pause"] = "Resume"
         if watch.frozen_at is not None:
             labels["app.freeze"] = "Unfreeze"
         if watch.replay is not None and not watch.replay.playing:
             labels["replay.play"] = "Play"
-        for active in self.active_bindings.values():
-            binding, action = active.binding, active.binding.action
-            if not active.enabled or binding.id not in in_bar or binding.id in by_id:
-                continue
-            # Write the action so that it works from anywhere.
-            if active.node is self.app and not action.startswith(("app.", "screen.")):
-                action = f"app.{action}"
-            elif active.node is self.view:
-                action = f"app.in_view({action!r})"
-            elif active.node is self.focused:
-                action = f"focused.{action}"
-            key, label = (
-                self.app.get_key_display(binding),
-                labels.get(binding.id, binding.description),
-            )
-            by_id[binding.id] = Hint(key, label, action, stays=binding.id in keymap()["stay"])
-        keys = [by_id[name] for name in in_bar if name in by_id]
-        for bar in self.query(KeyBar):  # there is none any more while the screen closes
-            bar.show(views, keys)
+        return labels
+
+    def _action_from_anywhere(self, active: ActiveBinding) -> str:
+        """The action of a key, written so that it works wherever it is run."""
+        action = active.binding.action
+        if active.node is self.view:
+            return f"app.in_view({action!r})"
+        if active.node is self.focused:
+            return f"focused.{action}"
+        if active.node is self.app and not action.startswith(("app.", "screen.")):
+            return f"app.{action}"
+        return action

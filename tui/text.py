@@ -83,8 +83,14 @@ def clock(seconds: float) -> str:
 
 def plural(number: int, noun: str) -> str:
     """1 -> "1 article", 2 -> "2 articles", "2 retries"."""
-    many = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"
-    return f"{count(number)} {noun if number == 1 else many}"
+    if number != 1:
+        noun = noun.removesuffix("y") + "ies" if noun.endswith("ry") else noun + "s"
+    return f"{count(number)} {noun}"
+
+
+def singular(nouns: str) -> str:
+    """ "articles" -> "article"."""
+    return nouns.removesuffix("s")
 
 
 MISMATCH = 3

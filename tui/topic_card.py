@@ -8,12 +8,13 @@ from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.text import bar, cut, padded, share, spark, visible, weight
-from wikitopics.tui.topic_list import NEWCOMER, NOISE, TREND
+from wikitopics.tui.topic_list import NEWCOMER, NOISE, PROMINENT, TREND
 
 WORD = 18
 """The maximum width of a word, in cells."""
-BESIDE = 13
-"""Cells beside a word: two for signs, seven for its probability, four for the shortest bar."""
+SHORTEST_BAR = 4
+BESIDE = 2 + 7 + SHORTEST_BAR
+"""Cells beside a word: for signs, for its probability, and for the shortest bar."""
 COLUMN = 28
 """The minimum width of a column of words, in cells."""
 LEAST = 16
@@ -34,7 +35,9 @@ class TopicCard(Lines):
         self, row: TopicRow | None, session: SessionView, choice: Choice, why: str = ""
     ) -> None:
         """``why``: the reason for showing this topic."""
-        self._row, self._session, self._model = row, session, choice.model_of(session)
+        self._row = row
+        self._session = session
+        self._model = choice.model_of(session)
         if row is None:
             name(self, "Topic")
         else:
@@ -61,13 +64,14 @@ class TopicCard(Lines):
         if self._articles is not None and self._session is not None:
             lines.append([(" most about it", "muted")])
             for article in self._articles:
-                part = next(
-                    (weight(part) for name, _, part in article.topics if name == self._model), ""
-                )
-                title = linked(
-                    cut(visible(article.title), width - 6), self._session.address(article)
-                )
-                lines.append([(f" {part:>4} ", "accent"), (title, "")])
+                proportion = ""
+                for model, _, largest in article.topics:
+                    if model == self._model:
+                        proportion = weight(largest)
+                        break
+                title = cut(visible(article.title), width - 6)
+                link = linked(title, self._session.address(article))
+                lines.append([(f" {proportion:>4} ", "accent"), (link, "")])
         return lines
 
     @property
@@ -82,7 +86,8 @@ class TopicCard(Lines):
             (f"{share(row.share)}  ", "strong"),
             *self._marks.dot(row.topic),
         ]
-        if area := self._marks.area_of.get(row.topic):
+        area = self._marks.area_of.get(row.topic)
+        if area is not None:
             number = f"area {area.number} "
             used = sum(len(text) for text, _ in out) + len(number)
             name = cut(visible(area.name), max(width - used - TREND - 3, LEAST))
@@ -92,30 +97,34 @@ class TopicCard(Lines):
         return [*out, (trend, self._marks.ink(row.topic))]
 
     def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
-        plain, ink = self.ascii_only, self._marks.ink(row.topic)
+        def line(index: int, cells: int) -> Line:
+            return word_line(row, index, cells, self.ascii_only, self._marks.ink(row.topic))
+
         if len(row.words) <= height or width < 2 * COLUMN:
-            return [word_line(row, i, width, plain, ink) for i in range(len(row.words))]
-        half, column = (len(row.words) + 1) // 2, width // 2
-        left = [word_line(row, i, column, plain, ink) for i in range(half)]
-        return [
-            [*line, *word_line(row, half + i, column, plain, ink)] for i, line in enumerate(left)
-        ]
+            return [line(i, width) for i in range(len(row.words))]
+        half = (len(row.words) + 1) // 2
+        return [line(i, width // 2) + line(half + i, width // 2) for i in range(half)]
 
 
 def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str) -> Line:
     """The index-th word with its probability and a bar, in this ink, that compares it to the most
-    probable; all ``width`` cells are used."""
+    probable; all ``width`` cells are used. No parts after the last word."""
     if index >= len(row.words):
         return []
     word, probability = row.words[index]
-    new = word in row.newcomers
-    most = max(share for _, share in row.words) or 1.0
-    cells = min(WORD, width - BESIDE)
-    room = max(width - cells - BESIDE, 4)
-    text = f" {NEWCOMER if new else ' '}{padded(word, cells)}"
-    drawn = bar(probability / most, room, ascii_only=ascii_only)
-    return [
-        (text, "new" if new else ("strong" if index < 3 else "")),
+    if word in row.newcomers:
+        sign = NEWCOMER
+        word_ink = "new"
+    else:
+        sign = " "
+        word_ink = "strong" if index < PROMINENT else ""
+    word_cells = min(WORD, width - BESIDE)
+    start: Line = [
+        (f" {sign}{padded(word, word_cells)}", word_ink),
         (f"{100 * probability:5.1f}% ", "muted"),
-        (f"{drawn:<{width - cells - 9}}", ink),
     ]
+    largest = max(probability for _, probability in row.words) or 1.0
+    bar_cells = max(width - word_cells - BESIDE, SHORTEST_BAR)
+    drawn = bar(probability / largest, bar_cells, ascii_only=ascii_only)
+    room = width - word_cells - (BESIDE - SHORTEST_BAR)
+    return [*start, (drawn.ljust(room), ink)]

@@ -246,7 +246,11 @@ class TopicView(View):
         self.refresh_bindings()
 
     def action_unfold(self, out: bool) -> None:
-        self.query_one(TopicList).unfold(out)
+        listed = self.query_one(TopicList)
+        if out:
+            listed.unfold()
+        else:
+            listed.fold()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic
