@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,18 @@ from wikitopics.tui.text import LARGEST_IN_FULL, measured, short
 Floats = NDArray[np.float64]
 
 
-def _times(minute: Sequence[int], hours: Sequence[int], days: Sequence[int]) -> list[float]:
-    """These lengths of time in seconds; ``minute``: numbers both of seconds and of minutes."""
+MINUTE = 60
+HOUR = 3_600
+DAY = 86_400
+
+
+def _times(sixtieths: Sequence[int], hours: Sequence[int], days: Sequence[int]) -> list[float]:
+    """These lengths of time in seconds; ``sixtieths``: as many seconds, and as many minutes."""
     return [
-        *minute,
-        *(60 * n for n in minute),
-        *(3_600 * n for n in hours),
-        *(86_400 * n for n in days),
+        *sixtieths,
+        *(MINUTE * number for number in sixtieths),
+        *(HOUR * number for number in hours),
+        *(DAY * number for number in days),
     ]
 
 
@@ -30,11 +36,14 @@ EVEN_TIMES = (
     _times((1, 10), (1, 10), (1, 10, 100)),
 )
 """Choices of lengths of time about equally far apart on a logarithmic axis, from many to few."""
+NEAR = 1e-9
+"""What rounding may add to a position on an axis, which is 0 to 1, or to a number of steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A range in the axis's own space: log10 of the values if ``log``, otherwise the values."""
+    """A range of an axis in its own space, in which equal distances look equal: log10 of the values
+    if ``log``, otherwise the values."""
 
     low: float
     high: float
@@ -50,8 +59,16 @@ class Axis:
         return 10.0**own if self.log else own
 
     def own(self, position: float) -> float:
-        """The same in the axis's own space."""
+        """The value at a position, in the axis's own space."""
         return self.low + position * (self.high - self.low)
+
+    def holds(self, value: float) -> bool:
+        """Whether a positive value of a logarithmic axis is in its range."""
+        return self.low - NEAR <= math.log10(value) <= self.high + NEAR
+
+    def linear(self) -> "Axis":
+        """The linear axis with the same range as this logarithmic one."""
+        return Axis(10.0**self.low, 10.0**self.high)
 
 
 DECADES = 250
@@ -78,11 +95,16 @@ def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
     finite = own[np.isfinite(own)]
     if not finite.size:
         return Axis(0.0, 1.0, log)
-    low, high = float(finite.min()), float(finite.max())
-    pad = margin * (high - low)
-    if high - low < 1e-12 * max(1.0, abs(high)):
+    low = float(finite.min())
+    high = float(finite.max())
+    if high - low >= 1e-12 * max(1.0, abs(high)):
+        pad = margin * (high - low)
+    else:  # it is a single value
         pad = 0.15 if log else 0.5 * max(abs(high), 1.0)
-    return Axis(low - pad if log or low < 0 else max(low - pad, 0.0), high + pad, log)
+    bottom = low - pad
+    if not log and low >= 0:
+        bottom = max(bottom, 0.0)
+    return Axis(bottom, high + pad, log)
 
 
 def ticks(
@@ -98,48 +120,67 @@ def ticks(
         return []
     if time:
         values = _time_ticks(axis, most)
+    elif axis.log:
+        values = _log_ticks(axis, most)
     else:
-        values = _log_ticks(axis, most) if axis.log else _linear_ticks(axis, most)
+        values = _linear_ticks(axis, most)
     positions = axis.position(np.array(values, np.float64)).tolist()
     placed = zip(positions, values, strict=True)
-    return [(at, label(value)) for at, value in placed if -1e-9 <= at <= 1 + 1e-9]
+    return [(position, label(value)) for position, value in placed if -NEAR <= position <= 1 + NEAR]
 
 
 def _time_ticks(axis: Axis, most: int) -> list[float]:
     if axis.log:
         for times in EVEN_TIMES:
-            inside = [t for t in times if axis.low - 1e-9 <= math.log10(t) <= axis.high + 1e-9]
+            inside = [time for time in times if axis.holds(time)]
             if len(inside) <= most:
                 break
         if len(inside) > 2:
             return inside[-most:]
         # A short stretch looks linear.
-        return [t for t in _time_ticks(Axis(10.0**axis.low, 10.0**axis.high), most) if t > 0]
-    raw = (axis.high - axis.low) / most
-    step = next((t for t in ROUND_TIMES if t >= raw), 86_400 * _round_up(raw / 86_400))
-    return _linear_ticks(axis, most, step if raw >= 1 else None)
+        return [time for time in _time_ticks(axis.linear(), most) if time > 0]
+    raw_step = (axis.high - axis.low) / most
+    if raw_step < 1:
+        return _linear_ticks(axis, most)
+    for step in ROUND_TIMES:
+        if step >= raw_step:
+            return _multiples(axis, step)
+    return _multiples(axis, DAY * _round_up(raw_step / DAY))
 
 
-def _linear_ticks(axis: Axis, most: int, step: float | None = None) -> list[float]:
-    step = step or _round_up((axis.high - axis.low) / most)
-    first = math.ceil(axis.low / step - 1e-9)
-    last = math.floor(axis.high / step + 1e-9)
-    return [k * step for k in range(first, last + 1)]
+def _linear_ticks(axis: Axis, most: int) -> list[float]:
+    return _multiples(axis, _round_up((axis.high - axis.low) / most))
+
+
+def _multiples(axis: Axis, step: float) -> list[float]:
+    """The multiples of ``step`` in the range of a linear axis."""
+    first = math.ceil(axis.low / step - NEAR)
+    last = math.floor(axis.high / step + NEAR)
+    return [number * step for number in range(first, last + 1)]
 
 
 def _log_ticks(axis: Axis, most: int) -> list[float]:
     if axis.high - axis.low < 0.5:
         # Less than half a decade looks linear, so round numbers suit it better than powers of ten.
-        low, high = 10.0**axis.low, 10.0**axis.high
-        return [value for value in _linear_ticks(Axis(low, high), most) if value > 0]
-    low, high = math.floor(axis.low), math.ceil(axis.high)
+        return [value for value in _linear_ticks(axis.linear(), most) if value > 0]
+    exponents = range(math.floor(axis.low), math.ceil(axis.high) + 1)
     for mantissas in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        values = [m * 10.0**e for e in range(low, high + 1) for m in mantissas]
-        inside = [v for v in values if axis.low - 1e-9 <= math.log10(v) <= axis.high + 1e-9]
+        inside: list[float] = []
+        for exponent in exponents:
+            values = [mantissa * 10.0**exponent for mantissa in mantissas]
+            inside += [value for value in values if axis.holds(value)]
         if len(inside) <= most:
             return inside
-    stride = -(-len(inside) // most)
-    return inside[::-1][::stride][::-1]
+    return every_nth(inside, math.ceil(len(inside) / most))
+
+
+T = TypeVar("T")
+
+
+def every_nth(items: Sequence[T], n: int) -> list[T]:
+    """One of every ``n`` in a row, the last one always among them."""
+    first = (len(items) - 1) % n
+    return [*items[first::n]]
 
 
 def _round_up(raw: float) -> float:
@@ -158,16 +199,17 @@ def ago(seconds: float) -> str:
 
 def duration(seconds: float) -> str:
     """Axis labels of time: 40 -> "40s", 5400 -> "1h30", 129600 -> "1d12h"."""
-    if not abs(seconds) < LARGEST_IN_FULL:
+    if not abs(seconds) < LARGEST_IN_FULL:  # NaN, too
         return short(seconds) + "s"
-    for limit, unit, part, of_part in (
-        (86_400, "d", 3_600, "h"),
-        (3_600, "h", 60, ""),
-        (60, "m", 1, ""),
-    ):
-        if seconds >= limit:
-            whole, rest = divmod(round(seconds / part), limit // part)
-            return f"{whole}{unit}" + (f"{rest:02d}{of_part}" if rest else "")
+    if seconds >= DAY:
+        days, hours = divmod(round(seconds / HOUR), 24)
+        return f"{days}d{hours:02d}h" if hours else f"{days}d"
+    if seconds >= HOUR:
+        hours, minutes = divmod(round(seconds / MINUTE), 60)
+        return f"{hours}h{minutes:02d}" if minutes else f"{hours}h"
+    if seconds >= MINUTE:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes}m{rest:02d}" if rest else f"{minutes}m"
     return f"{seconds:.1f}".removesuffix(".0") + "s"
 
 
@@ -175,6 +217,8 @@ def plain(value: float) -> str:
     """Axis labels of values: whole numbers up to 9,999 in full, otherwise shortened."""
     if value == 0:
         return "0"
-    if not abs(value) < 10_000:
+    if not abs(value) < 10_000:  # NaN, too
         return short(value)
-    return f"{value:,.0f}" if value == round(value) else measured(value).rstrip("0").rstrip(".")
+    if value == round(value):
+        return f"{value:,.0f}"
+    return measured(value).rstrip("0").rstrip(".")

@@ -15,20 +15,36 @@ from numpy.typing import NDArray
 
 from wikitopics.tui.axes import Axis, Floats, own_space
 
-_BRAILLE_BASE = 0x2800
-_BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80], dtype=np.uint16)
-"""What each dot adds to the code point, row by row."""
-BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(
-    np.uint16
-)
-BRAILLE[0] = 0
-"""The code point of each cell of 4 by 2 dots; 0 where it is empty."""
-ASCII = np.frombuffer(b"\0'-|..||", np.uint8).astype(np.uint16)
-"""The same for cells of 3 by 1 dots."""
+# What is drawn for a cell, by the number that `cells` makes of its dots.
 
-_DOTS = ("1", "111100", "1000", "11111100100", "110000", "1111111111100")
-"""Along the line: solid, dashes, dots, dash-dots, short dashes far apart, long dashes."""
+_BRAILLE_BASE = 0x2800
+_BRAILLE_BITS = (0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80)
+"""What each dot adds to the code point, row by row."""
+
+
+def _braille(cell: int) -> int:
+    """The code point of a cell of 4 by 2 dots; 0 if it is empty."""
+    if cell == 0:
+        return 0
+    return _BRAILLE_BASE + sum(bit for dot, bit in enumerate(_BRAILLE_BITS) if cell & (1 << dot))
+
+
+BRAILLE = np.array([_braille(cell) for cell in range(256)], dtype=np.uint16)
+"""The code points of cells of 4 by 2 dots."""
+ASCII = np.array([0, *b"'-|..||"], dtype=np.uint16)
+"""The code points of cells of 3 by 1 dots: the eight combinations of a dot at the top, in the
+middle and at the bottom."""
+
+_DOTS = (
+    "1",  # solid
+    "111100",  # dashes
+    "1000",  # dots
+    "11111100100",  # dash-dots
+    "110000",  # short dashes far apart
+    "1111111111100",  # long dashes
+)
 PATTERNS = tuple(np.array([dot == "1" for dot in dots]) for dots in _DOTS)
+"""The dots of a line that are drawn, one after the other, again and again."""
 SIGNS = ("", "o", "x", "+", "*", "#")
 """The signs of lines in ASCII; the first draws the line's direction."""
 SAMPLE = 5
@@ -61,31 +77,45 @@ def spans(
     """
     own_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
     edges = 10.0**own_edges if axis.log else own_edges.copy()
+    # Rounding must not leave out the first or the last point.
     slack = 1e-12 * max(abs(edges[0]), abs(edges[-1]))
     edges[0] -= slack
     edges[-1] += slack
-    low, high = np.full((2, len(lines), columns), np.nan)
+    low = np.full((len(lines), columns), np.nan)
+    high = np.full((len(lines), columns), np.nan)
     # The points before and after each edge that a line crosses.
-    x_left, y_left, x_right, y_right = np.full((4, len(lines), columns + 1), np.nan)
+    x_left = np.full((len(lines), columns + 1), np.nan)
+    y_left = np.full((len(lines), columns + 1), np.nan)
+    x_right = np.full((len(lines), columns + 1), np.nan)
+    y_right = np.full((len(lines), columns + 1), np.nan)
     for line, (x, y) in enumerate(lines):
-        behind = np.searchsorted(x, edges)
-        filled = np.flatnonzero(np.diff(behind))
+        after = np.searchsorted(x, edges)  # the first point at or behind each edge
+        filled = np.flatnonzero(np.diff(after))  # the columns with points in them
         if filled.size:
-            starts, inside = behind[filled], y[: behind[-1]]
-            low[line, filled] = np.fmin.reduceat(inside, starts)
-            high[line, filled] = np.fmax.reduceat(inside, starts)
-        crossed = np.flatnonzero((behind > 0) & (behind < x.size))
-        right = behind[crossed]
-        x_left[line, crossed], y_left[line, crossed] = x[right - 1], y[right - 1]
-        x_right[line, crossed], y_right[line, crossed] = x[right], y[right]
+            # From the first point of each filled column to that of the next: what is between two
+            # filled columns is empty.
+            starts = after[filled]
+            points = y[: after[-1]]
+            low[line, filled] = np.fmin.reduceat(points, starts)
+            high[line, filled] = np.fmax.reduceat(points, starts)
+        crossed = np.flatnonzero((after > 0) & (after < x.size))
+        right = after[crossed]
+        x_left[line, crossed] = x[right - 1]
+        y_left[line, crossed] = y[right - 1]
+        x_right[line, crossed] = x[right]
+        y_right[line, crossed] = y[right]
     high = own_space(high, log_y)
+    # A logarithmic axis has no place for a minimum of 0: the range begins with its maximum then.
     low = np.fmin(own_space(low, log_y), high)
     # Each column's range extends to where the line crosses its two edges, so that lines look
     # continuous.
-    x_left, x_right = own_space(x_left, axis.log), own_space(x_right, axis.log)
-    y_left, y_right = own_space(y_left, log_y), own_space(y_right, log_y)
+    x_left = own_space(x_left, axis.log)
+    x_right = own_space(x_right, axis.log)
+    y_left = own_space(y_left, log_y)
+    y_right = own_space(y_right, log_y)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        at_edge = y_left + (own_edges - x_left) / (x_right - x_left) * (y_right - y_left)
+        way = (own_edges - x_left) / (x_right - x_left)
+        at_edge = y_left + way * (y_right - y_left)
     for edge in (at_edge[:, :-1], at_edge[:, 1:]):
         np.fmin(low, edge, out=low)
         np.fmax(high, edge, out=high)
@@ -96,13 +126,16 @@ def dots(spans_: Spans, axis: Axis, rows: int) -> NDArray[np.bool_]:
     """(S, rows, columns), row 0 on top: the dots that the spans cover on this y axis, clipped to
     the picture."""
     span = axis.high - axis.low
-    low, high = (spans_.low - axis.low) / span, (spans_.high - axis.low) / span
+    low = (spans_.low - axis.low) / span
+    high = (spans_.high - axis.low) / span
     drawn = (high >= 0) & (low <= 1)  # NaN is not drawn
-    bottom, top = np.minimum(np.floor(low * rows), rows - 1), np.floor(high * rows)
+    bottom = np.minimum(np.floor(low * rows), rows - 1)
+    top = np.floor(high * rows)
+    # (rows, 1), to be compared with (S, 1, columns)
     height = np.arange(rows)[::-1, None]
-    covered: NDArray[np.bool_] = (
-        (height >= bottom[:, None]) & (height <= top[:, None]) & drawn[:, None]
-    )
+    bottom = bottom[:, None, :]
+    top = top[:, None, :]
+    covered: NDArray[np.bool_] = (height >= bottom) & (height <= top) & drawn[:, None, :]
     return covered
 
 
@@ -122,27 +155,35 @@ def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple
     """(H, W) cells, row by row, as pieces of text with the owner of each; an empty cell joins the
     piece before it."""
     width = codes.shape[1]
-    nearest = np.maximum.accumulate(np.where(codes > 0, np.arange(width), 0), axis=1)
+    is_drawn = codes > 0
+    # For each cell, the column of the last drawn one up to it.
+    nearest = np.maximum.accumulate(np.where(is_drawn, np.arange(width), 0), axis=1)
     owners = np.take_along_axis(owners, nearest, axis=1)
-    lines = np.where(codes > 0, codes, ord(" ")).astype(np.uint32).view(f"U{width}")[:, 0].tolist()
-    other = owners[:, 1:] != owners[:, :-1]
+    # In memory, a row of code points is a string of numpy's.
+    code_points = np.where(is_drawn, codes, ord(" ")).astype(np.uint32)
+    lines = code_points.view(f"U{width}")[:, 0].tolist()
+    changes = owners[:, 1:] != owners[:, :-1]
     rows = []
     for row, line in enumerate(lines):
-        edges = [0, *(np.flatnonzero(other[row]) + 1).tolist(), width]
-        whose = owners[row, edges[:-1]].tolist()
-        pieces = (line[start:end] for start, end in pairwise(edges))
-        rows.append(list(zip(pieces, whose, strict=True)))
+        edges = [0, *(np.flatnonzero(changes[row]) + 1).tolist(), width]
+        pieces = [(line[start:end], int(owners[row, start])) for start, end in pairwise(edges)]
+        rows.append(pieces)
     return rows
 
 
 def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
     """The dots of a line, (rows, columns), that this pattern keeps. The pattern follows the line:
     steep parts have as many gaps as flat ones."""
-    if not pattern % len(PATTERNS):
-        return lit
-    heights = lit.sum(axis=0)
-    along = np.cumsum(heights) - heights + np.cumsum(lit, axis=0) - 1
-    dots = PATTERNS[pattern % len(PATTERNS)]
+    number = pattern % len(PATTERNS)
+    if number == 0:
+        return lit  # solid
+    # How many dots of the line come before each: those of the columns at its left, and in its own
+    # column those above it.
+    in_column = lit.sum(axis=0)
+    at_left = np.cumsum(in_column) - in_column
+    above = np.cumsum(lit, axis=0) - 1
+    along = at_left + above
+    dots = PATTERNS[number]
     dashes: NDArray[np.bool_] = lit & dots[along % len(dots)]
     return dashes
 
@@ -150,9 +191,9 @@ def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
 def sample(pattern: int, *, ascii_only: bool = False) -> str:
     """A few cells of a line with this pattern, for the legend."""
     if ascii_only:
-        return (SIGNS[pattern % len(SIGNS)] or "-") * (SAMPLE - 2)
+        sign = SIGNS[pattern % len(SIGNS)] or "-"
+        return sign * (SAMPLE - 2)
     lit = np.zeros((4, 2 * SAMPLE), np.bool_)
     lit[1] = True
-    return "".join(
-        chr(code) if code else " " for code in BRAILLE[cells(dashed(lit, pattern), 4, 2)][0]
-    )
+    (row,) = BRAILLE[cells(dashed(lit, pattern), 4, 2)].tolist()
+    return "".join(chr(code) if code else " " for code in row)

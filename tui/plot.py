@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.tui.axes import Axis, Floats, fitted, own_space, plain, ticks
+from wikitopics.tui.axes import Axis, Floats, every_nth, fitted, own_space, plain, ticks
 from wikitopics.tui.cuts import Cut, first_cut, fit
 from wikitopics.tui.dots import ASCII, BRAILLE, SIGNS, Spans, cells, dashed, dots, spans
 
@@ -71,9 +71,13 @@ class Drawing:
     @cached_property
     def all_x(self) -> Floats:
         """Every measured x of the lines, once."""
-        xs = [s.x[np.isfinite(s.y)] for s in self.series if not s.band]
-        same = len(xs) > 1 and all(np.array_equal(xs[0], other) for other in xs[1:])
-        return np.unique(np.concatenate(xs[:1] if same else xs)) if xs else np.empty(0)
+        xs = [line.x[np.isfinite(line.y)] for line in self.series if not line.band]
+        if not xs:
+            return np.empty(0)
+        # All models are usually measured at the same x; to join them would take long.
+        if all(np.array_equal(xs[0], other) for other in xs[1:]):
+            return np.unique(xs[0])
+        return np.unique(np.concatenate(xs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,50 +117,68 @@ class Plot:
 
     def row(self, y: float) -> int | None:
         """The row of a value on the y axis; None outside the picture."""
-        position = float(self.y_axis.position(np.array([y]))[0])
+        position = float(self.y_axis.position(np.array([y])).item())
         return _row(position, self.codes.shape[0]) if 0 <= position <= 1 else None
 
     def column(self, x: float) -> int:
         """The column of a value on the x axis; may lie outside."""
-        position = float(self.x_axis.position(np.array([x]))[0])
+        position = float(self.x_axis.position(np.array([x])).item())
         if not np.isfinite(position):
             return -1
-        columns = self.codes.shape[1]
-        return min(math.floor(position * columns), columns - 1) if position <= 1 else 10**6
+        if position > 1:
+            return 10**6
+        columns: int = self.codes.shape[1]
+        return min(math.floor(position * columns), columns - 1)
 
 
 def plot(drawing: Drawing, frame: Frame) -> Plot:
     """Draw the series into ``frame``. The picture is empty if there is nothing to draw."""
-    series, width, height = drawing.series, max(frame.width, 1), max(frame.height, 1)
+    series = drawing.series
+    width = max(frame.width, 1)
+    height = max(frame.height, 1)
+    # The dots of a cell.
     across, down = (1, 3) if frame.ascii_only else (2, 4)
+    columns = width * across
+    lines = [(line.x, line.y) for line in series]
+
     x_axis = _x_axis(series, frame)
-    covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
-    y_axis, cut = fitted(np.array((covered.low, covered.high)), frame.log_y, margin=MARGIN), None
+    covered = spans(lines, x_axis, columns, log_y=frame.log_y)
+    y_axis = fitted(np.array((covered.low, covered.high)), frame.log_y, margin=MARGIN)
+    cut = None
     part = fit(covered, x_axis) if frame.fit_y and frame.window is None else None
     if part is not None:
-        *ends, start = part
-        y_axis = fitted(np.array(ends), frame.log_y, margin=MARGIN)
+        bottom, top, start = part
+        y_axis = fitted(np.array([bottom, top]), frame.log_y, margin=MARGIN)
         cut = first_cut(covered, y_axis)
-        if x_axis.log:  # half of it would be empty
-            x_axis = replace(x_axis, low=x_axis.own(start / (width * across)))
-            covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
-            cut = first_cut(covered, y_axis) or (cut and cut._replace(column=0))
+        if x_axis.log:
+            # Without what is cut off, half of a logarithmic axis would be empty: it begins with
+            # what is shown.
+            x_axis = replace(x_axis, low=x_axis.own(start / columns))
+            covered = spans(lines, x_axis, columns, log_y=frame.log_y)
+            cut_now = first_cut(covered, y_axis)
+            if cut_now is not None:
+                cut = cut_now
+            elif cut is not None:
+                cut = cut._replace(column=0)
+    if cut is not None:
+        cut = cut._replace(column=cut.column // across)
+
     lit = dots(covered, y_axis, height * down)
-    for line, pattern in zip(lit, frame.patterns, strict=False) if not frame.ascii_only else ():
-        line[:] = dashed(line, pattern)
-    _thin_out(lit, [one.band for one in series], down, across)
+    if not frame.ascii_only:
+        for line, pattern in zip(lit, frame.patterns, strict=False):
+            line[:] = dashed(line, pattern)
+    _thin_out(lit, [line.band for line in series], down, across)
     of_each = cells(lit, down, across)
-    together = np.bitwise_or.reduce(of_each, axis=0)
     owners = np.full((height, width), -1, dtype=np.int8)
-    for index, one in enumerate(of_each):
-        owners[one > 0] = index
-    codes = (ASCII if frame.ascii_only else BRAILLE)[together]
-    for index, one in enumerate(series if frame.ascii_only else ()):
-        if one.band:
-            codes[owners == index] = ord(":")
-    for index, pattern in enumerate(frame.patterns if frame.ascii_only else ()):
-        if (sign := SIGNS[pattern % len(SIGNS)]) and not series[index].band:
-            codes[owners == index] = ord(sign)
+    for index, line_cells in enumerate(of_each):
+        owners[line_cells > 0] = index
+    together = np.bitwise_or.reduce(of_each, axis=0)
+    if frame.ascii_only:
+        codes = ASCII[together]
+        _put_signs(codes, owners, series, frame.patterns)
+    else:
+        codes = BRAILLE[together]
+
     return Plot(
         codes=codes,
         owners=owners,
@@ -164,12 +186,25 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
         y_axis=y_axis,
         x_ticks=_x_labels(x_axis, width, drawing),
         y_ticks=_y_labels(y_axis, height, drawing),
-        ends=tuple(
-            None if one.band else row
-            for one, row in zip(series, _end_rows(covered, y_axis, height), strict=True)
-        ),
-        cut=cut and cut._replace(column=cut.column // across),
+        ends=_end_rows(series, covered, y_axis, height),
+        cut=cut,
     )
+
+
+def _put_signs(
+    codes: NDArray[np.uint16],
+    owners: NDArray[np.int8],
+    series: Sequence[Series],
+    patterns: Sequence[int],
+) -> None:
+    """Replace the cells of bands by their sign, and those of lines whose pattern has one."""
+    for index, line in enumerate(series):
+        if line.band:
+            codes[owners == index] = ord(":")
+        elif index < len(patterns):
+            sign = SIGNS[patterns[index] % len(SIGNS)]
+            if sign:
+                codes[owners == index] = ord(sign)
 
 
 class Words(NamedTuple):
@@ -213,7 +248,8 @@ def words_in(chart: Plot, best: str, best_row: int | None) -> list[Words]:
 def ticks_below(ticks: Sequence[tuple[int, str]], left: int, width: int) -> str:
     """The labels of the x axis in one line, each below its column of ``width`` after the ``left``
     cells of the y axis; a label without room beside the one before it is left out."""
-    line, end = "", -1
+    line = ""
+    end = -1
     for column, label in ticks:
         start = min(max(left + column - len(label) // 2, 0), left + width - len(label))
         if start > end:
@@ -224,35 +260,32 @@ def ticks_below(ticks: Sequence[tuple[int, str]], left: int, width: int) -> str:
 
 def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
     if frame.window is not None:
-        return Axis(frame.window[0], frame.window[1], frame.log_x)
-    ends = []
-    for (
-        one
-    ) in series:  # x ascends, so its ends suffice; a log axis begins at the first positive value
-        first = int(np.searchsorted(one.x, 0.0, side="right")) if frame.log_x else 0
-        if first < one.x.size:
-            ends.append(one.x[[first, -1]])
-    return fitted(
-        own_space(np.concatenate(ends), frame.log_x) if ends else np.empty(0), frame.log_x
-    )
+        low, high = frame.window
+        return Axis(low, high, frame.log_x)
+    ends: list[float] = []
+    for line in series:
+        # As x ascends, the first and the last suffice.
+        first = 0
+        if frame.log_x:  # the first that is positive
+            first = int(np.searchsorted(line.x, 0.0, side="right"))
+        if first < line.x.size:
+            ends += line.x[[first, -1]].tolist()
+    return fitted(own_space(np.array(ends), frame.log_x), frame.log_x)
 
 
 def _thin_out(lit: NDArray[np.bool_], bands: Sequence[bool], down: int, across: int) -> None:
     """Leave every second dot of the bands, and none in the cells of a line."""
     if not any(bands):
         return
-    chosen = np.array(bands)
-    height, width = lit.shape[1:]
-    lines = (
-        lit[~chosen]
-        .any(axis=0)
-        .reshape(height // down, down, width // across, across)
-        .any(axis=(1, 3))
-    )
-    free = ~np.repeat(np.repeat(lines, down, axis=0), across, axis=1)
-    if across > 1:
+    is_band = np.array(bands)
+    _, height, width = lit.shape
+    any_line = lit[~is_band].any(axis=0)
+    by_cell = any_line.reshape(height // down, down, width // across, across)
+    has_line = by_cell.any(axis=(1, 3))
+    free = ~np.repeat(np.repeat(has_line, down, axis=0), across, axis=1)
+    if across > 1:  # like the dark squares of a chessboard
         free &= (np.arange(height)[:, None] + np.arange(width)) % 2 == 0
-    lit[chosen] &= free
+    lit[is_band] &= free
 
 
 def _row(position: float, height: int) -> int:
@@ -260,11 +293,22 @@ def _row(position: float, height: int) -> int:
     return height - 1 - min(max(int(position * height), 0), height - 1)
 
 
-def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]:
-    """The row of each line's rightmost dots; None if it has none."""
+def _end_rows(
+    series: Sequence[Series],
+    covered: Spans,
+    axis: Axis,
+    height: int,
+) -> tuple[int | None, ...]:
+    """The row of each line's rightmost dots; None for a band, or if it has no dots."""
     middles = ((covered.low + covered.high) / 2 - axis.low) / (axis.high - axis.low)
-    ends = (line[np.isfinite(line)][-1:] for line in middles)
-    return tuple(_row(float(end[0]), height) if end.size else None for end in ends)
+    rows: list[int | None] = []
+    for line, middle in zip(series, middles, strict=True):
+        known = middle[np.isfinite(middle)]
+        if line.band or not known.size:
+            rows.append(None)
+        else:
+            rows.append(_row(float(known[-1]), height))
+    return tuple(rows)
 
 
 def _x_labels(axis: Axis, width: int, drawing: Drawing) -> tuple[tuple[int, str], ...]:
@@ -277,10 +321,10 @@ def _x_labels(axis: Axis, width: int, drawing: Drawing) -> tuple[tuple[int, str]
     labels = tuple(zip(columns, texts, strict=True))
     if axis.log:
         return _one_by_one(labels)
-    for stride in range(1, len(labels) + 1):
-        every = labels[::-1][::stride][::-1]  # the newest always has one
-        if _have_room(every, width):
-            return every
+    for n in range(1, len(labels) + 1):
+        some = tuple(every_nth(labels, n))
+        if _have_room(some, width):
+            return some
     return ()
 
 

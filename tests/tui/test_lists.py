@@ -399,7 +399,7 @@ async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
         unused = [
             row for row in app.latest.topics["lda"] if row.topic not in app.latest.areas_of("lda")
         ]
-        assert sum(group.many for group in groups) + len(unused) == 50
+        assert sum(group.topic_count for group in groups) + len(unused) == 50
         assert sum(row.share for row in (*groups, *unused)) == pytest.approx(1, abs=1e-3)
         await pilot.press("left")
         assert isinstance(listed.current, AreaRow)
@@ -408,7 +408,7 @@ async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
             rows = [listed.parts(group, width) for group in groups]
             assert len({sum(cell_len(text) for text, _ in parts) for parts in rows}) == 1
         await pilot.press("enter")
-        assert len(listed.rows) == len(groups) + listed.current.many + len(unused)
+        assert len(listed.rows) == len(groups) + listed.current.topic_count + len(unused)
         await pilot.press("b")
         assert len(listed.rows) == 50
 

@@ -201,7 +201,7 @@ async def test_heads_are_those_of_the_newest_areas(shown, growing):
             assert heads.keys() == areas.keys()
             for number, area in areas.items():
                 head = heads[number]
-                assert (head.name, head.many) == (area.name, len(area.topics))
+                assert (head.name, head.topic_count) == (area.name, len(area.topics))
                 assert head.share == pytest.approx(area.share, abs=1e-6)
                 dot = next(part for part in listed.parts(head, 60) if part[0] == "● ")
                 assert dot[1] == area_ink("area", number)
