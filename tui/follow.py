@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from wikitopics.session.analysis.answers import Answers
 from wikitopics.session.analysis.areas import atlas
@@ -100,6 +100,24 @@ class Readers:
             self._thread.submit(leave)
 
 
+class Learnt(NamedTuple):
+    """What the curves, the topics and the articles on the screen were read for."""
+
+    committed_at: float
+    metrics: tuple[str, ...]
+    """The metrics wanted."""
+    relevant: bool
+    """Whether topics' most relevant words come first."""
+    given_names: object
+    """The names given to topics."""
+    hidden_topics: object
+
+    @property
+    def of_topics(self) -> tuple[object, ...]:
+        """What topics depend on, besides their snapshot."""
+        return self.relevant, self.given_names, self.hidden_topics
+
+
 class Follower(Readers):
     """Reads one session again and again."""
 
@@ -109,15 +127,15 @@ class Follower(Readers):
         self._session: SessionView | None = None
         # What the session was read from: each part is read again when its own key changes.
         self._version: int | None = None
-        self._learnt: tuple[object, ...] | None = None
-        """The commit, the metrics wanted, the order of words, the names given to topics, and those
-        hidden."""
+        self._learnt: Learnt | None = None
         self._measured: tuple[object, ...] | None = None
         """The newest measurement, and the metrics wanted."""
         self._snapshot: tuple[object, ...] | None = None
-        """The newest snapshot, the order of words, the names given to topics, and those hidden."""
-        self._looked_at = self._learnt_at = float("-inf")
-        """By the monotonic clock."""
+        """The newest snapshot, and what else topics depend on."""
+        self._read_at = float("-inf")
+        """When the session was last read, by the monotonic clock."""
+        self._learnt_at = float("-inf")
+        """When what was learnt was last read."""
         self._trained_as: dict[int, int | None] = {}
         """The article that was the last one trained at each moment of a replay, by its number
         (`seq`)."""
@@ -139,19 +157,7 @@ class Follower(Readers):
             session = self._read(reader, wanted, relevant)
             if as_of is None:
                 return session
-            topics, moment = _topics(reader, session.models, as_of, relevant), session.moment(as_of)
-            events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
-            if as_of not in self._trained_as:
-                self._trained_as[as_of] = reader.trained_as(as_of)
-            last = self._trained_as[as_of]
-            recent = () if last is None else tuple(reader.recent_articles(up_to=last))
-            return session.back_at(
-                as_of,
-                topics,
-                events,
-                recent,
-                _leading(reader, session.models, recent),
-            )
+            return self._back_at(reader, session, as_of, relevant)
 
         return await self.read(self._path, read)
 
@@ -159,18 +165,51 @@ class Follower(Readers):
         try:
             return super()._answer(path, question)
         except NoSession:
-            self._session = self._version = None
-            self._learnt = self._measured = self._snapshot = None
+            self._session = None
+            self._version = None
+            self._learnt = None
+            self._measured = None
+            self._snapshot = None
             self._trained_as.clear()
             raise
 
+    def _back_at(
+        self,
+        reader: SessionReader,
+        session: SessionView,
+        as_of: int,
+        relevant: bool,
+    ) -> SessionView:
+        """The session as it was after ``as_of`` articles."""
+        moment = session.moment(as_of)
+        events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
+        if as_of not in self._trained_as:
+            self._trained_as[as_of] = reader.trained_as(as_of)
+        last = self._trained_as[as_of]
+        recent = () if last is None else tuple(reader.recent_articles(up_to=last))
+        return session.back_at(
+            as_of,
+            _topics(reader, session.models, as_of, relevant),
+            events,
+            recent,
+            _leading(reader, session.models, recent),
+        )
+
     def _read(self, reader: SessionReader, metrics: tuple[str, ...], relevant: bool) -> SessionView:
-        version, now, session = reader.version(), time.monotonic(), self._session
-        other_request = self._learnt is None or (metrics, relevant) != self._learnt[1:3]
-        recent = now - self._looked_at < STATUS_EVERY
-        if session is not None and recent and version == self._version and not other_request:
+        version = reader.version()
+        now = time.monotonic()
+        session = self._session
+        known = self._learnt
+        is_same_request = known is not None and (metrics, relevant) == (
+            known.metrics,
+            known.relevant,
+        )
+        is_recent = now - self._read_at < STATUS_EVERY
+        if session is not None and is_recent and version == self._version and is_same_request:
             return session
-        status, settings = reader.status(), reader.settings()
+
+        status = reader.status()
+        settings = reader.settings()
         if session is None:
             session = SessionView(
                 status,
@@ -187,46 +226,73 @@ class Follower(Readers):
             last_words="" if status.running else last_words(reader.path),
         )
         if version != self._version:  # such as a heartbeat with new rates
-            flow, events = tuple(reader.flow()), tuple(reader.events(LOG_LINES))
-            session = replace(session, flow=flow, events=events, runs=tuple(reader.runs()))
-        learnt = (
+            session = replace(
+                session,
+                flow=tuple(reader.flow()),
+                events=tuple(reader.events(LOG_LINES)),
+                runs=tuple(reader.runs()),
+            )
+        learnt = Learnt(
             status.committed_at,
             metrics,
             relevant,
             reader.given_names(),
             reader.hidden_topics(),
         )
-        measured, snapshot = self._measured, self._snapshot
-        if learnt != self._learnt and (other_request or now - self._learnt_at >= FULL_EVERY):
-            # Most commits add neither measurements nor snapshots. Curves and topics then stay the
-            # same objects, and nothing that shows them is redrawn.
-            newest = reader.newest()
-            measured, snapshot = (newest[0], metrics), (newest[1], *learnt[2:])
-            newcomers = tuple(reader.recent_articles())
-            session = replace(
-                session, recent=newcomers, leading=_leading(reader, session.models, newcomers)
-            )
-            if measured != self._measured:
-                curves = _curves(reader, session.models, metrics)
-                session = replace(session, metrics=metrics_of(reader), curves=curves)
-            if snapshot != self._snapshot:
-                topics = _topics(reader, session.models, None, relevant)
-                atlases = {
-                    model: one
-                    for model in session.models
-                    if (one := atlas(reader, model)) is not None
-                }
-                changes = tuple(reader.topic_events())
-                session = replace(session, topics=topics, atlases=atlases, changes=changes)
-            self._learnt, self._learnt_at = learnt, now
+        measured = self._measured
+        snapshot = self._snapshot
+        may_read = not is_same_request or now - self._learnt_at >= FULL_EVERY
+        if learnt != self._learnt and may_read:
+            newest_measurement, newest_snapshot = reader.newest()
+            measured = (newest_measurement, metrics)
+            snapshot = (newest_snapshot, *learnt.of_topics)
+            session = self._read_learnt(reader, session, learnt, measured, snapshot)
+            self._learnt = learnt
+            self._learnt_at = now
         # Set only now that nothing has failed: whatever could not be read will be read again.
-        self._session, self._version, self._looked_at = session, version, now
-        self._measured, self._snapshot = measured, snapshot
+        self._session = session
+        self._version = version
+        self._read_at = now
+        self._measured = measured
+        self._snapshot = snapshot
+        return session
+
+    def _read_learnt(
+        self,
+        reader: SessionReader,
+        session: SessionView,
+        learnt: Learnt,
+        measured: tuple[object, ...],
+        snapshot: tuple[object, ...],
+    ) -> SessionView:
+        """The session with the newest articles, curves and topics.
+
+        Most commits add neither measurements nor snapshots. Curves and topics then stay the same
+        objects, and nothing that shows them is redrawn.
+        """
+        models = session.models
+        recent = tuple(reader.recent_articles())
+        session = replace(session, recent=recent, leading=_leading(reader, models, recent))
+        if measured != self._measured:
+            curves = _curves(reader, models, learnt.metrics)
+            session = replace(session, metrics=metrics_of(reader), curves=curves)
+        if snapshot != self._snapshot:
+            atlases = {model: atlas(reader, model) for model in models}
+            session = replace(
+                session,
+                topics=_topics(reader, models, None, learnt.relevant),
+                atlases={model: found for model, found in atlases.items() if found is not None},
+                changes=tuple(reader.topic_events()),
+            )
         return session
 
 
 def _curves(reader: SessionReader, models: Sequence[str], metrics: Sequence[str]) -> Curves:
-    return {(model, metric): reader.curve(model, metric) for model in models for metric in metrics}
+    curves = {}
+    for model in models:
+        for metric in metrics:
+            curves[model, metric] = reader.curve(model, metric)
+    return curves
 
 
 def _topics(
@@ -235,7 +301,10 @@ def _topics(
     as_of: int | None,
     relevant: bool,
 ) -> ModelTopics:
-    return {m: tuple(reader.topics(m, SNAPSHOT_WORDS, as_of, relevant=relevant)) for m in models}
+    return {
+        model: tuple(reader.topics(model, SNAPSHOT_WORDS, as_of, relevant=relevant))
+        for model in models
+    }
 
 
 def _leading(
@@ -257,9 +326,10 @@ class Watch:
         trainers: Trainers,
         trainer: TrainerProcess | None = None,
     ) -> None:
-        """``trainers``: those that this screen has started.
-        ``trainer``: that of ``path``, if it has just been started."""
-        self.path, self._trainers = path, trainers
+        """``trainers``: those that this screen has started. ``trainer``: that of ``path``, if it
+        has just been started."""
+        self.path = path
+        self._trainers = trainers
         self.latest: SessionView | None = None
         self.trouble = ""
         """Why the session cannot be read now; "" if it can."""
@@ -273,22 +343,29 @@ class Watch:
         """The newest answers, used only in the thread for slow questions."""
         self.due = asyncio.Event()
         """Set when the session is to be read at once."""
-        self._follower, self._searcher, self._comparing = Follower(path), Readers(), Readers()
-        """For the session itself, for slow questions about it, and for the marked sessions."""
+        self._follower = Follower(path)
+        """For the session itself."""
+        self._searcher = Readers()
+        """For slow questions about it."""
+        self._comparing = Readers()
+        """For the marked sessions."""
         self._others: dict[Path, tuple[object, Beside]] = {}
         """The marked sessions, each as it was read, with its commit and the metrics wanted."""
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
         """Put a question to the session's reader, which answers in its own thread. ``aside``: in
         another thread, so that following the session continues meanwhile."""
-        return await (self._searcher if aside else self._follower).read(self.path, question)
+        readers = self._searcher if aside else self._follower
+        return await readers.read(self.path, question)
 
     async def begin_replay(self) -> None:
         """Go back to the first snapshot of topics, if there is one. Raises `SessionError`."""
         models = self.latest.models if self.latest is not None else ()
         snapshots = await self.ask(lambda reader: [reader.snapshots(model) for model in models])
-        if points := tuple(sorted(set().union(*snapshots))):
-            self.replay, self.frozen_at = Replay(points), None
+        points = tuple(sorted(set().union(*snapshots)))
+        if points:
+            self.replay = Replay(points)
+            self.frozen_at = None
 
     def close(self, *, wait: bool = False) -> None:
         """Close the session's file. Safe to call twice."""
@@ -301,35 +378,38 @@ class Watch:
 
         Returns the exit code of the awaited trainer, if it failed before it opened the session.
         """
+        as_of = None if self.replay is None else self.replay.articles
         try:
-            as_of = None if self.replay is None else self.replay.articles
             session = await self._follower.read_session(metrics, as_of, relevant=relevant)
         except SessionError as error:
-            # Say it in few words, since the line has no room for advice.
-            self.trouble = str(error)
-            if isinstance(error, NoSession) and self.latest is not None:
-                self.trouble = "its file was removed or replaced"
-                if self.latest.status.lively:  # no rate is current any more
-                    status = replace(self.latest.status, state="stalled")
-                    self.latest = replace(self.latest, status=status)
-            elif isinstance(error, NoSession) and self.awaited is not None:
-                self.trouble = f"starting {session_name(self.path)} …"
+            self._cannot_read(error)
             return None
         code = None if self.awaited is None else self.awaited.poll()
         if session.status.running or code is not None:
             self.awaited = None
+        status = session.status
         if self.awaited is not None:  # whatever the previous trainer left behind
-            says = replace(session.status.activity, waiting_for=last_words(self.path) or None)
-            session = replace(
-                session, status=replace(session.status, state="starting", activity=says)
-            )
-        if session.status.state == "dead":
-            session = replace(
-                session, status=replace(session.status, death=self._trainers.death(self.path))
-            )
+            activity = replace(status.activity, waiting_for=last_words(self.path) or None)
+            status = replace(status, state="starting", activity=activity)
+        if status.state == "dead":
+            status = replace(status, death=self._trainers.death(self.path))
         others = tuple(other for _, other in self._others.values())
-        self.latest, self.trouble = replace(session, others=others), ""
-        return code if code and not session.status.running else None
+        self.latest = replace(session, status=status, others=others)
+        self.trouble = ""
+        return code if code and not status.running else None
+
+    def _cannot_read(self, error: SessionError) -> None:
+        """Say why in few words, since the line has no room for advice."""
+        self.trouble = str(error)
+        if not isinstance(error, NoSession):
+            return
+        if self.latest is not None:
+            self.trouble = "its file was removed or replaced"
+            if self.latest.status.lively:  # no rate is current any more
+                status = replace(self.latest.status, state="stalled")
+                self.latest = replace(self.latest, status=status)
+        elif self.awaited is not None:
+            self.trouble = f"starting {session_name(self.path)} …"
 
     async def compare(
         self, compared: Sequence[Path], metrics: tuple[str, ...]
@@ -338,21 +418,26 @@ class Watch:
         commit that was read before gives the same object again."""
         paths = [path for path in compared if path != self.path][:MOST]
         self._comparing.close_all_but(paths)
-        before, others, failed = self._others, {}, {}
+        before = self._others
 
         def read(reader: SessionReader) -> tuple[object, Beside]:
-            key = reader.status().committed_at, metrics
-            if (known := before.get(reader.path)) and known[0] == key:
-                return known
-            settings, models = reader.settings(), tuple(reader.models())
-            words = settings.fingerprint, settings.rule
-            return key, Beside(
+            commit = (reader.status().committed_at, metrics)
+            if reader.path in before:
+                known_commit, known = before[reader.path]
+                if known_commit == commit:
+                    return commit, known
+            settings = reader.settings()
+            models = tuple(reader.models())
+            other = Beside(
                 session_name(reader.path),
-                words,
+                (settings.fingerprint, settings.rule),
                 models,
                 _curves(reader, models, metrics),
             )
+            return commit, other
 
+        others: dict[Path, tuple[object, Beside]] = {}
+        failed: dict[Path, str] = {}
         for path in paths:
             try:
                 others[path] = await self._comparing.read(path, read)

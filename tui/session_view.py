@@ -20,7 +20,7 @@ from wikitopics.session.records import (
     TopicRow,
 )
 from wikitopics.session.sources import noun, unit_noun
-from wikitopics.tui.text import plural
+from wikitopics.tui.text import plural, singular
 
 ModelTopics = Mapping[str, tuple[TopicRow, ...]]
 """model -> its topics, topic k at index k."""
@@ -103,7 +103,7 @@ class SessionView:
 
     def some(self, number: int) -> str:
         """A number of articles: "1 article", "300 documents", "900 document reads"."""
-        return plural(number, self.counted[:-1])
+        return plural(number, singular(self.counted))
 
     def topics_after(self, model: str) -> str:
         """The number of articles that the shown topics of a model are based on, in words; "" before
@@ -123,13 +123,15 @@ class SessionView:
         """Training progress over time, from the longest of the curves; None before the first
         measurement."""
         longest = max(self.curves.values(), key=lambda curve: curve.articles.size, default=None)
-        return longest if longest is not None and longest.articles.size else None
+        if longest is None or longest.articles.size == 0:
+            return None
+        return longest
 
     def moment(self, articles: int) -> float | None:
         """About when it had trained on this many articles, in seconds since the epoch; None if not
         known."""
-        (at,) = times([articles], self.course(), self.runs).tolist()
-        return at if isfinite(at) else None
+        (moment,) = times([articles], self.course(), self.runs).tolist()
+        return moment if isfinite(moment) else None
 
     def back_at(
         self,
@@ -160,13 +162,15 @@ class SessionView:
 
     def changes_of(self, models: Sequence[str]) -> list[TopicEvent]:
         """The topic events of these models, newest snapshot first."""
-        return sorted(
-            (one for one in self.changes if one.model in models), key=lambda one: -one.articles
-        )
+        changes = [change for change in self.changes if change.model in models]
+        return sorted(changes, key=lambda change: -change.articles)
 
     def metric(self, name: str) -> Metric:
         """The metric of this name, whether or not this session has measurements of it."""
-        return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        return Metric.undeclared(name)
 
 
 @dataclass(slots=True)
@@ -188,7 +192,7 @@ class Choice:
 
     def pinned_of(self, model: str) -> frozenset[int]:
         """The model's pinned topics."""
-        return frozenset(topic for of, topic in self.pinned if of == model)
+        return frozenset(topic for pinned_in, topic in self.pinned if pinned_in == model)
 
     def model_of(self, session: SessionView) -> str:
         """The model whose topics are listed."""
@@ -196,7 +200,9 @@ class Choice:
 
     def models_of(self, session: SessionView) -> tuple[str, ...]:
         """The models on the chart."""
-        return (self.model,) if self.model in session.models else session.models
+        if self.model in session.models:
+            return (self.model,)
+        return session.models
 
 
 @dataclass(slots=True)
@@ -223,8 +229,9 @@ class Replay:
         """Go on to the next point if the replay is playing; returns whether it was playing."""
         if not self.playing:
             return False
-        self.index += self.index < len(self.points) - 1
-        self.playing = self.index < len(self.points) - 1
+        last = len(self.points) - 1
+        self.index = min(self.index + 1, last)
+        self.playing = self.index < last
         return True
 
     def step(self, by: int) -> None:

@@ -221,7 +221,9 @@ def test_topics_without_an_area_follow_all_areas():
         {4},
         "share",
     )
-    assert [(row.topic_count, row.largest_topic) for row in hidden if isinstance(row, AreaRow)] == [(1, 1)]
+    assert [(row.topic_count, row.largest_topic) for row in hidden if isinstance(row, AreaRow)] == [
+        (1, 1)
+    ]
 
 
 async def test_columns_line_up_whatever_is_marked(shown, live):
