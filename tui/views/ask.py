@@ -16,7 +16,7 @@ from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, cut, visible
-from wikitopics.tui.views.articles import ArticleList, told, topic_cell, topic_parts
+from wikitopics.tui.views.articles import ArticleList, topic_cell, topic_parts, without_topics
 from wikitopics.tui.views.view import View
 
 if TYPE_CHECKING:
@@ -38,16 +38,19 @@ class Mix(RowList[Row]):
     headed = False
 
     def key(self, row: Row) -> object:
-        return row[0]
+        topic, _, _, _ = row
+        return topic
 
     def parts(self, row: Row, width: int) -> Line:
         _, part, (weight, *label), words = row
+        _, largest_part, _, _ = self.rows[0]
         room = width // 8
-        drawn = f"{bar(part / self.rows[0][1], room, ascii_only=self.ascii_only):<{room}} "
+        drawn = bar(part / largest_part, room, ascii_only=self.ascii_only).ljust(room)
+        _, ink = label[0]
         return [
             (" ", ""),
             weight,
-            (drawn, label[0][1]),
+            (drawn + " ", ink),
             *topic_cell(label, width // 3),
             (words, ""),
         ]
@@ -83,7 +86,8 @@ class AskView(View):
         """Show the card of this article, or the field. ``origin``: the title of the view from which
         it is opened."""
         if origin != self.TITLE:
-            self.origin, self.trail = origin, ()
+            self.origin = origin
+            self.trail = ()
         elif article is None and None in self.trail:
             self.trail = self.trail[: self.trail.index(None)]
         self.trail = (*self.trail, article)
@@ -95,7 +99,8 @@ class AskView(View):
         if len(self.trail) == 1:
             self.host.call_later(self.host.action_view, self.origin)
             return
-        self.trail, self._left = self.trail[:-1], self.trail[-1]
+        *before, self._left = self.trail
+        self.trail = tuple(before)
         self._turn()
 
     def _turn(self) -> None:
@@ -107,7 +112,8 @@ class AskView(View):
         self.again()
 
     def draw(self, session: SessionView) -> None:
-        model, question = self.model, self.trail[-1] or self._field.text
+        model = self.model
+        question = self.trail[-1] or self._field.text
         if not self.query_one(Mix).empty:
             self._show(Answer(lack="loading the model …"), session, model, question)
         values = (
@@ -121,7 +127,8 @@ class AskView(View):
 
     async def _fill(self, session: SessionView, model: str, question: ArticleRow | str) -> None:
         await asyncio.sleep(PAUSE)
-        watch, commit = self.host.watched, session.status.committed_at
+        watch = self.host.watched
+        commit = session.status.committed_at
 
         def answer(reader: SessionReader) -> Answer:
             # A commit is read when it is first seen, so that keys rarely wait for that.
@@ -145,54 +152,49 @@ class AskView(View):
         model: str,
         question: ArticleRow | str,
     ) -> None:
-        mix, listed, marks = (
-            self.query_one(Mix),
-            self.query_one(ArticleList),
-            marks_of(self, session, model),
-        )
-        of, below = session.of_model(model) + session.of_now(), answer.lack if answer.topics else ""
+        mix = self.query_one(Mix)
+        marks = marks_of(self, session, model)
+        which = session.of_model(model) + session.of_now()
+        below = answer.lack if answer.topics else ""
         if isinstance(question, str):
-            name(mix, f"Its topics, and the words that support each{of}", below)
+            name(mix, f"Its topics, and the words that support each{which}", below)
         else:
             title = cut(visible(question.title), TITLE)
-            name(mix, f"{title}: its topics, and their words{of}", below or told(question)[0][0])
+            ((length, _),) = without_topics(question)
+            name(mix, f"{title}: its topics, and their words{which}", below or length)
         name(self._field, "Ask: type or paste a text", answer.known)
         mix.empty = answer.lack or "its topics, and the texts most like it, appear as you type"
-        mix.show(
-            [
-                (
-                    topic,
-                    part,
-                    topic_parts(session, model, (topic, part), marks, weighed=True),
-                    in_line(words),
-                )
-                for topic, part, words in answer.topics
-            ],
-            anew=True,
-        )
+        mix_rows = []
+        for topic, part, words in answer.topics:
+            label = topic_parts(session, model, (topic, part), marks, weighed=True)
+            mix_rows.append((topic, part, label, in_line(words)))
+        mix.show(mix_rows, anew=True)
+
+        listed = self.query_one(ArticleList)
         listed.empty = answer.lone
-        rows, leading = (
-            [row for row, _, _ in answer.alike],
-            {row.seq: each for row, _, each in answer.alike},
-        )
+        rows = [row for row, _, _ in answer.alike]
+        leading = {row.seq: topics for row, _, topics in answer.alike}
         listed.show_articles(rows, leading, session, model, sought=question)
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
-        far = [distance for _, distance, _ in answer.alike]
-        span = (
-            f"distance {far[0]:.2f} to {far[-1]:.2f}; 0: the same, 1: nothing in common"
-            if far
-            else ""
-        )
+        distances = [distance for _, distance, _ in answer.alike]
+        span = ""
+        if distances:
+            span = f"distance {distances[0]:.2f} to {distances[-1]:.2f}"
+            span += "; 0: the same, 1: nothing in common"
         name(listed, f"{session.noun.capitalize()} most like it", span)
         self.refresh_bindings()
 
     def open_row(self, row: object) -> None:
-        if isinstance(row, tuple):  # of a topic
-            self.host.call_later(self.host.open_topic, row[0])
+        if isinstance(row, tuple):
+            topic, *_ = row
+            self.host.call_later(self.host.open_topic, topic)
         else:
             super().open_row(row)
 
     def chosen_article(self) -> ArticleRow | None:
-        return self.trail[-1] or (self.query_one(ArticleList).current if self.is_mounted else None)
+        article = self.trail[-1]
+        if article is None and self.is_mounted:
+            return self.query_one(ArticleList).current
+        return article
