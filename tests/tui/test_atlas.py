@@ -80,7 +80,7 @@ def cells(label):
 def test_labels_have_places_of_their_own_on_the_land_of_their_area(hundred, size, least):
     sheet = laid_out(*hundred, size)
     assert len(sheet.topics) >= least
-    assert sheet.many == 100
+    assert sheet.topic_count == 100
     for one, other in combinations(sheet.labels, 2):
         assert not cells(one) & cells(other)
     for label in sheet.labels:
