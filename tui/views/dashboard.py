@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
+from wikitopics.session.metrics import Metric
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import Chart, Picture, Scale
@@ -54,18 +55,10 @@ class SmallCharts(Container):
     def show(self, session: SessionView, choice: Choice, x_kind: str, like: Chart) -> None:
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
-        window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cut else None
-        models = choice.models_of(session)
-        metrics = [
-            metric
-            for metric in session.metrics
-            if metric.brief
-            and metric.name != choice.metric
-            and any(
-                (curve := session.curves.get((m, metric.name))) and curve.values.size
-                for m in models
-            )
-        ][:MOST]
+        window = None
+        if drawn is not None and drawn.cut is not None:
+            window = (drawn.x_axis.low, drawn.x_axis.high)
+        metrics = _measured_besides(session, choice)[:MOST]
         self.set_class(not metrics, "-empty")
         for index, chart in enumerate(self.query(SmallChart)):
             chart.display = index < len(metrics)
@@ -73,15 +66,32 @@ class SmallCharts(Container):
                 continue
             metric = metrics[index]
             chart.metric = metric.name
-            chart.log_x, chart.fit_y, chart.window = like.log_x, like.fit_y, window
-            chart.drawing = drawing(
-                session, replace(choice, metric=metric.name), x_kind, turns=False
-            )
+            chart.log_x = like.log_x
+            chart.fit_y = like.fit_y
+            chart.window = window
+            of_metric = replace(choice, metric=metric.name)
+            chart.drawing = drawing(session, of_metric, x_kind, turns=False)
             chart.redraw()
             name(chart, metric.brief, chart.drawing.in_words)
 
 
-WIDE, VAST = 120, 180
+def _measured_besides(session: SessionView, choice: Choice) -> list[Metric]:
+    """The metrics with a brief name that are not on the large chart and that have been measured."""
+
+    def is_measured(metric: Metric) -> bool:
+        curves = [session.curves.get((model, metric.name)) for model in choice.models_of(session)]
+        return any(curve is not None and curve.values.size for curve in curves)
+
+    others = [metric for metric in session.metrics if metric.name != choice.metric]
+    return [metric for metric in others if metric.brief and is_measured(metric)]
+
+
+WIDE = 120
+"""The number of columns from which panels stand side by side."""
+VAST = 180
+"""The number of columns from which there is room for the small charts, a card and the atlas."""
+TALL = 40
+"""The number of lines from which more panels are shown."""
 LOW = 22
 """With fewer lines than this, the chart and the topics share them; otherwise the chart has
 eleven."""
@@ -138,36 +148,39 @@ class Dashboard(View):
     def fit(self, width: int, height: int) -> None:
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width >= VAST, "-vast")
-        self.set_class(height >= 40, "-tall")
+        self.set_class(height >= TALL, "-tall")
         self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
     def draw(self, session: SessionView) -> None:
-        chart, model = self.query_one(Chart), self.choice.model_of(session)
-        if (
-            not session.models or (session.models[0], self.choice.metric) in session.curves
-        ):  # it has been read
+        model = self.choice.model_of(session)
+        chart = self.query_one(Chart)
+        is_read = not session.models or (session.models[0], self.choice.metric) in session.curves
+        if is_read:  # otherwise the metric has just been chosen
             chart.draw(drawing(session, self.choice, self.x_kind))
         self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
             flow.show_lines(partial(flow_lines, session, self.choice.ascii_only))
+
+        self._show_story(session)
         topics = self.query_one(TopicList)
         topics.show_topics(session, self.choice, self.sought)
         title, below = topics_title(session, self.choice, self.sought)
-        self._show_story(session)
-        if self._moments and not (self.has_class("-wide") and self.has_class("-tall")):
-            title += (
-                f" · {session.topics_after(model)}"  # there is no room for more than one moment
-            )
-            below = ticker(
-                self._moments, len(self.choice.models_of(session)) > 1, _present(session)
-            )
+        has_story_in_sight = self.has_class("-wide") and self.has_class("-tall")
+        if self._moments and not has_story_in_sight:  # there is room for one moment
+            title += f" · {session.topics_after(model)}"
+            several = len(self.choice.models_of(session)) > 1
+            below = ticker(self._moments, several, _present(session))
         name(topics, title, below)
+
         reading = self.query_one(Reading)
-        reads = session.status.state == "running" and session.status.activity.crawl_rate
-        heading = (
-            "Read by then" if session.as_of is not None else "Now reading" if reads else "Last read"
-        )
+        status = session.status
+        if session.as_of is not None:
+            heading = "Read by then"
+        elif status.state == "running" and status.activity.crawl_rate:
+            heading = "Now reading"
+        else:
+            heading = "Last read"
         name(reading, heading, for_measuring(session, session.recent))
         reading.show_session(session, model)
         if self.has_class("-vast"):
@@ -200,30 +213,33 @@ class Dashboard(View):
             model = models[0]  # shares move in the list of topics, which shows one model
             spans = doublings(reader.snapshots(model, session.as_of))[-SPANS - 1 :]
             snapshots = reader.words_at(model, spans)
-            shares = [(one.articles, one.shares) for one in snapshots]
-            names, found = (
-                [row.name for row in session.topics_of(model)],
-                session.atlases.get(model),
+            shares = [(snapshot.articles, snapshot.shares) for snapshot in snapshots]
+            names = [row.name for row in session.topics_of(model)]
+            atlas = session.atlases.get(model)
+            areas = atlas.areas if atlas is not None else ()
+            return story(
+                {model: session.curves[model, SCORE.name] for model in models},
+                session.changes_of(models),
+                session.runs,
+                session.events,
+                session.flow,
+                movements(model, shares, names, areas) if names else [],
+                session.counted,
             )
-            areas = found.areas if found is not None else ()
-            moved = movements(model, shares, names, areas) if names else []
-            curves = {model: session.curves[model, SCORE.name] for model in models}
-            past = session.changes_of(models), session.runs, session.events, session.flow
-            return story(curves, *past, moved, session.counted)
 
         self._moments = await self.ask(derived)
         self.again()
 
     def _show_card(self, session: SessionView) -> None:
         """Show one topic in more detail: the one selected here, or the one that matters most."""
-        listed, model = self.query_one(TopicList), self.choice.model_of(session)
-        rows = session.topics_of(model)
-        row, why = featured(
-            rows, listed.topic if listed.held else None, self.choice.pinned_of(model)
-        )
+        model = self.choice.model_of(session)
+        listed = self.query_one(TopicList)
+        chosen = listed.topic if listed.held else None
+        pinned = self.choice.pinned_of(model)
+        row, why = featured(session.topics_of(model), chosen, pinned)
         self.query_one(TopicCard).show(row, session, self.choice, why)
         if row is not None:
-            values = session.status.session, model, row.topic, session.recent, session.as_of
+            values = (session.status.session, model, row.topic, session.recent, session.as_of)
             self.fill("card", values, partial(self._fill_card, row.topic, model, session))
 
     async def _fill_card(self, topic: int, model: str, session: SessionView) -> None:
@@ -236,15 +252,18 @@ class Dashboard(View):
         if self.session is None:
             return
         chart = self.query_one(Chart)
-        notes = warning(self.session), measurement_caption(self.session, self.choice)
-        below = chart.pointed() or " · ".join(note for note in notes if note)
+        below = chart.pointed()
+        if not below:
+            notes = [warning(self.session), measurement_caption(self.session, self.choice)]
+            below = " · ".join(note for note in notes if note)
         name(chart, title(self.session, self.choice, self.x_kind) + chart.scales(), below)
 
     def open_row(self, row: object) -> None:
         if not isinstance(row, tuple):
             super().open_row(row)
             return
-        moment: Moment = row[0]  # of the story
+        moment: Moment
+        moment, _ = row  # of the story
         if moment.kind in ("wait", "restart"):
             self.host.call_later(self.host.action_view, Log.TITLE)
         elif moment.topic is not None:
@@ -276,9 +295,8 @@ class Dashboard(View):
 
     def action_metric(self) -> None:
         if self.session is not None:
-            self.show_metric(
-                next_choice(self.choice.metric, [metric.name for metric in self.session.metrics])
-            )
+            metrics = [metric.name for metric in self.session.metrics]
+            self.show_metric(next_choice(self.choice.metric, metrics))
 
     def show_metric(self, metric: str) -> None:
         """Show this metric on the large chart."""
@@ -290,8 +308,11 @@ class Dashboard(View):
 
     def chosen_article(self) -> ArticleRow | None:
         reading = self.query_one(Reading)
-        return reading.current[0] if reading.current is not None and reading.has_focus else None
+        if reading.current is None or not reading.has_focus:
+            return None
+        article, _ = reading.current
+        return article
 
     def copied(self) -> str:
-        current = self.query_one(TopicList).topic
-        return in_line(word for word, _ in current.words) if current else ""
+        row = self.query_one(TopicList).topic
+        return "" if row is None else in_line(word for word, _ in row.words)

@@ -28,8 +28,10 @@ from wikitopics.tui.topic_order import ORDERS
 
 T = TypeVar("T")
 
-WIDE, TALL = 110, 34
-"""From this many columns, or lines, more panels are shown."""
+WIDE = 110
+"""The number of columns from which more panels are shown."""
+TALL = 34
+"""The number of lines from which more panels are shown."""
 FAR = 10
 """Columns of a long step of a crosshair."""
 A_TOPIC = "a topic's name, number or word"
@@ -39,7 +41,10 @@ A_TOPIC = "a topic's name, number or word"
 def next_choice(now: T, every: Sequence[T]) -> T:
     """The next of these values, the first after the last one or after one that is not among
     them."""
-    return every[(every.index(now) + 1) % len(every)] if now in every else every[0]
+    if now not in every:
+        return every[0]
+    place = every.index(now) + 1
+    return every[place % len(every)]
 
 
 class View(Container):
@@ -64,7 +69,7 @@ class View(Container):
     def __init__(self) -> None:
         super().__init__()
         self.fillings: dict[str, tuple[object, ...]] = {}
-        """The values for which each part filled in the background was last filled."""
+        """By part of the view: the values for which that part was last filled."""
 
     def on_mount(self) -> None:
         self.host.call_later(self.host.view_ready)
@@ -97,8 +102,8 @@ class View(Container):
         return self.host.choice
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
-        """Put a question to the session's reader; ``aside``: whether it may take long. Raises
-        SessionError if the file cannot be read now; the status line says so."""
+        """Put a question to the session's reader; ``aside``: whether the answer may take long.
+        Raises SessionError if the file cannot be read now; the status line says so."""
         answer = await self.host.watched.ask(question, aside=aside)
         if not self.is_running:
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
@@ -142,13 +147,13 @@ class View(Container):
     def action_all(self) -> None:
         self.find("")
 
-    def action_chart(self, what: str, *values: object) -> None:
+    def action_chart(self, method: str, *values: object) -> None:
         """Have the view's chart `step`, `zoom`, `reset` or `toggle`."""
-        getattr(self.query_one(Chart), what)(*values)
+        getattr(self.query_one(Chart), method)(*values)
 
-    def action_list(self, what: str, *values: object) -> None:
+    def action_list(self, action: str, *values: object) -> None:
         """Run an action of the widget that has the focus when the view opens."""
-        getattr(self.query_one(self.HOME), f"action_{what}")(*values)
+        getattr(self.query_one(self.HOME), f"action_{action}")(*values)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if is_refused(self, action):
@@ -203,32 +208,45 @@ class View(Container):
         self.host.watched.read_again()
 
     def action_pin(self) -> None:
-        if (row := self.chosen_topic()) is not None:
-            self.choice.pinned ^= {(self.model, row.topic)}
-            self.host.show()
+        row = self.chosen_topic()
+        if row is None:
+            return
+        topic = (self.model, row.topic)
+        if topic in self.choice.pinned:
+            self.choice.pinned.remove(topic)
+        else:
+            self.choice.pinned.add(topic)
+        self.host.show()
 
     @write_action
     def action_rename(self) -> None:
-        if (row := self.chosen_topic()) is None:
+        row = self.chosen_topic()
+        if row is None:
             return
-        model, path = self.model, self.host.path
+        model = self.model
+        path = self.host.path
 
-        def renamed(name: str | None) -> None:
+        def give_name(name: str) -> str:
+            return rename(path, model, row.topic, name)
+
+        def answered(name: str | None) -> None:
             if name is not None:
                 self.app.notify(f"#{row.topic} is now called {name}")
                 self.host.watched.read_again()
 
-        self.app.push_screen(
-            Rename(row, lambda name: rename(path, model, row.topic, name)), renamed
-        )
+        self.app.push_screen(Rename(row, give_name), answered)
 
     def _address(self) -> str | None:
         """The address of the selected article."""
-        article, session = self.chosen_article(), self.host.latest
-        return None if article is None or session is None else session.address(article)
+        article = self.chosen_article()
+        session = self.host.latest
+        if article is None or session is None:
+            return None
+        return session.address(article)
 
     def action_browse(self) -> None:
-        if (address := self._address()) is None:
+        address = self._address()
+        if address is None:
             return
 
         if self.host.READ_ONLY:  # the user's browser is on another computer
@@ -243,16 +261,16 @@ class View(Container):
         run_in_background(self.app, browse, "browse", exclusive=False)
 
     def action_copy(self) -> None:
-        if text := "\n".join(map(visible, self.copied().split("\n"))):
+        text = "\n".join(visible(line) for line in self.copied().split("\n"))
+        if text:
             self.app.copy_to_clipboard(text)
             self.app.notify(f"copied: {cut(text, 60)}")
 
     @write_action
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
-        target = Path(
-            f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg"
-        )
+        now = time.strftime("%Y%m%d-%H%M%S")
+        target = Path(f"{self.host.path.stem}-{self.TITLE.lower()}-{now}.svg")
         with self.host.warning():
             with replacing(target) as file:
                 file.write(self.app.export_screenshot().encode())
@@ -267,7 +285,8 @@ class View(Container):
     def copied(self) -> str:
         """The text that `c` copies; "" for none."""
         article = self.chosen_article()
-        return self._address() or ("" if article is None else article.title)
+        title = "" if article is None else article.title
+        return self._address() or title
 
     def chosen_topic(self) -> TopicRow | None:
         """The topic under the cursor; None in views without topics."""
