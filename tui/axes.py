@@ -42,8 +42,8 @@ NEAR = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A range of an axis in its own space, in which equal distances look equal: log10 of the values
-    if ``log``, otherwise the values."""
+    """A range of an axis on its scale, on which equal distances look equal: log10 of the values if
+    ``log``, otherwise the values."""
 
     low: float
     high: float
@@ -51,15 +51,15 @@ class Axis:
 
     def position(self, values: Floats) -> Floats:
         """0 at the low end, 1 at the high end; NaN if a value has no place (log of 0)."""
-        return (own_space(values, self.log) - self.low) / (self.high - self.low)
+        return (scaled(values, self.log) - self.low) / (self.high - self.low)
 
     def value(self, position: float) -> float:
         """The value at a position: the inverse of `position`."""
-        own = self.own(position)
-        return 10.0**own if self.log else own
+        scaled = self.scaled_value(position)
+        return 10.0**scaled if self.log else scaled
 
-    def own(self, position: float) -> float:
-        """The value at a position, in the axis's own space."""
+    def scaled_value(self, position: float) -> float:
+        """The value at a position, on the axis's scale."""
         return self.low + position * (self.high - self.low)
 
     def holds(self, value: float) -> bool:
@@ -76,8 +76,8 @@ DECADES = 250
 floats."""
 
 
-def own_space(values: Floats, log: bool) -> Floats:
-    """Values in the axis's own space; values that the axis cannot hold become NaN."""
+def scaled(values: Floats, log: bool) -> Floats:
+    """Values on the scale of an axis; values that the axis cannot hold become NaN."""
     values = np.asarray(values, dtype=np.float64)
     if not log:
         return np.where(np.abs(values) < 10.0**DECADES, values, np.nan)
@@ -86,13 +86,13 @@ def own_space(values: Floats, log: bool) -> Floats:
     return np.where(np.abs(out) < DECADES, out, np.nan)
 
 
-def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
-    """An axis around all finite numbers of ``own`` (in own space), widened by ``margin`` of its
+def fitted(values: Floats, log: bool, margin: float = 0.0) -> Axis:
+    """An axis around all finite ``values``, which are on its scale, widened by ``margin`` of its
     range.
 
     It reaches below 0 only if one of them does.
     """
-    finite = own[np.isfinite(own)]
+    finite = values[np.isfinite(values)]
     if not finite.size:
         return Axis(0.0, 1.0, log)
     low = float(finite.min())

@@ -364,13 +364,13 @@ class Chart(Picture, can_focus=True):
         """Shift the window, if there is one, so that the crosshair is in it."""
         if self.window is None:
             return
-        own = float(np.log10(cross)) if self.log_x and cross > 0 else cross
+        scaled = float(np.log10(cross)) if self.log_x and cross > 0 else cross
         low, high = self.window
         shift = 0.0
-        if own < low:
-            shift = own - low
-        elif own > high:
-            shift = own - high
+        if scaled < low:
+            shift = scaled - low
+        elif scaled > high:
+            shift = scaled - high
         self.window = (low + shift, high + shift)
 
     def zoom(self, way: int) -> None:

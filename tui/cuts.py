@@ -20,7 +20,7 @@ of a straight line would be enlarged by 1.5, and nothing is gained by cutting it
 
 
 def fit(covered: Spans, x_axis: Axis) -> tuple[float, float, int] | None:
-    """The part to show: its bottom and top in the y axis's own space, and the column in which the
+    """The part to show: its bottom and top on the y axis's scale, and the column in which the
     first line enters that range; None for the whole.
 
     That is the range of y in the later part of the x axis, with the ends of lines that end before

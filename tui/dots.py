@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.tui.axes import Axis, Floats, own_space
+from wikitopics.tui.axes import Axis, Floats, scaled
 
 # What is drawn for a cell, by the number that `cells` makes of its dots.
 
@@ -53,7 +53,7 @@ SAMPLE = 5
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The range of y that each line covers in each dot column, in the y axis's own space; NaN if
+    """The range of y that each line covers in each dot column, on the y axis's scale; NaN if
     empty."""
 
     low: Floats
@@ -72,11 +72,11 @@ def spans(
 
     lines: x and y of each; x ascends. Columns between two neighbouring points are filled by the
     straight line between them (on the axes as drawn); a NaN in y stays a gap. Only the columns'
-    edges are transformed to the axis's own space, never the points, so a log axis costs no more
+    edges are put on the axis's scale, never the points, so a log axis costs no more
     than a linear one.
     """
-    own_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
-    edges = 10.0**own_edges if axis.log else own_edges.copy()
+    scaled_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
+    edges = 10.0**scaled_edges if axis.log else scaled_edges.copy()
     # Rounding must not leave out the first or the last point.
     slack = 1e-12 * max(abs(edges[0]), abs(edges[-1]))
     edges[0] -= slack
@@ -104,17 +104,17 @@ def spans(
         y_left[line, crossed] = y[right - 1]
         x_right[line, crossed] = x[right]
         y_right[line, crossed] = y[right]
-    high = own_space(high, log_y)
+    high = scaled(high, log_y)
     # A logarithmic axis has no place for a minimum of 0: the range begins with its maximum then.
-    low = np.fmin(own_space(low, log_y), high)
+    low = np.fmin(scaled(low, log_y), high)
     # Each column's range extends to where the line crosses its two edges, so that lines look
     # continuous.
-    x_left = own_space(x_left, axis.log)
-    x_right = own_space(x_right, axis.log)
-    y_left = own_space(y_left, log_y)
-    y_right = own_space(y_right, log_y)
+    x_left = scaled(x_left, axis.log)
+    x_right = scaled(x_right, axis.log)
+    y_left = scaled(y_left, log_y)
+    y_right = scaled(y_right, log_y)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        way = (own_edges - x_left) / (x_right - x_left)
+        way = (scaled_edges - x_left) / (x_right - x_left)
         at_edge = y_left + way * (y_right - y_left)
     for edge in (at_edge[:, :-1], at_edge[:, 1:]):
         np.fmin(low, edge, out=low)

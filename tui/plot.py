@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.tui.axes import Axis, Floats, every_nth, fitted, own_space, plain, ticks
+from wikitopics.tui.axes import Axis, Floats, every_nth, fitted, plain, scaled, ticks
 from wikitopics.tui.cuts import Cut, first_cut, fit
 from wikitopics.tui.dots import ASCII, BRAILLE, SIGNS, Spans, cells, dashed, dots, spans
 
@@ -89,7 +89,7 @@ class Frame:
     log_x: bool = True
     log_y: bool = False
     window: tuple[float, float] | None = None
-    """Part of the x axis in its own space; None: all of it."""
+    """The part of the x axis in sight, on its scale; None: all of it."""
     ascii_only: bool = False
     fit_y: bool = False
     """Whether the later part of the lines is shown; a zoomed window is shown whole."""
@@ -153,7 +153,7 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
         if x_axis.log:
             # Without what is cut off, half of a logarithmic axis would be empty: it begins with
             # what is shown.
-            x_axis = replace(x_axis, low=x_axis.own(start / columns))
+            x_axis = replace(x_axis, low=x_axis.scaled_value(start / columns))
             covered = spans(lines, x_axis, columns, log_y=frame.log_y)
             cut_now = first_cut(covered, y_axis)
             if cut_now is not None:
@@ -270,7 +270,7 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
             first = int(np.searchsorted(line.x, 0.0, side="right"))
         if first < line.x.size:
             ends += line.x[[first, -1]].tolist()
-    return fitted(own_space(np.array(ends), frame.log_x), frame.log_x)
+    return fitted(scaled(np.array(ends), frame.log_x), frame.log_x)
 
 
 def _thin_out(lit: NDArray[np.bool_], bands: Sequence[bool], down: int, across: int) -> None:

@@ -36,7 +36,8 @@ def lines_of(name: str) -> tuple[str, ...]:
     return tuple(Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines())
 
 
-THEMES, TITLES = lines_of("themes.txt"), lines_of("titles.txt")
+THEMES = lines_of("themes.txt")
+TITLES = lines_of("titles.txt")
 WORDS = tuple(sorted({word for line in THEMES for word in line.split()}))
 EVERYWHERE = "people used time part known called century world state year including large"
 FIRST_GUESS = EVERYWHERE.split()
@@ -229,7 +230,8 @@ N_AREAS = 9
 def charted(taken: TopWords) -> Areas:
     """Areas of a few themes each, around a circle; alike topics are near each other."""
     topics = np.flatnonzero(taken.shares > IN_USE)
-    areas, within = topics % len(THEMES) % N_AREAS, topics % len(THEMES) // N_AREAS
+    areas = topics % len(THEMES) % N_AREAS
+    within = topics % len(THEMES) // N_AREAS
     turn = 2 * np.pi * (areas / N_AREAS + 0.03 * within)
     away = 3 + within + topics / len(THEMES) / 3
     places = np.stack([away * np.cos(turn), away * np.sin(turn)], axis=1).round(3)
@@ -255,7 +257,8 @@ def happenings(model: str, articles: int) -> list[TopicEvent]:
 
 def documents(titles: list[str], rng: np.random.Generator) -> Block:
     n = len(titles)
-    ids, words = np.arange(n) + int(rng.integers(10**6)), np.tile(np.array([1, 5, 9], np.int32), n)
+    ids = np.arange(n) + int(rng.integers(10**6))
+    words = np.tile(np.array([1, 5, 9], np.int32), n)
     counts = rng.integers(1, 200, 3 * n).astype(np.int32)
     return Block(ids, np.arange(n) + 9_000, tuple(titles), np.arange(n + 1) * 3, words, counts)
 
@@ -264,7 +267,8 @@ def topics(n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator) -> Ar
     """Each article's largest topic, and two smaller ones."""
     thetas = []
     for spec in specs:
-        first, share = rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)
+        first = rng.integers(0, N_TOPICS, n)
+        share = rng.uniform(0.15, 0.8, n)
         theta = np.zeros((n, spec.topics))
         for place, part in enumerate((1, 0.5, 0.2)):
             left = 1 - theta.sum(axis=1)
@@ -279,7 +283,8 @@ def row(topics_in_use: int, updates: int, rho: float) -> dict[str, object]:
 
 
 def rates(i: int) -> tuple[float, float, int]:
-    crawl, train = 150 + 25 * np.sin(i / 9) + i % 7 * 3, 148 + 9 * np.sin(i / 5 + 1)
+    crawl = 150 + 25 * np.sin(i / 9) + i % 7 * 3
+    train = 148 + 9 * np.sin(i / 5 + 1)
     return crawl, train, int(340 + 200 * np.sin(i / 13))
 
 

@@ -26,7 +26,9 @@ from wikitopics.tui.views.topics import Evolution
 
 # Places.
 
-LARGE, MIDDLE, SMALL = (198, 55), (118, 35), (78, 19)
+LARGE = (198, 55)
+MIDDLE = (118, 35)
+SMALL = (78, 19)
 
 
 def row(topic, share, name=None):
@@ -97,14 +99,16 @@ def test_only_topics_that_were_born_or_changed_their_area_jump(hundred):
     of_topic = [topic % 13 for topic in range(100)]
     before = laid_out(found, rows, MIDDLE)
     rng = np.random.default_rng(1)
-    of_topic[7], places = 12, found.places + rng.normal(0, 1, found.places.shape)
+    of_topic[7] = 12
+    places = found.places + rng.normal(0, 1, found.places.shape)
     places[7] = places[12]
     shares = [
         one.share * factor for one, factor in zip(rows, rng.lognormal(0, 0.2, 100), strict=True)
     ]
     names = [one.name if one.topic % 10 else "incomprehensible, x, y" for one in rows]
     rows = [row(*each) for each in zip(range(101), [*shares, 0.02], [*names, None], strict=True)]
-    shares, places = [one.share for one in rows], np.concatenate([places, [[3.0, 3.0]]])
+    shares = [one.share for one in rows]
+    places = np.concatenate([places, [[3.0, 3.0]]])
     after = laid_out(gathered([*of_topic, 4], shares, places), rows, MIDDLE, before=before)
 
     def place(label):
@@ -157,7 +161,8 @@ def test_names_can_neither_control_the_terminal_nor_take_all_the_room(hundred):
 
 
 def test_boxes_stay_where_they_were_if_that_is_free():
-    centres, boxes = np.array([[1.0, 5.0], [1.0, 5.0], [1.0, 5.0]]), [(1, 4)] * 3
+    centres = np.array([[1.0, 5.0], [1.0, 5.0], [1.0, 5.0]])
+    boxes = [(1, 4)] * 3
     assert arranged(centres, boxes, (9, 20), 2.0, [(8, 0), (8, 2), None])[0] == (8, 0)
     kept, other, fresh = arranged(centres, boxes, (9, 20), 2.0, [(8, 0), (8, 2), None])
     assert other == (0, 3) or other == (1, 3)
@@ -175,7 +180,8 @@ def test_borders_run_between_lands():
 @pytest.mark.parametrize("size", [LARGE, SMALL])
 def test_arrows_reach_every_topic_and_go_where_they_point(hundred, size):
     labels = laid_out(*hundred, size).topics
-    reached, left = set(), [next(iter(labels))]
+    reached = set()
+    left = [next(iter(labels))]
     while left:
         topic = left.pop()
         reached.add(topic)
@@ -232,7 +238,8 @@ async def test_labels_can_be_read_on_every_ground(shown, live, theme):
             return colour.get_truecolor().hex
 
         for area in range(len(COLOURS)):
-            own, glow = drawn.pen(area_ink("area", area)), drawn.pen("", area_ink("glow", area))
+            own = drawn.pen(area_ink("area", area))
+            glow = drawn.pen("", area_ink("glow", area))
             tint = drawn.pen("", area_ink("tint", area))
             if theme.ansi:  # the terminal's own colours, which areas do without
                 assert glow.underline

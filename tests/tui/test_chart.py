@@ -1,4 +1,4 @@
-"""The chart's arithmetic: nothing lost, nothing invented, in the axis's own space."""
+"""The chart's arithmetic: nothing lost, nothing invented, on the axis's scale."""
 
 import numpy as np
 import pytest

@@ -83,7 +83,8 @@ async def test_the_cursor_begins_on_this_session_and_stays_on_its_own(shown, ses
 
 
 async def test_one_unmarked_while_it_is_read_is_not_told_of(open_app, sessions, monkeypatch):
-    app, beta = open_app(sessions), sessions.parent / "beta.db"
+    app = open_app(sessions)
+    beta = sessions.parent / "beta.db"
 
     async def compare(self, compared, metrics):
         failed = dict.fromkeys(compared, "gone")

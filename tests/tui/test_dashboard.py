@@ -130,7 +130,8 @@ async def test_z_gives_the_focused_panel_all_the_room(shown, live, view):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.focused is app.main.view.home())
-        first, size = app.focused, app.focused.outer_size
+        first = app.focused
+        size = app.focused.outer_size
         for expected in ((120, 38), size, (120, 38)):
             await pilot.press("z")
             await seeing.until_true(lambda expected=expected: first.outer_size == expected)

@@ -40,7 +40,8 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("wikitopics.tui.export.write_report", lambda *_: "wrote it")
     path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo", state="finished"))
-    trainer, launch = Process(), Launcher()
+    trainer = Process()
+    launch = Launcher()
     async with shown(path, trainer=trainer, launch=launch, words="STARTING") as (app, pilot):
         trainer.code = 0
         await seeing.until(pilot, "The demo is over")

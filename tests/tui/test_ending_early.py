@@ -13,7 +13,8 @@ from wikitopics.tui.views.dashboard import Dashboard
 
 def ends_at(owner, step, monkeypatch):
     """Have the app asked to end when this step of a widget begins; returns whether it did, once."""
-    whole, begun = getattr(owner, step), []
+    whole = getattr(owner, step)
+    begun = []
 
     @functools.wraps(whole)
     def cut_short(widget, *given):

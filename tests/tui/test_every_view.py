@@ -35,13 +35,15 @@ def is_open(app, index):
 def fills_the_room(app):
     """Whether the view has all that is above the bar of keys, at the present size, and the bar is
     there."""
-    room, last = app.main.query_one("#views").size, seeing.lines(app)[-1].split()
+    room = app.main.query_one("#views").size
+    last = seeing.lines(app)[-1].split()
     return app.main.size == app.size and app.main.view.region.size == room and last[:1] == ["1"]
 
 
 async def test_every_binding_in_the_bar_can_be_pressed(shown, live, monkeypatch):
     """Each hint of each view, run as a click on it would: no fault, and the app is still there."""
-    real, hints = KeyBar.show, list[Hint]()
+    real = KeyBar.show
+    hints = list[Hint]()
 
     def show(bar, views, keys):
         hints[:] = keys

@@ -103,9 +103,11 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, mon
 
 
 async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_over_it(tmp_path):
-    path, words = tmp_path / "s.db", Vocabulary.from_words(["aa", "bb", "cc"])
+    path = tmp_path / "s.db"
+    words = Vocabulary.from_words(["aa", "bb", "cc"])
     stores.create(path, replace(settings(), fingerprint=""))
-    store, feed = SessionWriter(path), Follower(path)
+    store = SessionWriter(path)
+    feed = Follower(path)
     read = {"word_ids": np.tile(np.arange(3, dtype=np.int32), 10), "counts": np.ones(30, np.int32)}
     found = replace(
         documents(*range(1, 11)),
@@ -147,7 +149,9 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
 
 
 async def test_the_screen_answers_while_the_file_is_slow(shown, live, monkeypatch):
-    reading, answered, waits = threading.Event(), threading.Event(), []
+    reading = threading.Event()
+    answered = threading.Event()
+    waits = []
     real = SessionReader.status
 
     def slow(self):

@@ -53,7 +53,8 @@ def test_every_chart_takes_every_number(one):
                 assert all(len(label) < 24 for _, label in (*drawn.x_ticks, *drawn.y_ticks))
 
 
-LARGE, LATE = (1e15, 1e-320, 0.0, 3.0), (4e10, 1e-320, 0.0, 3.0)
+LARGE = (1e15, 1e-320, 0.0, 3.0)
+LATE = (4e10, 1e-320, 0.0, 3.0)
 
 
 def strange(part, path):

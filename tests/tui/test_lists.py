@@ -57,7 +57,8 @@ async def test_a_chosen_topic_stays_chosen(shown, growing, keys):
         await seeing.until_true(lambda: app.screen.query(listed))
         topics = app.screen.query_one(listed, TopicList)
         await seeing.until_true(lambda: topics.held and topics.cursor == keys.count("down"))
-        chosen, order = topics.current.topic, [row.topic for row in topics.rows]
+        chosen = topics.current.topic
+        order = [row.topic for row in topics.rows]
         for _ in range(6):
             await grow(pilot, growing)
             assert topics.current.topic == chosen
@@ -100,7 +101,8 @@ async def test_a_chosen_article_stays_where_it_is_while_others_come(shown, growi
         assert listed.cursor == 0
         await pilot.press("down", "down", "down")
         await seeing.until_true(lambda: listed.cursor == 3)
-        chosen, place = listed.current, place_on_screen(listed)
+        chosen = listed.current
+        place = place_on_screen(listed)
         for batch in range(3):  # more than are listed at a time
             await grow(pilot, growing, tuple(f"Another {batch} {i}" for i in range(150)))
             assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
@@ -114,7 +116,8 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown, growing
         await pilot.press("down", "down")
         listed = app.screen.query_one("#articles", ArticleList)
         await seeing.until_true(lambda: listed.cursor == 2)
-        chosen, place = listed.current, place_on_screen(listed)
+        chosen = listed.current
+        place = place_on_screen(listed)
         await grow(pilot, growing, tuple(f"More things {i}" for i in range(60)))
         await seeing.until(pilot, "260 articles with")
         assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
@@ -257,7 +260,8 @@ def test_changes_are_counted_from_half_of_the_articles(tmp_path):
         for as_of, since in ((None, 6_144), (4_096, 2_048), (16, 16)):
             rows = reader.topics("lda", 20, as_of)
             assert {(row.articles, row.since) for row in rows} == {(as_of or 12_480, since)}
-            now, then = kept[as_of or 12_480], kept[since]
+            now = kept[as_of or 12_480]
+            then = kept[since]
             for row in rows:
                 assert row.trend[0] == then.shares[row.topic]
                 assert row.trend[-1] == row.share == now.shares[row.topic]
@@ -308,7 +312,8 @@ async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growi
 def test_shares_are_read_once(tmp_path, monkeypatch):
     recipe = canned.Recipe()
     path = canned.build(tmp_path / "s.db", recipe)
-    real, read = SessionReader.words_at, list[int]()
+    real = SessionReader.words_at
+    read = list[int]()
 
     def words_at(reader, model, points):
         points = list(points)

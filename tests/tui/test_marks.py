@@ -169,7 +169,8 @@ async def test_without_colours_or_signs_words_say_the_same(shown, live, monkeypa
 
 async def test_the_card_names_the_area_whatever_its_name(shown, live):
     async with shown(live, size=(200, 60), words="lda 1,3") as (app, _):
-        card, session = app.main.view.query_one(TopicCard), app.latest
+        card = app.main.view.query_one(TopicCard)
+        session = app.latest
         row = session.topics_of("lda")[3]
         atlas = session.atlases["lda"]
         for name in ("x" * 1_000, "鉄道駅" * 300, "red\x1b[31m"):

@@ -52,7 +52,8 @@ async def test_what_was_learnt_goes_back_and_comes_again(shown, live):
 
 
 async def test_it_plays_by_itself(shown, two_models, monkeypatch):
-    real, reached = Replay.tick, list[int]()
+    real = Replay.tick
+    reached = list[int]()
 
     def tick(replay):
         if moved := real(replay):

@@ -65,7 +65,8 @@ def view_of(path, state):
 @pytest.mark.parametrize("state", STATES)
 def test_each_state_is_told_as_it_is(tmp_path, state):
     with view_of(tmp_path / "s.db", state) as session:
-        s, shown = session.status, in_line(session.status)
+        s = session.status
+        shown = in_line(session.status)
         flows = [fact[0] for fact in flowing(session) if "wait" not in fact[1][0]]
         flow = [part for line in flow_lines(session, False, 62, 6) for part in line]
         pace, ink = wait_text(s, session.at)
@@ -186,7 +187,8 @@ def test_flow_in_five_lines(tmp_path):
         )
     rates = [0.0] * 10 + [131.0] * 60 + [142.0] * 60
     flow = tuple(Flow(session.at - 300 + 2 * i, rate, 0.0, 0) for i, rate in enumerate(rates))
-    bars, track = "█" * 29 + "▌", "░"
+    bars = "█" * 29 + "▌"
+    track = "░"
     assert text_of(replace(session, flow=flow)) == [
         " 139 articles/s in  137/s learnt  340 wait for the next batch",
         f" {bars}{track} requests 190 of 200 a minute",

@@ -42,7 +42,8 @@ def type_keys(app: Wikitopics, *keys: str) -> None:
 
 def at_step(monkeypatch, owner, step, act):
     """Call ``act`` with the app when this step of a widget begins for the first time."""
-    whole, begun = getattr(owner, step), []
+    whole = getattr(owner, step)
+    begun = []
 
     @functools.wraps(whole)
     def first(widget, *given):
@@ -187,7 +188,8 @@ def unread(monkeypatch):
 @pytest.mark.usefixtures("unread")
 async def test_every_key_and_command_before_the_first_look(shown, live, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done, commands = set(), set()
+    done = set()
+    commands = set()
     async with shown(live, size=(120, 40)) as (app, pilot):
         for index, opens in enumerate(KEYS):
             await pilot.press(*opens)

@@ -217,13 +217,14 @@ class Dashboard(View):
             names = [row.name for row in session.topics_of(model)]
             atlas = session.atlases.get(model)
             areas = atlas.areas if atlas is not None else ()
+            moved = movements(model, shares, names, areas) if names else []
             return story(
                 {model: session.curves[model, SCORE.name] for model in models},
                 session.changes_of(models),
                 session.runs,
                 session.events,
                 session.flow,
-                movements(model, shares, names, areas) if names else [],
+                moved,
                 session.counted,
             )
 

@@ -11,7 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from wikitopics.session.records import ShareHistory, TopicRow
-from wikitopics.tui.axes import Axis, Floats, own_space, ticks
+from wikitopics.tui.axes import Axis, Floats, scaled, ticks
 from wikitopics.tui.inks import Line, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import SessionView
@@ -52,7 +52,7 @@ WITH_WORDS = 110
 
 def stream(history: ShareHistory) -> Axis:
     """The axis of articles from the first snapshot to the newest."""
-    low, high = own_space(history.articles[[0, -1]].astype(np.float64), log=True).tolist()
+    low, high = scaled(history.articles[[0, -1]].astype(np.float64), log=True).tolist()
     return Axis(low, high, log=True)
 
 
@@ -61,7 +61,7 @@ def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
     it, or the one before if it has none."""
     axis = stream(history)
     edges = axis.low + (axis.high - axis.low) * np.arange(1, width + 1) / width
-    snapshots = own_space(history.articles.astype(np.float64), log=True)
+    snapshots = scaled(history.articles.astype(np.float64), log=True)
     return np.maximum(np.searchsorted(snapshots, edges + 1e-9, "right") - 1, 0).astype(np.int64)
 
 
