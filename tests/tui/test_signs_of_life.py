@@ -65,21 +65,28 @@ def view_of(path, state):
 @pytest.mark.parametrize("state", STATES)
 def test_each_state_is_told_as_it_is(tmp_path, state):
     with view_of(tmp_path / "s.db", state) as session:
-        s = session.status
         shown = in_line(session.status)
-        flows = [fact[0] for fact in flowing(session) if "wait" not in fact[1][0]]
-        flow = [part for line in flow_lines(session, False, 62, 6) for part in line]
-        pace, ink = wait_text(s, session.at)
+        shown_rates = []
+        for rate, (words, _) in flowing(session):
+            if "wait" not in words:
+                shown_rates.append(rate)
+        requests = request_rate(session.status)
+        flow = []
+        for line in flow_lines(session, False, 62, 6):
+            flow += line
+        pace, ink = wait_text(session.status, session.at)
     # Rates are bold only while they are of now.
     if state in ENDED:
-        assert (flows, request_rate(s)) == ([], ("", "faint"))
+        assert shown_rates == []
+        assert requests == ("", "faint")
     elif state == "stalled":
-        assert [ink for _, ink in (*flows, request_rate(s))] == ["faint"] * 3
+        assert [ink for _, ink in (*shown_rates, requests)] == ["faint"] * 3
     elif state in {"idle", "paused"}:
-        assert flows == [("0", "strong"), ("0/s", "strong")]
+        assert shown_rates == [("0", "strong"), ("0/s", "strong")]
     else:
-        assert [ink for _, ink in flows] == ["strong"] * 2
-        assert "/s" in flows[1][0]
+        (_, reading_ink), (learning, learning_ink) = shown_rates
+        assert reading_ink == learning_ink == "strong"
+        assert "/s" in learning
     # The status line tells the truth.
     words = {
         "idle": "LIVE",
@@ -96,23 +103,28 @@ def test_each_state_is_told_as_it_is(tmp_path, state):
         assert ink == "bad"
     assert any(ink == "spark" for _, ink in flow) == (state not in {*ENDED, "stalled"})
     assert any("requests" in text for text, _ in flow) == (state not in {*ENDED, "idle", "paused"})
-    assert any(" left" in text for text in (*shown, *(text for text, _ in flow))) == (
-        state == "running"
-    )
+    texts = [*shown, *(text for text, _ in flow)]
+    assert any(" left" in text for text in texts) == (state == "running")
     # The axis of the rates ends where they end.
     if state in ENDED[1:]:
         drawing = rates(session)
-        assert drawing.label_x(float(drawing.series[0].x[-1])) == "16:07:28"
-        assert (drawing.x_name, drawing.faded) == ("on 2026-05-04", True)
+        end = float(drawing.series[0].x[-1])
+        assert drawing.label_x(end) == "16:07:28"
+        assert drawing.x_name == "on 2026-05-04"
+        assert drawing.faded
     elif state != "new":
         drawing = rates(session)
-        assert (drawing.label_x(float(drawing.series[0].x[-1])) == "now") == (state != "stalled")
+        end = float(drawing.series[0].x[-1])
+        assert (drawing.label_x(end) == "now") == (state != "stalled")
         assert drawing.faded == (state == "stalled")
 
 
 def in_line(status, replay=None):
     """The texts of the status line."""
-    return [text for _, parts in pieces(status, "", None, replay, 80) for text, _ in parts]
+    texts = []
+    for _, parts in pieces(status, "", None, replay, 80):
+        texts += [text for text, _ in parts]
+    return texts
 
 
 @pytest.mark.parametrize(
@@ -120,11 +132,8 @@ def in_line(status, replay=None):
 )
 def test_the_rates_end_with_that_of_now_while_there_is_one(tmp_path, state, last):
     with view_of(tmp_path / "s.db", state) as session:
-        activity = replace(session.status.activity, crawl_rate=999.0)
-        flow = tuple(replace(one, crawl_rate=150.0) for one in session.flow)
-        drawing = rates(
-            replace(session, status=replace(session.status, activity=activity), flow=flow)
-        )
+        earlier = tuple(replace(flow, crawl_rate=150.0) for flow in session.flow)
+        drawing = rates(doing(replace(session, flow=earlier), crawl_rate=999.0))
     assert drawing.series[0].y[-1] == last
 
 
@@ -138,23 +147,24 @@ def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path):
     assert measurement_caption(session, Choice()) == "after 12,480 articles"
     due = "after 12,480 articles, next at 17,280"
 
-    def told(**values):
-        activity = replace(session.status.activity, **{"next_measurement": 17_280} | values)
-        status = replace(session.status, activity=activity, pending=800)
-        return measurement_caption(replace(session, status=status), Choice())
+    def caption(**activity):
+        now = doing(session, **{"next_measurement": 17_280} | activity)
+        status = replace(now.status, pending=800)
+        return measurement_caption(replace(now, status=status), Choice())
 
     rates = {"train_rate": 40.0, "crawl_rate": 80.0}
-    assert told(**rates, bound_by="training") == f"{due} (in 2 min)"
-    assert told(**rates, bound_by="network") == f"{due} (in 50 s)", (
+    assert caption(**rates, bound_by="training") == f"{due} (in 2 min)"
+    assert caption(**rates, bound_by="network") == f"{due} (in 50 s)", (
         "what is pending need not be waited for"
     )
-    assert told(train_rate=0.0, crawl_rate=80.0) == due, "as in a pause"
-    assert told(**rates, waiting_for="the wiki is down", failing=True, bound_by="network") == due
-    assert told(next_measurement=12_480) == "after 12,480 articles", (
+    assert caption(train_rate=0.0, crawl_rate=80.0) == due, "as in a pause"
+    fault = {"waiting_for": "the wiki is down", "failing": True, "bound_by": "network"}
+    assert caption(**rates, **fault) == due
+    assert caption(next_measurement=12_480) == "after 12,480 articles", (
         "the trainer is about to name the next"
     )
     session = replace(session, as_of=12_480)
-    assert told(**rates) == "after 12,480 articles", "it replays"
+    assert caption(**rates) == "after 12,480 articles", "it replays"
 
 
 def text_of(session, width=62, height=6, *, ascii_only=False):
@@ -164,10 +174,8 @@ def text_of(session, width=62, height=6, *, ascii_only=False):
 
 def doing(session, **activity):
     """The same with the trainer doing this."""
-    return replace(
-        session,
-        status=replace(session.status, activity=replace(session.status.activity, **activity)),
-    )
+    activity = replace(session.status.activity, **activity)
+    return replace(session, status=replace(session.status, activity=activity))
 
 
 UNTROUBLED = {
@@ -182,9 +190,8 @@ UNTROUBLED = {
 def test_flow_in_five_lines(tmp_path):
     """Of the last hour the least and the most are drawn and said; a start is no least."""
     with view_of(tmp_path / "s.db", "running") as session:
-        session = doing(
-            replace(session, settings={"documents": 6_000_000}), **UNTROUBLED, train_rate=137.0
-        )
+        session = replace(session, settings={"documents": 6_000_000})
+        session = doing(session, **UNTROUBLED, train_rate=137.0)
     rates = [0.0] * 10 + [131.0] * 60 + [142.0] * 60
     flow = tuple(Flow(session.at - 300 + 2 * i, rate, 0.0, 0) for i, rate in enumerate(rates))
     bars = "█" * 29 + "▌"
@@ -197,7 +204,7 @@ def test_flow_in_five_lines(tmp_path):
         " nothing wrong",
         " the wiki's allowance sets the pace",
     ]
-    steady = replace(session, flow=tuple(replace(one, crawl_rate=139.0) for one in flow))
+    steady = replace(session, flow=tuple(replace(point, crawl_rate=139.0) for point in flow))
     assert re.fullmatch(r" (.)\1{33} 139/s in 4 min", text_of(steady)[3]), "a flat rate is a line"
     free = doing(steady, allowed_per_minute=None, crawl_rate=69.5)
     assert text_of(free, ascii_only=True)[1] == f" {'#' * 20}{'░' * 19} peak 139/s this hour"
@@ -247,11 +254,9 @@ def test_only_what_changes_is_said_to_need_saving(tmp_path):
 
 def test_a_sparkline_is_of_one_run():
     flow = [Flow(at, 1.0, 1.0, 1) for at in (0.0, 2.0, 4.0, 3_600.0, 3_602.0)]
-    assert (last_stretch(flow), last_stretch(flow[:3]), last_stretch([])) == (
-        flow[3:],
-        flow[:3],
-        [],
-    )
+    assert last_stretch(flow) == flow[3:]
+    assert last_stretch(flow[:3]) == flow[:3]
+    assert last_stretch([]) == []
 
 
 def test_facts_say_which_run_they_are_of(tmp_path):
