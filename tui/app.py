@@ -26,6 +26,7 @@ from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
 from wikitopics.tui.commands import REPORT, Commands, Finds, commands
 from wikitopics.tui.export import Export
+from wikitopics.tui.flow import nothing_left
 from wikitopics.tui.follow import TrainerProcess, Watch, wait_until
 from wikitopics.tui.help import Help
 from wikitopics.tui.host import Ending, Host
@@ -45,7 +46,6 @@ from wikitopics.tui.terminal import (
 from wikitopics.tui.typed_ahead import TypedAhead
 from wikitopics.tui.views.ask import AskView
 from wikitopics.tui.views.atlas import TopicAtlas
-from wikitopics.tui.views.crawl import nothing_left
 from wikitopics.tui.views.dashboard import VAST, Dashboard
 from wikitopics.tui.views.topics import TopicView
 

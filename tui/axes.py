@@ -131,12 +131,11 @@ def ticks(
 
 def _time_ticks(axis: Axis, most: int) -> list[float]:
     if axis.log:
-        for times in EVEN_TIMES:
-            inside = [time for time in times if axis.holds(time)]
-            if len(inside) <= most:
-                break
-        if len(inside) > 2:
-            return inside[-most:]
+        choices = [[time for time in times if axis.holds(time)] for times in EVEN_TIMES]
+        few_enough = [choice for choice in choices if len(choice) <= most]
+        times = few_enough[0] if few_enough else choices[-1]
+        if len(times) > 2:
+            return times[-most:]
         # A short stretch looks linear.
         return [time for time in _time_ticks(axis.linear(), most) if time > 0]
     raw_step = (axis.high - axis.low) / most

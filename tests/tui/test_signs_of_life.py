@@ -17,17 +17,9 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui import curves
 from wikitopics.tui.bars import pieces
 from wikitopics.tui.curves import measurement_caption
+from wikitopics.tui.flow import finished, flow_lines, flowing, last_stretch, request_rate, wait_text
 from wikitopics.tui.session_view import Choice, SessionView
-from wikitopics.tui.views.crawl import (
-    facts,
-    finished,
-    flow_lines,
-    flowing,
-    last_stretch,
-    rates,
-    request_rate,
-    wait_text,
-)
+from wikitopics.tui.views.crawl import facts, rates
 
 # No number looks alive that is not: rates, sparklines and axes in every state of the trainer.
 

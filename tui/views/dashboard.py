@@ -14,6 +14,7 @@ from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import Chart, Picture, Scale
 from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title, warning
+from wikitopics.tui.flow import flow_lines
 from wikitopics.tui.inks import Lines, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import bindings
@@ -22,7 +23,6 @@ from wikitopics.tui.topic_list import TopicList, topics_title
 from wikitopics.tui.topic_order import featured
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
-from wikitopics.tui.views.crawl import flow_lines
 from wikitopics.tui.views.log import Log, Story, ticker
 from wikitopics.tui.views.view import A_TOPIC, FAR, View, next_choice
 
