@@ -16,9 +16,9 @@ from wikitopics.tui.terminal import open_app, preferences, write_action
 _CACHE = platformdirs.user_cache_dir("wikitopics")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _OUTSIDE = ("os", "pty", "shutil", "socket", "webbrowser")
-"""The modules whose events are about something outside the process,"""
+"""The modules whose events are about something outside the process."""
 _HARMLESS = ("os.listdir", "os.putenv", "os.scandir", "os.unsetenv", "os.walk", "socket.__new__")
-"""except for these events."""
+"""Events of these modules that change nothing there."""
 
 
 def changes(event: str, values: tuple[Any, ...]) -> bool:

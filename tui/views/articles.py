@@ -34,9 +34,9 @@ ROOMY = 52
 NUMBERS = 19
 """Cells of an article's numbers."""
 ROOM_FOR_TWO = 90
-"""The width, in cells, from which a line shows two topics,"""
+"""The width, in cells, from which a line shows two topics."""
 ROOM_FOR_THREE = 150
-"""and three."""
+"""The width, in cells, from which a line shows three topics."""
 ROOM_FOR_MIX = 50
 """The width from which it has a bar of topics."""
 SHARE = 7
