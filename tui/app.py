@@ -4,18 +4,15 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
-from weakref import WeakSet
 
 from rich.text import Text
 from textual import events
 from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
-from textual.widget import Widget
 
 from wikitopics.extra import REPORT as REPORT_EXTRA
 from wikitopics.session import config, control, escapes, sources
@@ -26,55 +23,41 @@ from wikitopics.session.paths import DEMO_SESSION, session_name, session_path
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
+from wikitopics.tui.commands import REPORT, Commands, Finds, commands
 from wikitopics.tui.export import Export
-from wikitopics.tui.follow import (
-    Choice,
-    SessionView,
-    TrainerProcess,
-    Watch,
-    run_in_background,
-    wait_until,
-)
+from wikitopics.tui.flow import nothing_left
+from wikitopics.tui.follow import TrainerProcess, Watch, wait_until
+from wikitopics.tui.help import Help
+from wikitopics.tui.host import Ending, Host
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.main import (
-    EVERYWHERE,
-    NUMBERED,
-    REPORT,
-    VIEWS,
-    Commands,
-    Finds,
-    Help,
-    Main,
-    commands,
-)
+from wikitopics.tui.main_screen import EVERYWHERE, NUMBERED, VIEWS, Main
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
+from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import (
     Preferences,
-    TerminalApp,
     is_refused,
     obey_signals,
     open_app,
     preferences,
     write_action,
 )
+from wikitopics.tui.typed_ahead import TypedAhead
 from wikitopics.tui.views.ask import AskView
 from wikitopics.tui.views.atlas import TopicAtlas
-from wikitopics.tui.views.crawl import nothing_left
-from wikitopics.tui.views.dashboard import VAST
+from wikitopics.tui.views.dashboard import VAST, Dashboard
 from wikitopics.tui.views.topics import TopicView
-from wikitopics.tui.views.view import ASK
 
-Ending = Literal["leave", "stop", "demo"]
-"""What becomes of the trainers that a screen started when the screen is closed: they are left
-running, stopped, or stopped to open the embedded sample instead."""
 ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
+"""What the question after the demo says."""
 ENDINGS = (
     ("leave", "l", "Leave it running"),
     ("stop", "s", "Save and stop"),
     ("cancel", "c", "Cancel"),
 )
+"""The answers to the question what becomes of the trainers: as `Ask` takes them."""
 
 POLL_SECONDS = 0.5
 FRAME_SECONDS = 0.25
@@ -95,7 +78,7 @@ def what_next() -> Sequence[Sequence[str]]:
     )
 
 
-class Wikitopics(TerminalApp[Ending]):
+class Wikitopics(Host):
     """The app: it watches a session, shows the session in its views, and commands trainers."""
 
     TITLE = "wikitopics"
@@ -105,13 +88,13 @@ class Wikitopics(TerminalApp[Ending]):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *(
             Binding(
-                str(i),
-                f"view({i - 1})",
-                title,
-                id=f"view.{title.lower()}",
-                tooltip=f"open {title}",
+                str(number),
+                f"view({kind.TITLE!r})",
+                kind.TITLE,
+                id=f"view.{kind.TITLE.lower()}",
+                tooltip=f"open {kind.TITLE}",
             )
-            for i, title in enumerate((kind.TITLE for kind in NUMBERED), start=1)
+            for number, kind in enumerate(NUMBERED, start=1)
         ),
         *EVERYWHERE,
     ]
@@ -128,9 +111,8 @@ class Wikitopics(TerminalApp[Ending]):
         says: str = "",
     ) -> None:
         """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for
-        it.
-        ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`. ``says``: a notice to
-        begin with."""
+        it. ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`. ``says``: a notice
+        to begin with."""
         super().__init__()
         self.choice = Choice(ascii_only=self.plain_signs.enabled)
         self._trainers = trainers or control.Trainers()
@@ -142,20 +124,7 @@ class Wikitopics(TerminalApp[Ending]):
         self._demo_over = False
         """Whether a demo started here is over and the user has not yet been asked what to do
         next."""
-        self._typed_ahead: list[events.Key] = []
-        """The keys that wait for the view or dialog they are meant for, in order."""
-        self._opened = WeakSet[Screen[Any]]()
-        """The dialogs that can take keys."""
-
-    @property
-    def path(self) -> Path:
-        """The session on screen."""
-        return self.watched.path
-
-    @property
-    def latest(self) -> SessionView | None:
-        """The newest look at the session."""
-        return self.watched.latest
+        self._typed_ahead = TypedAhead(self, super().on_event)
 
     @property
     def main(self) -> Main:
@@ -171,10 +140,13 @@ class Wikitopics(TerminalApp[Ending]):
         self.theme = self._preferences.theme or self.theme
         self.draw_in_ascii(self.choice.ascii_only)
         self.set_keymap(self._preferences.keys)
-        # A closed terminal leaves trainers running; ending the screen itself ends those it started.
-        obey_signals(
-            self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop"
-        )
+
+        def ending(signal_number: int) -> Ending:
+            # A closed terminal leaves trainers running; a signal to end the screen stops those that
+            # it started.
+            return "leave" if signal_number == signal.SIGHUP else "stop"
+
+        obey_signals(self, self._signals, ending)
         if self._says:
             self.notify(self._says, markup=False)
         self.wait_for_session()
@@ -192,21 +164,19 @@ class Wikitopics(TerminalApp[Ending]):
         """Keep reading the session and those marked to be compared with it."""
         watch = self.watched
         while True:
-            previous, wanted = watch.latest, self._wanted()
-            for path, why in (await watch.compare(self.choice.compared, wanted)).items():
+            previous = watch.latest
+            metrics = self._metrics_needed()
+            unreadable = await watch.compare(self.choice.compared, metrics)
+            for path, why in unreadable.items():
                 if self.is_running and path in self.choice.compared:  # still marked
                     self.choice.compared.remove(path)
-                    self.notify(
-                        f"{session_name(path)} is no longer compared: {why}", severity="warning"
-                    )
-            code = await watch.look(wanted, relevant=self.choice.relevant)
+                    words = f"{session_name(path)} is no longer compared: {why}"
+                    self.notify(words, severity="warning")
+            code = await watch.update(metrics, relevant=self.choice.relevant)
             if not self.is_running:
                 return
-            if code and (question := control.question(self.path)):
-                self._ask_to_agree(question)
-            elif code:  # the trainer ended before it opened the session
-                words = control.last_words(self.path) or f"the trainer ended with code {code}"
-                self.notify(words, severity="error")
+            if code:
+                self._trainer_failed(code)
             if watch.latest is not previous:
                 self._give_notice(previous, watch.latest)
                 self._demo_over |= self._ends_demo(previous, watch.latest)
@@ -219,12 +189,23 @@ class Wikitopics(TerminalApp[Ending]):
                 self.push_screen(Ask("The demo is over", ON_WIKIPEDIA, what_next()), self._do_next)
             await wait_until(watch.due, POLL_SECONDS)
 
-    def _wanted(self) -> tuple[str, ...]:
+    def _metrics_needed(self) -> tuple[str, ...]:
         """The metrics whose curves are needed: for the large chart, the small charts and the
         story."""
-        metrics = METRICS if self.latest is None else self.latest.metrics
-        small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
-        return tuple(sorted({self.choice.metric, SCORE.name, *small}))
+        needed = {self.choice.metric, SCORE.name}
+        if self.size.width >= VAST:
+            metrics = METRICS if self.latest is None else self.latest.metrics
+            needed.update(metric.name for metric in metrics if metric.brief)
+        return tuple(sorted(needed))
+
+    def _trainer_failed(self, code: int) -> None:
+        """Ask, or say, what the trainer needed that ended before it opened the session."""
+        question = control.question(self.path)
+        if question:
+            self._ask_to_agree(question)
+        else:
+            words = control.last_words(self.path) or f"the trainer ended with code {code}"
+            self.notify(words, severity="error")
 
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Switch to another session."""
@@ -234,24 +215,31 @@ class Wikitopics(TerminalApp[Ending]):
             self.choice.model = None
             self.choice.pinned.clear()
             run_in_background(self, self._follow, "follow")
-        await self.action_view(0)
-        self.watched.look_again()
+        await self.action_view(Dashboard.TITLE)
+        self.watched.read_again()
 
     def show(self) -> None:
-        """Draw the newest look in the view in sight."""
+        """Draw the session as it was last read, in the view in sight."""
         if self.latest is not None and self.main.ready:
             self.main.view.show(self.latest)
 
     def show_status(self) -> None:
         """Draw the status line: the newest state, even if the view is frozen, or the state of the
         replay."""
-        watch, status = self.watched, self.latest.status if self.latest else None
+        watch = self.watched
+        status = self.latest.status if self.latest else None
         self.entitle(window_title(status, self.path, watch.trouble))
         if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
             return
-        frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
-        offers, width = not self.READ_ONLY, self.size.width
-        parts = pieces(status, watch.trouble, frozen, watch.replay, width, offers=offers)
+        frozen_for = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
+        parts = pieces(
+            status,
+            watch.trouble,
+            frozen_for,
+            watch.replay,
+            self.size.width,
+            offers=not self.READ_ONLY,
+        )
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
         words = "" if status is None or watch.replay is not None else caption(status)
         below = self.main.query_one("#caption", Lines)
@@ -263,10 +251,15 @@ class Wikitopics(TerminalApp[Ending]):
         if self._notify_by is None or previous is None or not previous.status.running:
             return
         if now is not None and not now.status.running:
-            words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"
+            _, state, _ = condition(now.status)
+            words = f"wikitopics, {session_name(self.path)}: {state.lower()}"
             self.tell_terminal(escapes.notice(self._notify_by, words))
 
     # What views ask for ---------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Put the focus where the view in sight wants it."""
+        self.main.settle()
 
     async def view_ready(self) -> None:
         """Draw a view that has just been made."""
@@ -276,75 +269,26 @@ class Wikitopics(TerminalApp[Ending]):
             gc.freeze()
         self.show()
         self.show_status()
-        self.main.settle()
-        self.call_later(self._type_next)
+        self.settle()
+        self.call_later(self._typed_ahead.type_next)
 
     async def on_event(self, event: events.Event) -> None:
         """Handle an event. A key that is typed before there is a view, or while a dialog opens,
         waits for it, and so do those after it; one that closes the screen does not wait."""
-        if not isinstance(event, events.Key) or event.is_forwarded:
+        is_typed = isinstance(event, events.Key) and not event.is_forwarded
+        if not (is_typed and self._typed_ahead.must_wait()):
             await super().on_event(event)
-        elif self._typed_ahead or self._is_opening():
-            active = self.screen.active_bindings.get(event.key)
-            leaves = active is not None and active.binding.action == "leave"
-            waiting = {key.key for key in self._typed_ahead}
-            if leaves and (
-                not event.is_printable or not waiting & {"slash", self.COMMAND_PALETTE_BINDING}
-            ):
-                await (
-                    self.action_leave()
-                )  # at once: the widgets that would pass it on may be waiting
-            else:
-                self._typed_ahead.append(event)
-        else:
-            await super().on_event(event)
-
-    def _is_opening(self) -> bool:
-        """Whether the view or the dialog in front cannot take keys yet; when it can, those that
-        wait are typed."""
-        main = self.screen_stack[0]
-        if not isinstance(main, Main):
-            return False
-        if not main.ready:
-            return True
-        front = self.screen
-        if front is main or front in self._opened:
-            return False
-
-        def opened() -> None:
-            self._opened.add(front)
-            self.call_later(self._type_next)
-
-        # Behind the message that gives a field of the dialog the focus.
-        return front.call_later(opened)
-
-    async def _type_next(self) -> None:
-        """Type the first key that waits, and the others after whatever it does has begun: one may
-        open the dialog that those after it are meant for."""
-        if not self._typed_ahead or self._is_opening():
             return
-        key = self._typed_ahead.pop(0)
-        takes = self.focused or self.screen
-        await super().on_event(
-            events.Key(key.key, key.character)
-        )  # Textual handles each event once
-        if self._typed_ahead:
-            self._type_next_after(takes)
-
-    def _type_next_after(self, widget: Widget) -> None:
-        """Type the next key once the one that this widget has been given has been handled.
-
-        An ordinary key goes through the queues of all widgets from the one with the focus to the
-        app. A key with priority, such as that of the palette, does not, and would overtake it.
-        """
-        after: Callable[[], object] = partial(self.call_later, self._type_next)
-        for each in reversed(widget.ancestors_with_self):
-            after = partial(each.call_later, after)
-        after()
+        assert isinstance(event, events.Key)
+        if self._typed_ahead.closes_at_once(event):
+            # Not by way of the widgets, which may be waiting.
+            await self.action_leave()
+        else:
+            self._typed_ahead.add(event)
 
     async def open_topic(self, topic: int) -> None:
         """Show everything about this topic of the model in use."""
-        await self.action_view(VIEWS.index(TopicView))
+        await self.action_view(TopicView.TITLE)
         view = self.main.view
         if isinstance(view, TopicView):
             self.call_after_refresh(view.open, topic)
@@ -352,7 +296,7 @@ class Wikitopics(TerminalApp[Ending]):
     async def action_ask(self, article: ArticleRow | None = None) -> None:
         """Show the card of this article; without one, a field for a text to ask about."""
         origin = self.main.current
-        await self.action_view(ASK)
+        await self.action_view(AskView.TITLE)
         view = self.main.view
         assert isinstance(view, AskView)
         view.open(article, origin)
@@ -384,7 +328,8 @@ class Wikitopics(TerminalApp[Ending]):
             case "retry":
                 return self.latest is not None and self.latest.status.may_retry
             case "pause" | "save" | "restart":
-                return not self.idle(action) or None  # `on_key` says why
+                if self.why_idle(action):
+                    return None  # shown as disabled; `on_key` says why
         return True
 
     # Starting trainers ----------------------------------------------------------------------------
@@ -392,21 +337,26 @@ class Wikitopics(TerminalApp[Ending]):
     def wait_for_session(self) -> None:
         """If there is no session yet, show what its trainer says until there is one or the user
         gives up."""
-        path, trainer = self.path, self.watched.awaited
+        path = self.path
+        trainer = self.watched.awaited
         if trainer is None or path.exists():
             return
 
         async def answered(answer: str | None) -> None:
+            question = control.question(path) if answer == "ended" else ""
             if answer == "begun":
-                self.watched.look_again()
-            elif answer == "ended" and (question := control.question(path)):
+                self.watched.read_again()
+            elif question:
                 self._ask_to_agree(question)
             elif answer == "again":
                 self._start_again()
-            elif answer != "demo" and self.latest is not None:  # given up when it had just begun
+            elif answer == "demo":
+                self.exit("demo")
+            elif self.latest is not None:
+                # The user gave up just when the session had been opened.
                 await self.action_leave()
             else:  # the error is shown after the screen has closed
-                self.exit("demo" if answer == "demo" else "stop")
+                self.exit("stop")
 
         self.push_screen(
             Starting(path, trainer, sample=path != session_path(DEMO_SESSION)), answered
@@ -431,7 +381,7 @@ class Wikitopics(TerminalApp[Ending]):
             else:  # there is nothing to show
                 self.exit("stop", message=Text(str(error)))
             return
-        self.watched.look_again()
+        self.watched.read_again()
         self.wait_for_session()
 
     @write_action
@@ -449,8 +399,9 @@ class Wikitopics(TerminalApp[Ending]):
         """Start the trainer of this session again, if there is anything left to do."""
         if self.latest is None:
             return
-        if why := nothing_left(self.latest.status):
-            self.notify(why)
+        why_not = nothing_left(self.latest.status)
+        if why_not:
+            self.notify(why_not)
             return
 
         def answered(answer: str | None) -> None:
@@ -464,16 +415,18 @@ class Wikitopics(TerminalApp[Ending]):
             else:
                 self.push_screen(AskContact(leave="Back", sample=False), answered)
 
-    def idle(self, action: str) -> str:
-        """Why this key would do nothing now; "" if it would do something."""
-        awaited = self.watched.awaited is not None
+    def why_idle(self, action: str) -> str:
+        """Why the key of this action would do nothing now; "" if it would do something."""
         status = None if self.latest is None else self.latest.status
         if action in ("pause", "save"):
-            running = status is not None and status.running
-            return "" if running else f"nothing to {action}: no trainer is running on this session"
-        if action != "restart" or (status is not None and status.pid is None and not awaited):
-            return ""
-        return "nothing to start: the trainer is " + ("starting" if awaited else "running")
+            if status is None or not status.running:
+                return f"nothing to {action}: no trainer is running on this session"
+        elif action == "restart":
+            if self.watched.awaited is not None:
+                return "nothing to start: the trainer is starting"
+            if status is None or status.pid is not None:
+                return "nothing to start: the trainer is running"
+        return ""
 
     # The end of the demo --------------------------------------------------------------------------
 
@@ -481,15 +434,14 @@ class Wikitopics(TerminalApp[Ending]):
         """Whether a demo that this screen has started has just been read to its end."""
         if previous is None or now is None or self.path not in self._trainers.paths():
             return False
-        before, status = previous.status.state, now.status
-        return before != status.state == "finished" and bool(
-            sources.described(status.source).on_screen
-        )
+        has_ended = now.status.state == "finished" and previous.status.state != "finished"
+        return has_ended and bool(sources.described(now.status.source).on_screen)
 
     async def _do_next(self, action: str | None) -> None:
         if action:
             await self.run_action(action)
-            self._demo_over = action.startswith("export")  # ask again after its form
+            if action.startswith("export"):
+                self._demo_over = True  # ask again after its form
 
     @write_action
     async def action_again(self) -> None:
@@ -499,7 +451,7 @@ class Wikitopics(TerminalApp[Ending]):
             await self.follow(self.path, self._trainers.start_again(self.path))
             self.wait_for_session()
 
-    # Commanding them ------------------------------------------------------------------------------
+    # Commanding trainers --------------------------------------------------------------------------
 
     @write_action
     def action_hurry(self) -> None:
@@ -509,7 +461,8 @@ class Wikitopics(TerminalApp[Ending]):
     @write_action
     def action_pause(self) -> None:
         """Have the trainer pause, or continue."""
-        self._command(paused=self.latest is None or self.latest.status.state != "paused")
+        is_paused = self.latest is not None and self.latest.status.state == "paused"
+        self._command(paused=not is_paused)
 
     @write_action
     def action_save(self) -> None:
@@ -518,12 +471,12 @@ class Wikitopics(TerminalApp[Ending]):
 
     action_retry = action_save  # a trainer that is asked to save tries again at once
 
-    def _command(self, **columns: bool) -> None:
+    def _command(self, **requests: bool) -> None:
         path = self.path
 
         async def ask() -> None:
             with self.warning():
-                await asyncio.to_thread(control.ask, path, **columns)
+                await asyncio.to_thread(control.ask, path, **requests)
 
         run_in_background(self, ask, "control", exclusive=False)
 
@@ -535,24 +488,26 @@ class Wikitopics(TerminalApp[Ending]):
         if not running:
             self.exit()
         elif isinstance(self.screen, Ask):
-            self.screen.dismiss(
-                "stop"
-            )  # the answer to the question below; any other question just closes
+            # If it asks what is asked below, this is an answer; to any other question it is none,
+            # and the question closes.
+            self.screen.dismiss("stop")
         else:
-            names = ", ".join(map(session_name, running))
+            names = ", ".join(session_name(path) for path in running)
             words = f"This screen started the trainer of {names}, which can continue without it."
 
             def answered(answer: str | None) -> None:
-                if answer in ("leave", "stop"):
-                    self.exit("leave" if answer == "leave" else "stop")
+                if answer == "leave":
+                    self.exit("leave")
+                elif answer == "stop":
+                    self.exit("stop")
 
             self.push_screen(Ask("Close the screen", words, ENDINGS), answered)
 
     # Keys ---------------------------------------------------------------------------------------
 
-    async def action_view(self, index: int) -> None:
-        """Open a view, by its number."""
-        await self.main.open_view(index)
+    async def action_view(self, title: str) -> None:
+        """Open a view, by its title."""
+        await self.main.open_view(title)
         self.show()
 
     async def action_in_view(self, action: str) -> None:
@@ -589,15 +544,15 @@ class Wikitopics(TerminalApp[Ending]):
         self._replay_moved()
 
     def _tick(self) -> None:
-        if self._typed_ahead:  # what they waited for may have been closed
-            self.call_later(self._type_next)
+        if self._typed_ahead:  # what the keys waited for may have been closed
+            self.call_later(self._typed_ahead.type_next)
         if self.watched.replay is not None and self.watched.replay.tick():
             self._replay_moved()
 
     def _replay_moved(self) -> None:
         self.refresh_bindings()
         self.show_status()
-        self.watched.look_again()
+        self.watched.read_again()
 
     def action_find(self) -> None:
         if self.main.view.FINDS and not self.main.finding:
@@ -607,23 +562,26 @@ class Wikitopics(TerminalApp[Ending]):
         """Handle a key that no widget has taken: say why it does nothing now, or pass it to the
         find line, which was still opening when it was typed."""
         active = self.screen.active_bindings.get(event.key)
-        if active is not None and (why := self.idle(active.binding.action)):
-            self.notify(why)
+        if active is not None:
+            why = self.why_idle(active.binding.action)
+            if why:
+                self.notify(why)
         if event.is_printable and event.character is not None and self.screen is self.main:
             self.main.query_one(FindBar).take(event.character)
 
     @write_action
     async def action_export(self, report: bool = False) -> None:
-        form = Export(self.path, self.latest.models if self.latest is not None else ())
+        models = self.latest.models if self.latest is not None else ()
+        form = Export(self.path, models)
         await self.push_screen(form)
         if report:
             form.go()
 
     def action_help(self) -> None:
-        self.push_screen(Help(commands(self)))
+        self.push_screen(Help(commands(self.main)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        for command in commands(self):
+        for command in commands(self.main):
             does = command.does[0].upper() + command.does[1:]
             yield SystemCommand(f"{does} · {command.key}", "", command.act)
         yield SystemCommand(
@@ -648,9 +606,10 @@ class Wikitopics(TerminalApp[Ending]):
         self.main.hint()
 
 
-def _lacks_contact(look: SessionView) -> bool:
+def _lacks_contact(session: SessionView) -> bool:
     """Whether the server requires a contact, and there is none. Raises SessionError."""
-    kind, identity = sources.described(look.status.source), look.settings.get("source_options")
+    kind = sources.described(session.status.source)
+    identity = session.settings.get("source_options")
     if not isinstance(identity, Mapping) or kind.fault(identity):
         return False  # the trainer reports what is wrong
     return kind.needs_contact(identity) and config.lacks_contact()
@@ -658,12 +617,12 @@ def _lacks_contact(look: SessionView) -> bool:
 
 def names() -> frozenset[str]:
     """The names of all keys, here and in the views."""
-    every = [
-        *Wikitopics.BINDINGS,
-        *TopicAtlas.BINDINGS,
-        *(one for kind in VIEWS for one in kind.BINDINGS),
-    ]
-    return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)
+    bindings = [*Wikitopics.BINDINGS, *TopicAtlas.BINDINGS]
+    for kind in VIEWS.values():
+        bindings += kind.BINDINGS
+    return frozenset(
+        binding.id for binding in bindings if isinstance(binding, Binding) and binding.id
+    )
 
 
 def run(
@@ -677,10 +636,9 @@ def run(
     """Open the screen on the session at ``path`` until the user closes it.
 
     ``trainer``: the trainer of this session, if one of ``trainers`` has just been started for it;
-    the session
-    need not exist yet in that case. ``notify_by`` and ``says``: as for the app. Returns what to do
-    with the trainers, or
-    None if none was running. Raises `SessionError` if there is no session to show.
+    the session need not exist yet in that case. ``notify_by`` and ``says``: as for the app. Returns
+    what to do with the trainers, or None if none was running. Raises `SessionError` if there is no
+    session to show.
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line

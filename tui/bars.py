@@ -15,10 +15,10 @@ from textual.widgets import Input
 
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, unit_noun
-from wikitopics.tui.follow import Replay
 from wikitopics.tui.inks import Clickable, Drawn, Line, Part
+from wikitopics.tui.session_view import Replay
 from wikitopics.tui.terminal import bindings, table
-from wikitopics.tui.text import age, clock, count, limited, share, squeezed, visible
+from wikitopics.tui.text import age, clock, count, limited, share, singular, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
 #
@@ -29,6 +29,8 @@ BESIDE = 32
 it."""
 AGED = 10.0
 """Seconds after which the last save is of no interest if nothing has changed since."""
+LATE = 120.0
+"""Seconds after which a trainer that trains should have saved."""
 
 
 STATES: Mapping[str, Sequence[str]] = table("signs.toml")["states"]
@@ -37,18 +39,18 @@ STATES: Mapping[str, Sequence[str]] = table("signs.toml")["states"]
 
 def condition(status: Status) -> tuple[str, str, str]:
     """(sign, words, ink) for the state of the trainer."""
-    stalled = status.state == "stalled"
-    state = (
-        "hindered"
-        if status.hindered
-        else "suspended"
-        if stalled and status.suspended
-        else status.state
-    )
+    is_stalled = status.state == "stalled"
+    state: str = status.state
+    if status.hindered:
+        state = "hindered"
+    elif is_stalled and status.suspended:
+        state = "suspended"
     sign, words, ink = STATES[state]
-    if stalled:
+    if is_stalled:
         words += f" for {age(status.heartbeat_age_seconds or 0.0)}"
-    return sign, words + (f" ({status.death})" if status.death else ""), ink
+    if status.death:
+        words += f" ({status.death})"
+    return sign, words, ink
 
 
 def source_words(status: Status) -> str:
@@ -62,25 +64,29 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
 
     The state comes first, or what hinders the trainer.
     """
-    if trouble or status is None:
-        state = "cannot read" if trouble else "opening"
+    if trouble:
+        state = "cannot read"
+    elif status is None:
+        state = "opening"
     elif status.hindered:
         state = f"waiting: {visible(status.waiting_for or '')}"
     else:
+        _, words, _ = condition(status)
+        state = words.lower()
         measured = [model.perplexity for model in status.models if model.perplexity is not None]
-        state = condition(status)[1].lower() + "".join(f" {value:,.0f}" for value in measured[:1])
-        if status.lively and (so_far := progress(status)):
+        if measured:
+            state += f" {measured[0]:,.0f}"
+        so_far = progress(status)
+        if status.lively and so_far:
             state += f" · {so_far}"
     return f"{state} · {session.stem} · wikitopics"
 
 
 # The line below the view while the demo is slowed down: what there is to see at that moment.
 
-CAPTIONS = (
-    "A small wiki is being read. Its first texts are kept to evaluate the topics.",
-    "Words used together become topics. The lower the curve, the better they fit.",
-    "The topics have settled. Enter opens one, 7 shows their map, 3 what was read.",
-)
+AT_FIRST = "A small wiki is being read. Its first texts are kept to evaluate the topics."
+AS_TOPICS_FORM = "Words used together become topics. The lower the curve, the better they fit."
+ONCE_SETTLED = "The topics have settled. Enter opens one, 7 shows their map, 3 what was read."
 SETTLED = 0.4
 """The last caption is shown once this share of the source has been read."""
 
@@ -89,9 +95,11 @@ def caption(status: Status) -> str:
     """The caption of this moment; "" if the demo is not slowed down."""
     if not status.activity.pace:
         return ""
-    return CAPTIONS[
-        (status.articles > 0) + (status.articles > 0 and (status.lap or 0.0) >= SETTLED)
-    ]
+    if status.articles == 0:
+        return AT_FIRST
+    if (status.lap or 0.0) < SETTLED:
+        return AS_TOPICS_FORM
+    return ONCE_SETTLED
 
 
 def progress(status: Status, total: str = "") -> str:
@@ -106,95 +114,119 @@ def progress(status: Status, total: str = "") -> str:
     return ", ".join(parts)
 
 
-Pieces = list[tuple[int, Line]]
-"""(rank, parts): the higher the rank, the earlier it is dropped if there is no room."""
+Piece = tuple[int, Line]
+"""A rank and parts: the higher the rank, the earlier the piece is dropped if there is no room; rank
+0 is never dropped."""
 
 
 def pieces(
-    s: Status | None,
+    status: Status | None,
     trouble: str,
     frozen: float | None,
     replay: Replay | None,
     width: int,
     *,
     offers: bool = True,
-) -> Pieces:
+) -> list[Piece]:
     """The parts of a line of ``width`` cells. ``trouble``: why the session cannot be read now;
     ``frozen``: seconds since the view froze; ``offers``: whether to name the keys that command the
     trainer."""
-    if s is None:
+    if status is None:
         return [(0, [("wikitopics", "strong")]), (0, [(trouble or "opening …", "muted")])]
-    sign, words, ink = condition(s)
+    program: Piece = (6, [("wikitopics", "strong")])
     if trouble:  # then the trainer's state is not known
-        sign, words, ink = "!", f"cannot read the session: {visible(trouble)}", "bad"
-    out: Pieces = [(6, [("wikitopics", "strong")]), (0, [(f"{sign} {words}", ink)])]
+        state: Piece = (0, [(f"! cannot read the session: {visible(trouble)}", "bad")])
+    else:
+        sign, words, ink = condition(status)
+        state = (0, [(f"{sign} {words}", ink)])
     if replay is not None:  # the trainer's present state does not belong there
-        return (out if trouble else out[:1]) + _replayed(replay, s)
-    if s.hindered and not trouble:
-        # A file's name is enough here: the view below and the log show the whole path.
-        wait = re.sub(r"^/[^:]*/", "", visible(s.activity.wait(time.time())))
-        out.append((1, [(squeezed(wait, width - BESIDE), "warn")]))
-        if s.may_retry and offers:
-            out.append((2, [("T tries now", "muted")]))
-    if s.state in ("dead", "stopped") and offers and not trouble:
-        out.append((2, [("R restarts it", "muted")]))
+        start = [program, state] if trouble else [program]
+        return start + _replayed(replay, status)
+
+    out = [program, state]
+    if not trouble:
+        out += _needed(status, width, offers=offers)
     if frozen is not None:
         out.append((0, [(f"VIEW FROZEN {age(frozen)}", "warn")]))
-    out.append((2, [(source_words(s), "")]))
-    name = s.session.rsplit("/", 1)[-1].removesuffix(".db")
+    out.append((2, [(source_words(status), "")]))
+    name = status.session.rsplit("/", 1)[-1].removesuffix(".db")
     out.append((7, [(f"session {visible(name)}", "muted")]))
-    if s.running and s.pid:
-        out.append((8, [(f"pid {s.pid}", "muted")]))
-    out.append((5, [(clock(s.elapsed_seconds), "muted")]))
-    total, noun = limited(s.activity.article_limit, s.articles), unit_noun(s.source, s.passes)
-    noun = noun[:-1] if s.articles == 1 and not total else noun
-    out.append((1, [(count(s.articles), "strong"), (f"{total} {noun}", "")]))
-    if s.passes > 1 and not s.added:
-        out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
-    if s.lively and not trouble and (so_far := progress(s)):
-        out.append((3, [(so_far, "")]))
-    if trouble:  # the time of the last save is not known
-        return out
-    if s.checkpoint_age_seconds is None:
-        out += [(4, [("nothing to save yet", "muted")])] if s.running else []
-    elif s.lively and s.activity.unsaved is False and s.checkpoint_age_seconds > AGED:
-        out.append((4, [("nothing new to save", "muted")]))
-    else:
-        late = (
-            s.running
-            and s.checkpoint_age_seconds > 120
-            and s.state == "running"
-            and not s.waiting_for
-        )
-        saved = f"saved {age(s.checkpoint_age_seconds)} ago"
-        out.append((4, [(saved, "warn" if late else "muted")]))
+    if status.running and status.pid:
+        out.append((8, [(f"pid {status.pid}", "muted")]))
+    out.append((5, [(clock(status.elapsed_seconds), "muted")]))
+
+    total = limited(status.activity.article_limit, status.articles)
+    noun = unit_noun(status.source, status.passes)
+    if status.articles == 1 and not total:
+        noun = singular(noun)
+    out.append((1, [(count(status.articles), "strong"), (f"{total} {noun}", "")]))
+    if status.passes > 1 and not status.added:
+        out.append((3, [(f"pass {count(status.pass_)} of {count(status.passes)}", "")]))
+    if not trouble:
+        so_far = progress(status)
+        if status.lively and so_far:
+            out.append((3, [(so_far, "")]))
+        out += _saved(status)
     return out
 
 
-def _replayed(replay: Replay, status: Status) -> Pieces:
+def _needed(status: Status, width: int, *, offers: bool) -> list[Piece]:
+    """What keeps the trainer from training, and the key that may help."""
+    needed: list[Piece] = []
+    if status.hindered:
+        # A file's name is enough here: the view below and the log show the whole path.
+        wait = re.sub(r"^/[^:]*/", "", visible(status.activity.wait(time.time())))
+        needed.append((1, [(squeezed(wait, width - BESIDE), "warn")]))
+        if status.may_retry and offers:
+            needed.append((2, [("T tries now", "muted")]))
+    if status.state in ("dead", "stopped") and offers:
+        needed.append((2, [("R restarts it", "muted")]))
+    return needed
+
+
+def _saved(status: Status) -> list[Piece]:
+    """When the session was last saved."""
+    since = status.checkpoint_age_seconds
+    if since is None:
+        return [(4, [("nothing to save yet", "muted")])] if status.running else []
+    if status.lively and status.activity.unsaved is False and since > AGED:
+        return [(4, [("nothing new to save", "muted")])]
+    is_training = status.running and status.state == "running" and not status.waiting_for
+    ink = "warn" if is_training and since > LATE else "muted"
+    return [(4, [(f"saved {age(since)} ago", ink)])]
+
+
+def _replayed(replay: Replay, status: Status) -> list[Piece]:
     """Say that the view shows the past, which point of it, and how to get back."""
-    reading = status.pass_of(replay.articles) if status.passes > 1 and not status.added else 0
+    sign = "▶" if replay.playing else "‖"
     texts = unit_noun(status.source, status.passes)
-    return [
-        (0, [(f"{'▶' if replay.playing else '‖'} REPLAY", "warn")]),
-        (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} {texts}", "")]),
-        *([(2, [(f"pass {count(reading)} of {count(status.passes)}", "")])] if reading else []),
-        (2, [(source_words(status), "")]),
-        (3, [("space pauses, ←→ step, Esc ends", "muted")]),
+    total = f" of {count(replay.points[-1])} {texts}"
+    out: list[Piece] = [
+        (0, [(f"{sign} REPLAY", "warn")]),
+        (1, [(count(replay.articles), "strong"), (total, "")]),
     ]
+    if status.passes > 1 and not status.added:
+        reading = status.pass_of(replay.articles)
+        if reading:
+            out.append((2, [(f"pass {count(reading)} of {count(status.passes)}", "")]))
+    out.append((2, [(source_words(status), "")]))
+    out.append((3, [("space pauses, ←→ step, Esc ends", "muted")]))
+    return out
 
 
-def fitted(pieces: Pieces, width: int) -> Line:
+def fitted(pieces: Sequence[Piece], width: int) -> Line:
     """The pieces, two spaces apart, the highest ranks dropped until the rest fit ``width``."""
     rest = list(pieces)
     while sum(2 + sum(cell_len(text) for text, _ in parts) for _, parts in rest) > width:
         worst = max(rank for rank, _ in rest)
         if worst == 0:
             break
-        rest.remove(next(piece for piece in reversed(rest) if piece[0] == worst))
+        last_of_them = max(index for index, (rank, _) in enumerate(rest) if rank == worst)
+        del rest[last_of_them]
     line: Line = []
     for _, parts in rest:
-        line += [("  " if line else " ", ""), *parts]
+        gap = "  " if line else " "
+        line += [(gap, ""), *parts]
     return line
 
 
@@ -225,7 +257,8 @@ class KeyBar(Drawn):
 
     def show(self, views: list[Hint], keys: list[Hint]) -> None:
         """The views first, then the keys."""
-        self._views, self._keys = views, keys
+        self._views = views
+        self._keys = keys
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -235,6 +268,7 @@ class KeyBar(Drawn):
         brief = sum(len(_text(hint)) for hint in self._views) + KEYS > width
         parts: list[Part] = []
         at = 0
+        # Cells kept free for the hints that stay and are still to come.
         owed = sum(len(_text(hint)) for hint in self._keys if hint.stays)
         for hint in [*self._views, *self._keys]:
             is_view = hint in self._views
@@ -245,18 +279,26 @@ class KeyBar(Drawn):
                 continue
             if at + len(text) > width:
                 break
-            inks = ("cursor", "cursor") if hint.active else ("accent", "muted" if is_view else "")
-            cells = len(hint.key) + 1
-            for piece, ink in zip((text[:cells], text[cells:]), inks, strict=True):
-                parts.append((Clickable(piece, action=hint.action), ink))
+            if hint.active:
+                key_ink = "cursor"
+                label_ink = "cursor"
+            else:
+                key_ink = "accent"
+                label_ink = "muted" if is_view else ""
+            key_cells = 1 + len(hint.key)
+            parts.append((Clickable(text[:key_cells], action=hint.action), key_ink))
+            parts.append((Clickable(text[key_cells:], action=hint.action), label_ink))
             at += len(text)
         return self.strip(parts, width)
 
 
 def _text(hint: Hint, *, brief: bool = False) -> str:
     """The hint as it is written; ``brief``: no more than its key, unless it is active."""
-    text = f" {hint.key}" if brief and not hint.active else f" {hint.key} {hint.label}"
-    return text if brief else text + " "
+    if not brief:
+        return f" {hint.key} {hint.label} "
+    if hint.active:
+        return f" {hint.key} {hint.label}"
+    return f" {hint.key}"
 
 
 # A line to type into.

@@ -1,56 +1,31 @@
-"""The chart of a session: its curves, and the widget with a crosshair and a zoom window."""
+"""The chart: lines over their axes, drawn row by row, with a crosshair and a zoom window. It knows
+series, not sessions."""
 
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.cells import cell_len
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
 
-from wikitopics.session.metrics import SCORES, Metric
-from wikitopics.session.records import Curve
-from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.dots import runs, sample
 from wikitopics.tui.inks import SERIES, Line, Lines
-from wikitopics.tui.plot import (
-    Drawing,
-    Frame,
-    Plot,
-    Series,
-    duration,
-    plain,
-    plot,
-    runs,
-    sample,
-    ticks_below,
-    words_in,
-)
-from wikitopics.tui.text import (
-    age,
-    bar,
-    clock,
-    count,
-    folded,
-    measured,
-    plural,
-    short,
-    squeezed,
-    visible,
-)
+from wikitopics.tui.plot import Drawing, Frame, Plot, Series, plot, ticks_below, words_in
+from wikitopics.tui.text import folded, squeezed
 
-# The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
+# The picture.
 
+TINY = 1e-300
+"""What stands for 0 on a logarithmic axis."""
 HALF = 0.6
 """A measurement up to this fraction of x counts as at half of x, since few are at exactly half."""
 TALL = 9
 """The height from which a chart spends its first line on what the values mean."""
 END_LABEL_MOST = 24
+"""Cells of the name and the value of an end label."""
 SHORTEST_NAME = 6
 """Cells of an end label that belong to the name. The value is never cut, however long it is."""
 
@@ -91,51 +66,66 @@ class Picture(Lines):
             if series.band:
                 labels.append((float("nan"), []))
                 continue
-            line = sample(pattern, ascii_only=self.ascii_only) + " "
-            labels.append(self._end_label(series, line if self.named and any(patterns) else ""))
+            legend = ""
+            if self.named and any(patterns):
+                legend = sample(pattern, ascii_only=self.ascii_only) + " "
+            labels.append(self._end_label(series, legend))
         return labels
 
     def patterns(self) -> tuple[int, ...]:
         """The number of each series' pattern. With colour, only lines of the same colour differ in
         pattern."""
-        each = 1 if self.ascii_only or self.app.has_class("-few-colours") else SERIES
-        return tuple(series.number // each for series in self.drawing.series)
+        without_colour = self.ascii_only or self.app.has_class("-few-colours")
+        colours = 1 if without_colour else SERIES
+        return tuple(series.number // colours for series in self.drawing.series)
 
     def _end_label(self, series: Series, legend: str) -> tuple[float, Line]:
         """The last value in sight, and the label: the name, that value and, as far as there is
         room, how it has changed since half of x, e.g. "lda 1,187 -3.1% since 33k"."""
         right = float("inf")  # the end of the range in sight
         if self.window is not None:
-            right = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
-            right = 10.0**right if self.log_x else right
+            low, high = self.window
+            right = high + 1e-9 * (high - low)
+            if self.log_x:
+                right = 10.0**right
         ink = self._ink(series)
-        known = np.flatnonzero(
-            np.isfinite(series.y[: np.searchsorted(series.x, right, side="right")])
-        )
-        if not known.size:
+        in_sight = np.searchsorted(series.x, right, side="right")
+        known = np.isfinite(series.y[:in_sight])
+        x = series.x[:in_sight][known]
+        y = series.y[:in_sight][known]
+        if not y.size:
             return float("nan"), [(legend + squeezed(series.name, END_LABEL_MOST), ink)]
-        drawing, now = self.drawing, float(series.y[known[-1]])
-        text = drawing.value(now)
+
+        now = float(y[-1])
+        text = self.drawing.value(now)
         if self.named:
             name = squeezed(series.name, max(END_LABEL_MOST - len(text) - 1, SHORTEST_NAME))
             text = f"{legend}{name} {text}"
-        half = known[series.x[known] <= HALF * series.x[known[-1]]][-1:]
-        if drawing.change is None or not half.size:
+        before_half = np.flatnonzero(x <= HALF * x[-1])
+        if not before_half.size:
             return now, [(text, ink)]
-        then, since = float(series.y[half[0]]), drawing.label_x(float(series.x[half[0]]))
-        change, verdict = drawing.change(then, now), "muted"
-        if change and drawing.better:
-            verdict = "good" if (now > then) == (drawing.better == "higher") else "warn"
-        more: Line = [(f" {change or 'steady'}", verdict)]
-        more += [
-            *([(" worse", verdict)] if verdict == "warn" else []),
-            (f" since {since}", "muted"),
-        ]
-        while (
-            more and cell_len(text) + sum(len(part) for part, _ in more) > self.size.width * 2 // 5
-        ):
-            more.pop()
-        return now, [(text, ink), *more]
+        half = before_half[-1]
+        change = self._change(float(y[half]), now, float(x[half]))
+        room = self.size.width * 2 // 5 - cell_len(text)
+        while change and sum(len(part) for part, _ in change) > room:
+            change.pop()
+        return now, [(text, ink), *change]
+
+    def _change(self, then: float, now: float, x: float) -> Line:
+        """How a line has changed since its value was ``then``, at ``x``."""
+        drawing = self.drawing
+        if drawing.change is None:
+            return []
+        change = drawing.change(then, now)
+        since = (f" since {drawing.label_x(x)}", "muted")
+        if not change:
+            return [(" steady", "muted"), since]
+        if not drawing.better:
+            return [(f" {change}", "muted"), since]
+        has_risen = now > then
+        if has_risen == (drawing.better == "higher"):
+            return [(f" {change}", "good"), since]
+        return [(f" {change}", "warn"), (" worse", "warn"), since]
 
     @property
     def _headed(self) -> bool:
@@ -144,17 +134,29 @@ class Picture(Lines):
 
     def frame(self) -> Frame:
         width, height = self.size
-        labels = (sum(cell_len(text) for text, _ in label) for _, label in self._end_labels())
-        right, height = max(labels, default=0) + 1, height - 2 - self._headed
-        size = max(width - self.left - 1 - (right if right < width // 2 else 0), 4), max(height, 1)
-        scales = self.log_x, self.logs_y
-        return Frame(*size, *scales, self.window, self.ascii_only, self.fit_y, self.patterns())
+        width -= self.left + 1
+        height -= 3 if self._headed else 2
+        label_widths = [sum(cell_len(text) for text, _ in label) for _, label in self._end_labels()]
+        right = max(label_widths, default=0) + 1
+        if right < self.size.width // 2:
+            width -= right
+        return Frame(
+            max(width, 4),
+            max(height, 1),
+            log_x=self.log_x,
+            log_y=self.logs_y,
+            window=self.window,
+            ascii_only=self.ascii_only,
+            fit_y=self.fit_y,
+            patterns=self.patterns(),
+        )
 
     def current_plot(self) -> Plot | None:
         width, height = self.size
         if width < 8 or height < 3:
             return None
-        frame, drawing = self.frame(), self.drawing
+        frame = self.frame()
+        drawing = self.drawing
         if self._plot is None or self._plotted != (drawing, frame):
             self._plot = plot(drawing, frame)
             left = max((len(text) for _, text in self._plot.y_ticks), default=0)
@@ -167,99 +169,124 @@ class Picture(Lines):
 
     def lines(self, width: int, height: int) -> list[Line]:
         chart = self.current_plot()
-        if chart is None or not any(np.isfinite(s.y).any() for s in self.drawing.series):
-            pieces = [piece for line in self.drawing.empty for piece in folded(line, width) or [""]]
-            centred = [" " * ((width - cell_len(piece)) // 2) + piece for piece in pieces]
-            above: list[Line] = [[]] * ((height - len(pieces)) // 2)
-            return above + [[(piece, "muted")] for piece in centred]
+        if chart is None or not any(np.isfinite(line.y).any() for line in self.drawing.series):
+            return self._empty_lines(width, height)
         ends = self._placed_ends(chart, width)
         y_ticks = dict(chart.y_ticks)
         lines: list[Line] = [[(f" {self.drawing.in_words}", "muted")]] if self._headed else []
         for row, drawn in enumerate(self._cells(chart)):
             label = y_ticks.get(row, "")
-            edge = ("┤" if label else "│", "faint")
-            lines.append([(label.rjust(self.left), "muted"), edge, *drawn, *ends[row]])
+            edge = "┤" if label else "│"
+            lines.append([(label.rjust(self.left), "muted"), (edge, "faint"), *drawn, *ends[row]])
         return [*lines, *self._bottom(chart, width)]
+
+    def _empty_lines(self, width: int, height: int) -> list[Line]:
+        """The words in the middle while there is nothing to draw."""
+        pieces: list[str] = []
+        for line in self.drawing.empty:
+            pieces += folded(line, width) or [""]
+        above = (height - len(pieces)) // 2
+        lines: list[Line] = [[] for _ in range(above)]
+        for piece in pieces:
+            indent = " " * ((width - cell_len(piece)) // 2)
+            lines.append([(indent + piece, "muted")])
+        return lines
 
     def _cells(self, chart: Plot) -> list[Line]:
         """The plotting area, row by row: lines hide words, which hide the crosshair and, last, the
         marks."""
-        codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
-        width, lines = codes.shape[1], len(self.drawing.series)
+        codes = chart.codes.astype(np.uint32)
+        owners = chart.owners.copy()
+        _, width = codes.shape
+        # Whose ink a cell has: a line's, by its index, or one of these.
+        inks = [self._ink(series) for series in self.drawing.series]
+        inks += ["faint", "accent", ""]
+        faint = len(self.drawing.series)
+        accent = faint + 1
+        # The last is that of owner -1, of cells that are empty.
 
-        upright = [(chart.column(x), "┊", lines) for x in self.drawing.marks]
+        upright = [(chart.column(x), "┊", faint) for x in self.drawing.marks]
         if self.cross is not None:
-            upright.append((chart.column(self.cross), "│", lines + 1))
+            upright.append((chart.column(self.cross), "│", accent))
         for column, sign, owner in upright:
             if 0 <= column < width:
                 blank = chart.codes[:, column] == 0
-                codes[blank, column], owners[blank, column] = ord(sign), owner
+                codes[blank, column] = ord(sign)
+                owners[blank, column] = owner
         best_row = chart.row(self.drawing.best)
         placed = words_in(chart, f"best {self.drawing.value(self.drawing.best)}", best_row)
         if best_row is not None:
-            after = next(
-                (words.column + len(words.text) for words in placed if words.row == best_row), 0
-            )
+            after = 0
+            for words in placed:
+                if words.row == best_row:
+                    after = words.column + len(words.text)
+                    break
             dotted = (np.arange(width) - after) % 2 == 1
             dotted &= chart.codes[best_row] == 0
-            codes[best_row, dotted], owners[best_row, dotted] = ord("·"), lines
+            codes[best_row, dotted] = ord("·")
+            owners[best_row, dotted] = faint
         for row, column, text in placed:
             end = column + len(text)
             codes[row, max(column - 1, 0) : end + 1] = 0
             codes[row, column:end] = [ord(sign) for sign in text]
-            owners[row, column:end] = lines
-        inks = [
-            *map(self._ink, self.drawing.series),
-            "faint",
-            "accent",
-            "",
-        ]  # the last is for no series, -1
+            owners[row, column:end] = faint
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
     def _ink(self, series: Series) -> str:
-        return "faint" if self.drawing.faded or series.band else f"series{series.number % SERIES}"
+        if self.drawing.faded or series.band:
+            return "faint"
+        return f"series{series.number % SERIES}"
 
     def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
         """The label in each row, if any: in the row where its line ends, moved if labels would
         collide."""
-        labels, (height, width) = self._end_labels(), chart.codes.shape
+        height, width = chart.codes.shape
         placed: list[Line] = [[] for _ in range(height)]
         if whole - self.left - 1 - width <= 1:
             return placed
+        ends: list[tuple[float, int, Line]] = []
+        for row, (value, label) in zip(chart.ends, self._end_labels(), strict=True):
+            if row is not None:
+                ends.append((value, row, label))
         # The higher value is placed higher, even where rows are shared.
-        ends = [(-labels[i][0], row, i) for i, row in enumerate(chart.ends) if row is not None]
-        wanted = [(row, i) for _, row, i in sorted(ends)]
-        lowest = 0
-        for order, (row, i) in enumerate(wanted):
-            highest = height - (len(wanted) - order)
-            row = min(max(row, lowest), max(highest, lowest))
+        ends.sort(key=lambda end: (-end[0], end[1]))
+        first_free = 0
+        for order, (_, row, label) in enumerate(ends):
+            last_possible = height - (len(ends) - order)  # the others need a row each below it
+            row = min(max(row, first_free), max(last_possible, first_free))
             if row < height:
-                placed[row] = [(" ", ""), *labels[i][1]]
-            lowest = row + 1
+                placed[row] = [(" ", ""), *label]
+            first_free = row + 1
         return placed
 
     def _bottom(self, chart: Plot, whole: int) -> list[Line]:
-        width = chart.codes.shape[1]
-        rule = ["─"] * width
+        """The x axis, and the line of its labels and its name."""
+        _, width = chart.codes.shape
+        rule: Line = [("─", "faint")] * width
         for column, _ in chart.x_ticks:
-            rule[column] = "┬"
-        labels: Line = [(ticks_below(chart.x_ticks, self.left + 1, width), "muted")]
-        name = f"  {self.drawing.x_name}"
-        if whole - len(labels[0][0]) >= len(name):
-            labels.append((name, "faint"))
-        axis: Line = [(" " * self.left + "└", "faint"), *((sign, "faint") for sign in rule)]
+            rule[column] = ("┬", "faint")
         # A sign where something began or ended; if both, the sign for beginning.
         for x, begins in sorted(self.drawing.turns, key=lambda turn: turn[1]):
-            if 0 <= (column := chart.column(x)) < width:
-                axis[column + 1] = ("▴", "good") if begins else ("▾", "muted")
-        return [axis, labels]
+            column = chart.column(x)
+            if 0 <= column < width:
+                rule[column] = ("▴", "good") if begins else ("▾", "muted")
+        corner = (" " * self.left + "└", "faint")
+
+        ticks = ticks_below(chart.x_ticks, self.left + 1, width)
+        labels: Line = [(ticks, "muted")]
+        name = f"  {self.drawing.x_name}"
+        if whole - len(ticks) >= len(name):
+            labels.append((name, "faint"))
+        return [[corner, *rule], labels]
 
 
 # The chart widget: a picture with a movable crosshair and a zoom window.
 
 Scale = Literal["log_x", "log_y", "fit_y"]
 ZOOM = 0.6
+"""What a step of the zoom leaves of the range in sight."""
 SMALLEST_WINDOW = 1e-4
+"""The minimum range in sight, as a share of the whole."""
 
 
 class Chart(Picture, can_focus=True):
@@ -273,11 +300,11 @@ class Chart(Picture, can_focus=True):
 
     def draw(self, drawing: Drawing) -> None:
         """Show this drawing from now on."""
-        newest = max((float(s.x[-1]) for s in drawing.series if s.x.size), default=0.0)
-        if (
-            drawing.x_name != self.drawing.x_name or (self.cross or 0.0) > newest
-        ):  # as when a replay begins
-            self.window, self.cross = None, None
+        newest = max((float(line.x[-1]) for line in drawing.series if line.x.size), default=0.0)
+        is_too_late = self.cross is not None and self.cross > newest  # as when a replay begins
+        if drawing.x_name != self.drawing.x_name or is_too_late:
+            self.window = None
+            self.cross = None
         self.drawing = drawing
         self._changed()
 
@@ -294,8 +321,12 @@ class Chart(Picture, can_focus=True):
     def scales(self) -> str:
         """What the axes do not say: whether y is logarithmic, and how to see what is cut off."""
         chart = self.current_plot()
-        cut = chart is not None and chart.cut is not None
-        return " · log y" * self.logs_y + " · Y whole curve" * cut
+        words = ""
+        if self.logs_y:
+            words += " · log y"
+        if chart is not None and chart.cut is not None:
+            words += " · Y whole curve"
+        return words
 
     # Crosshair and zoom -------------------------------------------------------------------------
 
@@ -305,39 +336,53 @@ class Chart(Picture, can_focus=True):
         chart = self.current_plot()
         if not x.size or chart is None:
             return
-        width = chart.codes.shape[1]
+        _, width = chart.codes.shape
         here = float(x[-1]) if self.cross is None else self.cross
         with np.errstate(divide="ignore", invalid="ignore"):
             position = chart.x_axis.position(x)
         inside = np.isfinite(position)
         if self.window is None:
             inside &= position >= -1e-9  # not in the part that is cut off
-        x, position = x[inside], position[inside]
+        x = x[inside]
+        position = position[inside]
         if not x.size:
             return
         if self.cross is None and self.window is None:
             self.cross = here
         else:
-            goal = float(chart.x_axis.position(np.array([here]))[0]) + columns / width
-            index = np.searchsorted(position, goal - 1e-9)
+            goal = float(chart.x_axis.position(np.array([here])).item()) + columns / width
             if columns < 0:
-                index = np.searchsorted(position, goal + 1e-9, side="right") - 1
-            self.cross = float(x[min(max(int(index), 0), x.size - 1)])
+                index = int(np.searchsorted(position, goal + 1e-9, side="right")) - 1
+            else:
+                index = int(np.searchsorted(position, goal - 1e-9))
+            self.cross = float(x[min(max(index, 0), x.size - 1)])
         self._held = True
-        if self.window is not None:  # shift it to keep the crosshair in sight
-            own = float(np.log10(self.cross)) if self.log_x and self.cross > 0 else self.cross
-            low, high = self.window
-            shift = min(own - low, 0.0) + max(own - high, 0.0)
-            self.window = (low + shift, high + shift)
+        self._keep_in_sight(self.cross)
         self._changed()
+
+    def _keep_in_sight(self, cross: float) -> None:
+        """Shift the window, if there is one, so that the crosshair is in it."""
+        if self.window is None:
+            return
+        scaled = float(np.log10(cross)) if self.log_x and cross > 0 else cross
+        low, high = self.window
+        shift = 0.0
+        if scaled < low:
+            shift = scaled - low
+        elif scaled > high:
+            shift = scaled - high
+        self.window = (low + shift, high + shift)
 
     def zoom(self, way: int) -> None:
         """Show a smaller (1) or larger (-1) range, around the crosshair or at the right end."""
         chart = self.current_plot()
         if chart is None or not self.drawing.series:
             return
-        axis, factor = chart.x_axis, ZOOM**way
-        centre = 1.0 if self.cross is None else float(axis.position(np.array([self.cross]))[0])
+        axis = chart.x_axis
+        factor = ZOOM**way
+        centre = 1.0
+        if self.cross is not None:
+            centre = float(axis.position(np.array([self.cross])).item())
         centre = min(max(centre, 0.0), 1.0)
         span = axis.high - axis.low
         low = axis.low + span * centre * (1 - factor)
@@ -352,7 +397,9 @@ class Chart(Picture, can_focus=True):
 
     def reset(self) -> None:
         """Show the whole range, without a crosshair."""
-        self.window, self.cross, self._held = None, None, False
+        self.window = None
+        self.cross = None
+        self._held = False
         self._changed()
 
     def pointed(self) -> str:
@@ -360,23 +407,30 @@ class Chart(Picture, can_focus=True):
         if self.cross is None:
             return ""
         values = []
-        for s in self.drawing.series:
-            if not s.band and (known := np.isfinite(s.y)).any():
-                nearest = np.abs(s.x[known] - self.cross).argmin()
-                value = self.drawing.value(float(s.y[known][nearest]))
-                values.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)
-        told = f"{self.drawing.tell_x(self.cross)}: {'  '.join(values)}" if values else ""
-        if (chart := self.current_plot()) is not None:
-            here, turns = chart.column(self.cross), self.drawing.turns
+        for line in self.drawing.series:
+            known = np.isfinite(line.y)
+            if not line.band and known.any():
+                nearest = np.abs(line.x[known] - self.cross).argmin()
+                value = self.drawing.value(float(line.y[known][nearest]))
+                if len(self.drawing.series) > 1:
+                    value = f"{line.name} {value}"
+                values.append(value)
+        words = ""
+        if values:
+            words = f"{self.drawing.tell_x(self.cross)}: {'  '.join(values)}"
+        chart = self.current_plot()
+        if chart is not None:
+            turns = self.drawing.turns
             signs = {
                 "a restart": self.drawing.marks,
                 "topics born or split": [x for x, begins in turns if begins],
                 "topics died or merged": [x for x, begins in turns if not begins],
             }
-            told += "".join(
-                f" · {words}" for words, xs in signs.items() if here in map(chart.column, xs)
-            )
-        return told
+            here = chart.column(self.cross)
+            for meaning, xs in signs.items():
+                if any(chart.column(x) == here for x in xs):
+                    words += f" · {meaning}"
+        return words
 
     # Mouse ------------------------------------------------------------------------------------
 
@@ -402,165 +456,18 @@ class Chart(Picture, can_focus=True):
         self.zoom(-1)
 
     def _point_at(self, offset: Offset | None) -> None:
-        chart, x = self.current_plot(), self.drawing.all_x
+        chart = self.current_plot()
+        x = self.drawing.all_x
         if offset is None or chart is None or not x.size:
             return
-        at = chart.x_axis.value((offset.x - self.left - 1 + 0.5) / chart.codes.shape[1])
-        own, goal = (
-            (np.log(np.maximum((x, np.full_like(x, at)), 1e-300))) if self.log_x else (x, at)
-        )
-        nearest = float(x[np.abs(own - goal).argmin()])
+        _, width = chart.codes.shape
+        middle_of_cell = offset.x - self.left - 1 + 0.5
+        goal = chart.x_axis.value(middle_of_cell / width)
+        if self.log_x:
+            distances = np.abs(np.log(np.maximum(x, TINY)) - math.log(max(goal, TINY)))
+        else:
+            distances = np.abs(x - goal)
+        nearest = float(x[distances.argmin()])
         if self.cross != nearest:
             self.cross = nearest
             self._changed()
-
-
-# From a look at the session to the drawing of the chart.
-
-X_KINDS = ("articles", "words", "time")
-
-
-def title(look: SessionView, choice: Choice, x_kind: str) -> str:
-    """What the chart shows, and over which x, if not over articles."""
-    held = 0 if look.others else look.status.held_out  # each session has its own
-    articles = plural(held, f"held-out {look.noun[:-1]}") if held else f"held-out {look.noun}"
-    of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
-    return of if x_kind == X_KINDS[0] else f"{of} over {x_kind}"
-
-
-def measurement_caption(look: SessionView, choice: Choice) -> str:
-    """After how many articles the newest value was measured, and when the next one is due."""
-    curves = [look.curves.get((name, choice.metric)) for name in choice.models_of(look)]
-    points = [
-        int(curve.articles[-1]) for curve in curves if curve is not None and curve.articles.size
-    ]
-    if not points:
-        return ""
-    caption, s = f"after {look.some(max(points))}", look.status
-    now = s.activity
-    due = now.next_measurement
-    if due is None or due <= max(points) or look.as_of is not None or not s.lively:
-        return caption
-    caption += f", next at {count(due)}"
-    missing, rate = due - s.articles, now.train_rate
-    if (
-        rate and now.bound_by != "training"
-    ):  # what is pending is trained on as soon as the rest has come
-        missing, rate = missing - s.pending, now.crawl_rate
-    # After a fault, the rate is still the one from before it.
-    return f"{caption} (in {age(max(missing, 0) / rate)})" if rate and not s.hindered else caption
-
-
-def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:
-    """The curves of the selected metric and models over articles, words or running time. ``turns``:
-    with marks where topics came and went."""
-    metric = look.metric(choice.metric)
-    curves = [
-        (m, m in choice.models_of(look) and look.curves.get((m, choice.metric)))
-        for m in look.models
-    ]
-    for other in look.others:  # those of the marked sessions
-        only = choice.model if choice.model in other.models else None
-        for model in other.models:
-            curve = only in (None, model) and other.curves.get((model, choice.metric))
-            curves.append((f"{other.name}/{model}", curve))
-    drawn = [
-        (Series(visible(name), _x(curve, x_kind), curve.values, number), curve)
-        for number, (name, curve) in enumerate(curves)
-        if curve and curve.values.size
-    ]
-    reference = next((curve for series, curve in drawn if series.number < len(look.models)), None)
-    # Where training was restarted, except before the first article; where topics were born, splits
-    # included, and where they ended, mergers included.
-    restarts = sorted({run.first_article for run in look.runs[1:] if run.first_article > 0})
-    changes = look.changes_of(choice.models_of(look)) if turns else []
-    begins = {"born": True, "split": True, "died": False, "merged": False}
-    events = {(one.articles, begins[one.event]) for one in changes if one.event in begins}
-    at_events = _placed([articles for articles, _ in sorted(events)], reference, x_kind)
-    tell_x: Mapping[str, Callable[[float], str]] = {
-        "words": lambda x: f"at {short(x)} words",
-        "time": lambda x: f"after {clock(x)}",
-    }
-    shown = [series.y[np.isfinite(series.y)] for series, _ in drawn]
-    known = [values for values in shown if values.size]
-    best = {"lower": np.min, "higher": np.max}.get(metric.better)
-    newest = [values[-1] for values in known]
-    value: Callable[[float], str] = count if metric.whole else measured
-    return Drawing(
-        series=tuple(series for series, _ in drawn),
-        marks=_placed(restarts, reference, x_kind),
-        turns=tuple(zip(at_events, (begin for _, begin in sorted(events)), strict=False)),
-        x_name={"time": "running time", "words": "words"}.get(x_kind, look.counted),
-        label_x=duration if x_kind == "time" else plain,
-        value=value,
-        change=partial(difference, whole=metric.whole),
-        best=float(best(np.concatenate(known))) if best and known else math.nan,
-        better=metric.better,
-        in_words=visible(metric.in_words(value(float((best or np.max)(newest))))) if newest else "",
-        tell_x=tell_x.get(x_kind, lambda x: f"at {count(x)} {look.counted}"),
-        time_x=x_kind == "time",
-        whole_y=metric.whole,
-        empty=beginning(look, metric, ascii_only=choice.ascii_only),
-    )
-
-
-def difference(then: float, now: float, *, whole: bool) -> str:
-    """How a value has changed: "-3.1%", or "-0.012" if it is small or negative; "" if that rounds
-    to 0."""
-    if whole:
-        text = f"{now - then:+,.0f}"
-    else:
-        text = f"{100 * (now / then - 1):+.1f}%" if min(then, now) >= 10 else f"{now - then:+.3f}"
-    return text if re.search("[1-9]", text) else ""
-
-
-def warning(look: SessionView) -> str:
-    """Which marked sessions no metric can compare with this one, and why; "" if there are none."""
-    words = look.settings.get("fingerprint"), look.settings.get("rule")
-    strange = [other.name for other in look.others if other.words != words]
-    return f"different vocabularies, not comparable: {', '.join(strange)}" if strange else ""
-
-
-def _x(curve: Curve, x_kind: str) -> NDArray[np.float64]:
-    return {"articles": curve.articles, "words": curve.tokens, "time": curve.seconds}[x_kind]
-
-
-def _placed(articles: Sequence[int], curve: Curve | None, x_kind: str) -> tuple[float, ...]:
-    """Points of the stream on the x axis; empty without a curve."""
-    if curve is None or not articles:
-        return ()
-    return tuple(np.interp(articles, curve.articles, _x(curve, x_kind)).tolist())
-
-
-def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
-    """Why there is no curve yet, with a counter that moves as articles come in."""
-    status = look.status
-    if metric not in SCORES and status.articles:
-        return (f"this session has no measurement of {visible(metric.name.replace('_', ' '))}",)
-    if not status.running and status.state != "starting":
-        return (
-            ("nothing was measured before training stopped",)
-            if status.crawled
-            else ("nothing read yet",)
-        )
-    target = status.held_out_target
-    if status.activity.compiling and not status.articles:  # the counts last saved are older
-        lines = [
-            "compiling the models: this takes a while, but only once after installation",
-            f"{look.some(status.activity.queue)} read meanwhile",
-        ]
-    elif status.state == "paused":
-        lines = [f"paused before the first measurement; {look.some(status.crawled)} read"]
-    elif status.crawled == 0 and not status.held_out:
-        lines = [f"starting: compiling the models, asking for the first {look.noun}"]
-    elif status.held_out < target:
-        done = bar(status.held_out / target, 30, ascii_only=ascii_only).ljust(30, "░")
-        lines = [
-            f"first {look.noun} arriving, held out for evaluation",
-            f"{done} {count(status.held_out)} of {count(target)}",
-        ]
-    else:
-        lines = [f"learning from the first {look.noun}", f"{look.some(status.crawled)} read"]
-    if status.waiting_for and not status.activity.compiling:
-        lines += ["", visible(status.activity.wait(look.at))]
-    return tuple(lines)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,11 +20,14 @@ from wikitopics.session.control import write_report
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import TextField
-from wikitopics.tui.follow import run_in_background
+from wikitopics.tui.browser import open_page
 from wikitopics.tui.questions import Ask, Dialog, field
 from wikitopics.tui.text import plural, visible
-from wikitopics.tui.views.view import open_page
+
+Choice = tuple[ContentText, str]
+"""What a choice shows, and its value."""
 
 ALL_MODELS = "all models"
 REPORT = Table("report", "Report: one page for the browser", formats=("html",))
@@ -40,7 +43,8 @@ class Export(Dialog[None]):
 
     def __init__(self, path: Path, models: tuple[str, ...]) -> None:
         super().__init__()
-        self._path, self._models = path, models
+        self._path = path
+        self._models = models
         try:
             self._folder = Path.cwd()
         except OSError:  # it has been deleted
@@ -49,27 +53,18 @@ class Export(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with self.box("Export", "Esc closes"):
+            tables: list[Choice] = [(table.label, table.name) for table in WHAT.values()]
+            yield field("What", _select("what", tables))
+            yield field("Format", _select("form", _forms(REPORT)))
+            yield field("Model", _select("model", self._model_choices(REPORT)))
             file = self._default(REPORT.name, "html")
-            for label, name, choices in (
-                ("What", "what", [(table.label, table.name) for table in WHAT.values()]),
-                ("Format", "form", _forms(REPORT)),
-                ("Model", "model", self._model_choices(REPORT)),
-            ):
-                select = Select(
-                    choices,
-                    value=choices[0][1],
-                    allow_blank=False,
-                    id=name,
-                    compact=True,
-                )
-                yield field(label, select)
             yield field("File", TextField(file, id="file"))
             yield Static(id="export-progress", classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Export", variant="primary", id="go", compact=True)
                 yield Button("Close", id="close", compact=True)
 
-    def _model_choices(self, table: Table) -> list[tuple[ContentText, str]]:
+    def _model_choices(self, table: Table) -> list[Choice]:
         names = self._models if table.one_model else (ALL_MODELS, *self._models)
         return [(Content(visible(name)), name) for name in names]
 
@@ -82,15 +77,20 @@ class Export(Dialog[None]):
     @on(Select.Changed, "#what")
     def _what(self, event: Select.Changed) -> None:
         table = WHAT[str(event.value)]
-        for name, choices in (("#form", _forms(table)), ("#model", self._model_choices(table))):
-            select = self.query_one(name, Select)
-            select.set_options(choices)
-            select.value = choices[0][1]
+        self._offer("#form", _forms(table))
+        self._offer("#model", self._model_choices(table))
         self._rename()
+
+    def _offer(self, field_name: str, choices: Sequence[Choice]) -> None:
+        """Let the user choose among these from now on; the first is selected."""
+        select = self.query_one(field_name, Select)
+        select.set_options(choices)
+        select.value = _first(choices)
 
     @on(Select.Changed, "#form")
     def _rename(self) -> None:
-        self.query_one("#file", Input).value = self._default(*self._chosen("#what", "#form"))
+        what, form = self._chosen("#what", "#form")
+        self.query_one("#file", Input).value = self._default(what, form)
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#go")
@@ -108,24 +108,33 @@ class Export(Dialog[None]):
             if table is REPORT:
                 work = partial(self._report, target.absolute())
             else:
-                loop, only = asyncio.get_running_loop(), None if model == ALL_MODELS else model
+                only_model = None if model == ALL_MODELS else model
                 work = partial(
                     self._export,
-                    loop,
+                    asyncio.get_running_loop(),
                     table,
                     written_to(target, table, form),
-                    only,
+                    only_model,
                     target,
                 )
-            write = partial(run_in_background, self, partial(self._write, work), "export")
-            if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
-                answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
-                question = Ask("Export", f"{visible(str(target))} already exists.", answers)
-                self.app.push_screen(
-                    question, lambda answer: write() if answer == "replace" else None
-                )
-            else:
+            self._write_if_agreed(target, work)
+
+    def _write_if_agreed(self, target: Path, work: Callable[[], str]) -> None:
+        """Do this work, in the background; ask first if it would replace anything."""
+
+        def write() -> None:
+            run_in_background(self, partial(self._write, work), "export")
+
+        def answered(answer: str | None) -> None:
+            if answer == "replace":
                 write()
+
+        if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
+            answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
+            question = Ask("Export", f"{visible(str(target))} already exists.", answers)
+            self.app.push_screen(question, answered)
+        else:
+            write()
 
     async def _write(self, work: Callable[[], str]) -> None:
         self._busy = True
@@ -148,26 +157,40 @@ class Export(Dialog[None]):
             loop.call_soon_threadsafe(self.tell, f"{plural(rows, 'row')} written …")
 
         with SessionReader(self._path) as reader:
-            rows = save(
-                table,
-                form,
-                ExportRequest(reader, table.models(reader, model)),
-                target,
-                written,
-            )
+            request = ExportRequest(reader, table.models(reader, model))
+            rows = save(table, form, request, target, written)
             licence = licence_of(reader.settings()) if table.of_texts else None
-        message = (
-            f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
-        )
-        return f"{message}; {licence.text}" if licence is not None else message
+        message = f"written to {target}"
+        if rows is not None:
+            message = f"{plural(rows, 'row')} in {target}"
+        if licence is not None:
+            message += f"; {licence.text}"
+        return message
 
     def _report(self, target: Path) -> str:
         """Write the report and open it, in a thread; returns a message."""
         message = write_report(self._path, target)
-        return (
-            message if open_page(target.as_uri()) else f"{message}; no browser can be opened here"
-        )
+        if not open_page(target.as_uri()):
+            message += "; no browser can be opened here"
+        return message
 
 
-def _forms(table: Table) -> list[tuple[ContentText, str]]:
+def _first(choices: Sequence[Choice]) -> str:
+    """The value of the first choice."""
+    _, value = choices[0]
+    return value
+
+
+def _select(name: str, choices: Sequence[Choice]) -> Select[str]:
+    """A field to choose one of these; the first is selected."""
+    return Select(
+        choices,
+        value=_first(choices),
+        allow_blank=False,
+        id=name,
+        compact=True,
+    )
+
+
+def _forms(table: Table) -> list[Choice]:
     return [(FORMS[name].label, name) for name in table.formats]

@@ -17,11 +17,12 @@ class Field(TextArea):
     control the terminal."""
 
     def replace(self, insert: str, start: Any, end: Any, **more: Any) -> Any:
-        room = LONGEST - len(self.text) + len(self.get_text_range(start, end))
-        part = _LINE_ENDS.sub("\n", insert[:room])
-        text = "".join(ch for ch in part if ch in "\n\t" or visible(ch) == ch)
+        replaced = self.get_text_range(start, end)
+        room = LONGEST - (len(self.text) - len(replaced))
+        fitting = _LINE_ENDS.sub("\n", insert[:room])
+        text = "".join(sign for sign in fitting if sign in "\n\t" or visible(sign) == sign)
         if len(insert) > room:
             self.app.notify(f"cut: only {LONGEST:,} characters fit")
-        elif text != part:
+        elif text != fitting:
             self.app.notify("left out: characters that cannot be shown")
         return super().replace(text, start, end, **more)

@@ -1,5 +1,4 @@
-"""Looks at sessions, and how they are read without ever blocking the keys: one thread owns the
-readers.
+"""How sessions are read without ever blocking the keys: one thread owns the readers.
 
 SQLite connections belong to the thread that made them, and a read may have to wait for the disk. So
 every call goes through an executor with one thread, and returns plain values.
@@ -8,269 +7,31 @@ every call goes through an executor with one thread, and returns plain values.
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from math import isfinite
+from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
-from typing import Any, TypeVar
-
-from textual.dom import DOMNode
-from textual.worker import WorkType
+from typing import NamedTuple, TypeVar
 
 from wikitopics.session.analysis.answers import Answers
-from wikitopics.session.analysis.areas import Area, Atlas, atlas
-from wikitopics.session.analysis.origin import Address, addresses
+from wikitopics.session.analysis.areas import atlas
+from wikitopics.session.analysis.origin import addresses
 from wikitopics.session.analysis.quality import metrics_of
-from wikitopics.session.analysis.story import times
 from wikitopics.session.control import Trainers, last_words
 from wikitopics.session.errors import NoSession, SessionError
-from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_name
-from wikitopics.session.records import (
-    SNAPSHOT_WORDS,
-    ArticleRow,
-    Curve,
-    Event,
-    Flow,
-    PastRun,
-    Status,
-    TopicEvent,
-    TopicRow,
-)
-from wikitopics.session.sources import noun, unit_noun
+from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.text import plural
-
-# Background work, so that the screen is drawn and keys are answered meanwhile.
-
-
-Work = Callable[[], Coroutine[Any, Any, None]]
-
-
-def run_in_background(node: DOMNode, work: Work, group: str, *, exclusive: bool = True) -> None:
-    """Start work of a group; if exclusive, it replaces whatever of the group is still running.
-
-    The work is called only when its turn comes: a coroutine made earlier and replaced by then would
-    never be awaited.
-    """
-    called: WorkType[None] = work
-    # Without a description, Textual builds one from everything passed to the work: 0.3 s for a
-    # large session.
-    node.run_worker(called, group=group, description=group, exclusive=exclusive)
-
-
-ModelTopics = Mapping[str, tuple[TopicRow, ...]]
-"""model -> its topics, topic k at index k."""
-Leading = Mapping[int, Sequence[tuple[int, float]]]
-"""The largest (topic, proportion) of articles, by their number."""
-MIXED = 5
-"""The maximum number of topics read for an article."""
-Curves = Mapping[tuple[str, str], Curve]
-"""(model, metric) -> Curve, for the metrics shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Another session, whose curves are drawn over those of the one on screen."""
-
-    name: str
-    words: tuple[object, object]
-    """The fingerprint and the rule of its vocabulary."""
-    models: tuple[str, ...]
-    curves: Curves
-
-
-@dataclass(frozen=True, slots=True)
-class SessionView:
-    """All that is shown of a session at one instant; a later instant is another `SessionView`."""
-
-    status: Status
-    at: float
-    """When it was read, in seconds since the epoch."""
-    settings: Mapping[str, object] = field(default_factory=dict)
-    address: Address = lambda article: None
-    """The address at which an article can be read in a browser."""
-    models: tuple[str, ...] = ()
-    """At least one."""
-    metrics: tuple[Metric, ...] = METRICS
-    """The metrics that the chart can show."""
-    curves: Curves = field(default_factory=dict)
-    topics: ModelTopics = field(default_factory=dict)
-    atlases: Mapping[str, Atlas] = field(default_factory=dict)
-    """By model: its topics as they are grouped and placed now, even in a replay; no entry before
-    its first snapshot."""
-    changes: tuple[TopicEvent, ...] = ()
-    """The topic events of all models, oldest first."""
-    recent: tuple[ArticleRow, ...] = ()
-    leading: Mapping[str, Leading] = field(default_factory=dict)
-    """By model: the largest topics of the recent articles, as far as they can be read."""
-    flow: tuple[Flow, ...] = ()
-    events: tuple[Event, ...] = ()
-    runs: tuple[PastRun, ...] = ()
-    last_words: str = ""
-    """The last message of a trainer that is no longer running, if a screen started it."""
-    others: tuple[Beside, ...] = ()
-    """The marked sessions."""
-    as_of: int | None = None
-    """In a replay, the number of articles; None: now."""
-
-    def topics_of(self, model: str) -> tuple[TopicRow, ...]:
-        """The topics of a model, topic k at index k; none before the first snapshot."""
-        return self.topics.get(model, ())
-
-    def areas_of(self, model: str) -> Mapping[int, Area]:
-        """The area of each topic of a model, by the topic's number; topics not in use have none."""
-        return self.atlases[model].area_of if model in self.atlases else {}
-
-    def topic_label(self, model: str, topic: int) -> str:
-        """A topic's number and its name, or only the number if the topic is not known yet."""
-        rows = self.topics_of(model)
-        return rows[topic].label if topic < len(rows) else f"#{topic}"
-
-    @property
-    def noun(self) -> str:
-        """What the texts of its source are called: "articles" or "documents"."""
-        return noun(self.status.source)
-
-    @property
-    def counted(self) -> str:
-        """What its number of articles counts: its `noun`, or with several passes "document
-        reads"."""
-        return unit_noun(self.status.source, self.status.passes)
-
-    def some(self, number: int) -> str:
-        """A number of articles: "1 article", "300 documents", "900 document reads"."""
-        return plural(number, self.counted[:-1])
-
-    def topics_after(self, model: str) -> str:
-        """The number of articles that the shown topics of a model are based on, in words; "" before
-        the first snapshot."""
-        rows = self.topics_of(model)
-        return f"after {self.some(rows[0].articles)}" if rows else ""
-
-    def of_model(self, model: str) -> str:
-        """A title's mention of its model: nothing if there is only one."""
-        return f" · {model}" if len(self.models) > 1 else ""
-
-    def of_now(self) -> str:
-        """A title's mark for a panel that shows the present even in a replay."""
-        return "" if self.as_of is None else " · now"
-
-    def course(self) -> Curve | None:
-        """Training progress over time, from the longest of the curves; None before the first
-        measurement."""
-        longest = max(self.curves.values(), key=lambda curve: curve.articles.size, default=None)
-        return longest if longest is not None and longest.articles.size else None
-
-    def moment(self, articles: int) -> float | None:
-        """About when it had trained on this many articles, in seconds since the epoch; None if not
-        known."""
-        (at,) = times([articles], self.course(), self.runs).tolist()
-        return at if isfinite(at) else None
-
-    def back_at(
-        self,
-        articles: int,
-        topics: ModelTopics,
-        events: tuple[Event, ...],
-        recent: tuple[ArticleRow, ...],
-        leading: Mapping[str, Leading],
-    ) -> "SessionView":
-        """What was learnt, as it was after this many articles, given the topics, the log and the
-        newest articles of that time."""
-        curves = {key: curve.up_to(articles) for key, curve in self.curves.items()}
-        return replace(
-            self,
-            as_of=articles,
-            curves=curves,
-            topics=topics,
-            changes=tuple(one for one in self.changes if one.articles <= articles),
-            recent=recent,
-            leading=leading,
-            events=events,
-            runs=tuple(run for run in self.runs if run.first_article <= articles),
-        )
-
-    def seen_by_now(self, article: ArticleRow) -> bool:
-        """Whether the article had been read at the moment shown; True if that is not known."""
-        return self.as_of is None or not self.recent or article.seq <= self.recent[0].seq
-
-    def changes_of(self, models: Sequence[str]) -> list[TopicEvent]:
-        """The topic events of these models, newest snapshot first."""
-        return sorted(
-            (one for one in self.changes if one.model in models), key=lambda one: -one.articles
-        )
-
-    def metric(self, name: str) -> Metric:
-        """The metric of this name, whether or not this session has measurements of it."""
-        return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
-
-
-@dataclass(slots=True)
-class Choice:
-    """What the user has chosen to see, shared by the views so that they agree."""
-
-    model: str | None = None
-    """None: all models on the chart, the first in the lists."""
-    metric: str = METRICS[0].name
-    ascii_only: bool = False
-    order: str = "share"
-    """One of `ORDERS`."""
-    relevant: bool = True
-    """Whether a topic's most relevant words come first, not its most probable ones."""
-    compared: list[Path] = field(default_factory=list)
-    """The marked sessions, whose curves are drawn over those of the one on screen."""
-    pinned: set[tuple[str, int]] = field(default_factory=set)
-    """(model, topic) of those pinned to the top of the lists."""
-
-    def pinned_of(self, model: str) -> frozenset[int]:
-        """The model's pinned topics."""
-        return frozenset(topic for of, topic in self.pinned if of == model)
-
-    def model_of(self, look: SessionView) -> str:
-        """The model whose topics are listed."""
-        return self.models_of(look)[0]
-
-    def models_of(self, look: SessionView) -> tuple[str, ...]:
-        """The models on the chart."""
-        return (self.model,) if self.model in look.models else look.models
-
-
-@dataclass(slots=True)
-class Replay:
-    """The state of a replay. What it shows comes from `SessionView.back_at`."""
-
-    points: tuple[int, ...]
-    """Articles at each snapshot, ascending; at least one."""
-    index: int = 0
-    playing: bool = True
-
-    @property
-    def articles(self) -> int:
-        """The number of articles after which the session is shown."""
-        return self.points[self.index]
-
-    def play(self) -> None:
-        """Pause or continue; after the last point, start again."""
-        self.playing = not self.playing
-        if self.playing and self.index == len(self.points) - 1:
-            self.index = 0
-
-    def tick(self) -> bool:
-        """Go on to the next point if the replay is playing; returns whether it was playing."""
-        if not self.playing:
-            return False
-        self.index += self.index < len(self.points) - 1
-        self.playing = self.index < len(self.points) - 1
-        return True
-
-    def step(self, by: int) -> None:
-        """Pause at an earlier or later point."""
-        self.playing = False
-        self.index = min(max(self.index + by, 0), len(self.points) - 1)
-
+from wikitopics.tui.session_view import (
+    MIXED,
+    Beside,
+    Curves,
+    Leading,
+    ModelTopics,
+    Replay,
+    SessionView,
+)
 
 T = TypeVar("T")
 
@@ -278,7 +39,8 @@ TrainerProcess = Popen[bytes]
 """The process of a trainer that this screen started."""
 
 STATUS_EVERY = 1.0
-"""Seconds between two looks at a session in which nothing happens: ages grow, and trainers die."""
+"""Seconds between two readings of a session in which nothing happens: ages grow, and trainers
+die."""
 FULL_EVERY = 1.0
 """The minimum seconds between two readings of what was learnt, however often the trainer
 commits."""
@@ -338,29 +100,47 @@ class Readers:
             self._thread.submit(leave)
 
 
+class Learnt(NamedTuple):
+    """What the curves, the topics and the articles on the screen were read for."""
+
+    committed_at: float
+    metrics: tuple[str, ...]
+    """The metrics wanted."""
+    relevant: bool
+    """Whether topics' most relevant words come first."""
+    given_names: object
+    """The names given to topics."""
+    hidden_topics: object
+
+    @property
+    def of_topics(self) -> tuple[object, ...]:
+        """What topics depend on, besides their snapshot."""
+        return self.relevant, self.given_names, self.hidden_topics
+
+
 class Follower(Readers):
-    """Looks at one session."""
+    """Reads one session again and again."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        self._look: SessionView | None = None
-        # What the look was read from: each part is read again when its own key changes.
+        self._session: SessionView | None = None
+        # What the session was read from: each part is read again when its own key changes.
         self._version: int | None = None
-        self._learnt: tuple[object, ...] | None = None
-        """The commit, the metrics wanted, the order of words, the names given to topics, and those
-        hidden."""
+        self._learnt: Learnt | None = None
         self._measured: tuple[object, ...] | None = None
         """The newest measurement, and the metrics wanted."""
         self._snapshot: tuple[object, ...] | None = None
-        """The newest snapshot, the order of words, the names given to topics, and those hidden."""
-        self._looked_at = self._learnt_at = float("-inf")
-        """By the monotonic clock."""
+        """The newest snapshot, and what else topics depend on."""
+        self._read_at = float("-inf")
+        """When the session was last read, by the monotonic clock."""
+        self._learnt_at = float("-inf")
+        """When what was learnt was last read."""
         self._trained_as: dict[int, int | None] = {}
         """The article that was the last one trained at each moment of a replay, by its number
         (`seq`)."""
 
-    async def look(
+    async def read_session(
         self,
         metrics: Iterable[str],
         as_of: int | None = None,
@@ -374,22 +154,10 @@ class Follower(Readers):
         wanted = tuple(metrics)
 
         def read(reader: SessionReader) -> SessionView:
-            look = self._read(reader, wanted, relevant)
+            session = self._read(reader, wanted, relevant)
             if as_of is None:
-                return look
-            topics, moment = _topics(reader, look.models, as_of, relevant), look.moment(as_of)
-            events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
-            if as_of not in self._trained_as:
-                self._trained_as[as_of] = reader.trained_as(as_of)
-            last = self._trained_as[as_of]
-            recent = () if last is None else tuple(reader.recent_articles(up_to=last))
-            return look.back_at(
-                as_of,
-                topics,
-                events,
-                recent,
-                _leading(reader, look.models, recent),
-            )
+                return session
+            return self._back_at(reader, session, as_of, relevant)
 
         return await self.read(self._path, read)
 
@@ -397,27 +165,60 @@ class Follower(Readers):
         try:
             return super()._answer(path, question)
         except NoSession:
-            self._look = self._version = None
-            self._learnt = self._measured = self._snapshot = None
+            self._session = None
+            self._version = None
+            self._learnt = None
+            self._measured = None
+            self._snapshot = None
             self._trained_as.clear()
             raise
 
+    def _back_at(
+        self,
+        reader: SessionReader,
+        session: SessionView,
+        as_of: int,
+        relevant: bool,
+    ) -> SessionView:
+        """The session as it was after ``as_of`` articles."""
+        moment = session.moment(as_of)
+        events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
+        if as_of not in self._trained_as:
+            self._trained_as[as_of] = reader.trained_as(as_of)
+        last = self._trained_as[as_of]
+        recent = () if last is None else tuple(reader.recent_articles(up_to=last))
+        return session.back_at(
+            as_of,
+            _topics(reader, session.models, as_of, relevant),
+            events,
+            recent,
+            _leading(reader, session.models, recent),
+        )
+
     def _read(self, reader: SessionReader, metrics: tuple[str, ...], relevant: bool) -> SessionView:
-        version, now, look = reader.version(), time.monotonic(), self._look
-        other_request = self._learnt is None or (metrics, relevant) != self._learnt[1:3]
-        recent = now - self._looked_at < STATUS_EVERY
-        if look is not None and recent and version == self._version and not other_request:
-            return look
-        status, settings = reader.status(), reader.settings()
-        if look is None:
-            look = SessionView(
+        version = reader.version()
+        now = time.monotonic()
+        session = self._session
+        known = self._learnt
+        is_same_request = known is not None and (metrics, relevant) == (
+            known.metrics,
+            known.relevant,
+        )
+        is_recent = now - self._read_at < STATUS_EVERY
+        if session is not None and is_recent and version == self._version and is_same_request:
+            return session
+
+        status = reader.status()
+        settings = reader.settings()
+        if session is None:
+            session = SessionView(
                 status,
                 0.0,
                 address=addresses(settings),
                 models=tuple(reader.models()),
             )
-        look = replace(
-            look,
+        session = replace(
+            session,
             status=status,
             at=time.time(),
             settings=settings.as_json(),  # the vocabulary's fingerprint comes when it is built
@@ -425,42 +226,73 @@ class Follower(Readers):
             last_words="" if status.running else last_words(reader.path),
         )
         if version != self._version:  # such as a heartbeat with new rates
-            flow, events = tuple(reader.flow()), tuple(reader.events(LOG_LINES))
-            look = replace(look, flow=flow, events=events, runs=tuple(reader.runs()))
-        learnt = (
+            session = replace(
+                session,
+                flow=tuple(reader.flow()),
+                events=tuple(reader.events(LOG_LINES)),
+                runs=tuple(reader.runs()),
+            )
+        learnt = Learnt(
             status.committed_at,
             metrics,
             relevant,
             reader.given_names(),
             reader.hidden_topics(),
         )
-        measured, snapshot = self._measured, self._snapshot
-        if learnt != self._learnt and (other_request or now - self._learnt_at >= FULL_EVERY):
-            # Most commits add neither measurements nor snapshots. Curves and topics then stay the
-            # same objects, and nothing that shows them is redrawn.
-            newest = reader.newest()
-            measured, snapshot = (newest[0], metrics), (newest[1], *learnt[2:])
-            newcomers = tuple(reader.recent_articles())
-            look = replace(look, recent=newcomers, leading=_leading(reader, look.models, newcomers))
-            if measured != self._measured:
-                curves = _curves(reader, look.models, metrics)
-                look = replace(look, metrics=metrics_of(reader), curves=curves)
-            if snapshot != self._snapshot:
-                topics = _topics(reader, look.models, None, relevant)
-                atlases = {
-                    model: one for model in look.models if (one := atlas(reader, model)) is not None
-                }
-                changes = tuple(reader.topic_events())
-                look = replace(look, topics=topics, atlases=atlases, changes=changes)
-            self._learnt, self._learnt_at = learnt, now
+        measured = self._measured
+        snapshot = self._snapshot
+        may_read = not is_same_request or now - self._learnt_at >= FULL_EVERY
+        if learnt != self._learnt and may_read:
+            newest_measurement, newest_snapshot = reader.newest()
+            measured = (newest_measurement, metrics)
+            snapshot = (newest_snapshot, *learnt.of_topics)
+            session = self._read_learnt(reader, session, learnt, measured, snapshot)
+            self._learnt = learnt
+            self._learnt_at = now
         # Set only now that nothing has failed: whatever could not be read will be read again.
-        self._look, self._version, self._looked_at = look, version, now
-        self._measured, self._snapshot = measured, snapshot
-        return look
+        self._session = session
+        self._version = version
+        self._read_at = now
+        self._measured = measured
+        self._snapshot = snapshot
+        return session
+
+    def _read_learnt(
+        self,
+        reader: SessionReader,
+        session: SessionView,
+        learnt: Learnt,
+        measured: tuple[object, ...],
+        snapshot: tuple[object, ...],
+    ) -> SessionView:
+        """The session with the newest articles, curves and topics.
+
+        Most commits add neither measurements nor snapshots. Curves and topics then stay the same
+        objects, and nothing that shows them is redrawn.
+        """
+        models = session.models
+        recent = tuple(reader.recent_articles())
+        session = replace(session, recent=recent, leading=_leading(reader, models, recent))
+        if measured != self._measured:
+            curves = _curves(reader, models, learnt.metrics)
+            session = replace(session, metrics=metrics_of(reader), curves=curves)
+        if snapshot != self._snapshot:
+            atlases = {model: atlas(reader, model) for model in models}
+            session = replace(
+                session,
+                topics=_topics(reader, models, None, learnt.relevant),
+                atlases={model: found for model, found in atlases.items() if found is not None},
+                changes=tuple(reader.topic_events()),
+            )
+        return session
 
 
 def _curves(reader: SessionReader, models: Sequence[str], metrics: Sequence[str]) -> Curves:
-    return {(model, metric): reader.curve(model, metric) for model in models for metric in metrics}
+    curves = {}
+    for model in models:
+        for metric in metrics:
+            curves[model, metric] = reader.curve(model, metric)
+    return curves
 
 
 def _topics(
@@ -469,7 +301,10 @@ def _topics(
     as_of: int | None,
     relevant: bool,
 ) -> ModelTopics:
-    return {m: tuple(reader.topics(m, SNAPSHOT_WORDS, as_of, relevant=relevant)) for m in models}
+    return {
+        model: tuple(reader.topics(model, SNAPSHOT_WORDS, as_of, relevant=relevant))
+        for model in models
+    }
 
 
 def _leading(
@@ -491,75 +326,90 @@ class Watch:
         trainers: Trainers,
         trainer: TrainerProcess | None = None,
     ) -> None:
-        """``trainers``: those that this screen has started.
-        ``trainer``: that of ``path``, if it has just been started."""
-        self.path, self._trainers = path, trainers
+        """``trainers``: those that this screen has started. ``trainer``: that of ``path``, if it
+        has just been started."""
+        self.path = path
+        self._trainers = trainers
         self.latest: SessionView | None = None
         self.trouble = ""
         """Why the session cannot be read now; "" if it can."""
         self.frozen_at: float | None = None
         """When the user froze the view, by the monotonic clock."""
         self.replay: Replay | None = None
-        """The replay in progress: looks are then of its point in the past."""
+        """The replay in progress: what is read is then of its point in the past."""
         self.awaited = trainer
         """A trainer of ours that has not opened the session yet."""
         self.answers: Answers | None = None
         """The newest answers, used only in the thread for slow questions."""
         self.due = asyncio.Event()
         """Set when the session is to be read at once."""
-        self._follower, self._searcher, self._comparing = Follower(path), Readers(), Readers()
-        """For the session itself, for slow questions about it, and for the marked sessions."""
+        self._follower = Follower(path)
+        """For the session itself."""
+        self._searcher = Readers()
+        """For slow questions about it."""
+        self._comparing = Readers()
+        """For the marked sessions."""
         self._others: dict[Path, tuple[object, Beside]] = {}
         """The marked sessions, each as it was read, with its commit and the metrics wanted."""
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
         """Put a question to the session's reader, which answers in its own thread. ``aside``: in
         another thread, so that following the session continues meanwhile."""
-        return await (self._searcher if aside else self._follower).read(self.path, question)
+        readers = self._searcher if aside else self._follower
+        return await readers.read(self.path, question)
 
     async def begin_replay(self) -> None:
         """Go back to the first snapshot of topics, if there is one. Raises `SessionError`."""
         models = self.latest.models if self.latest is not None else ()
         snapshots = await self.ask(lambda reader: [reader.snapshots(model) for model in models])
-        if points := tuple(sorted(set().union(*snapshots))):
-            self.replay, self.frozen_at = Replay(points), None
+        points = tuple(sorted(set().union(*snapshots)))
+        if points:
+            self.replay = Replay(points)
+            self.frozen_at = None
 
     def close(self, *, wait: bool = False) -> None:
         """Close the session's file. Safe to call twice."""
         for readers in (self._follower, self._searcher, self._comparing):
             readers.close(wait=wait)
 
-    async def look(self, metrics: tuple[str, ...], *, relevant: bool) -> int | None:
+    async def update(self, metrics: tuple[str, ...], *, relevant: bool) -> int | None:
         """Read the session into `latest`, or say in `trouble` what is wrong. ``relevant``: as in
         `Follower`.
 
         Returns the exit code of the awaited trainer, if it failed before it opened the session.
         """
+        as_of = None if self.replay is None else self.replay.articles
         try:
-            as_of = None if self.replay is None else self.replay.articles
-            look = await self._follower.look(metrics, as_of, relevant=relevant)
+            session = await self._follower.read_session(metrics, as_of, relevant=relevant)
         except SessionError as error:
-            # Say it in few words, since the line has no room for advice.
-            self.trouble = str(error)
-            if isinstance(error, NoSession) and self.latest is not None:
-                self.trouble = "its file was removed or replaced"
-                if self.latest.status.lively:  # no rate is current any more
-                    status = replace(self.latest.status, state="stalled")
-                    self.latest = replace(self.latest, status=status)
-            elif isinstance(error, NoSession) and self.awaited is not None:
-                self.trouble = f"starting {session_name(self.path)} …"
+            self._cannot_read(error)
             return None
         code = None if self.awaited is None else self.awaited.poll()
-        if look.status.running or code is not None:
+        if session.status.running or code is not None:
             self.awaited = None
+        status = session.status
         if self.awaited is not None:  # whatever the previous trainer left behind
-            says = replace(look.status.activity, waiting_for=last_words(self.path) or None)
-            look = replace(look, status=replace(look.status, state="starting", activity=says))
-        if look.status.state == "dead":
-            look = replace(look, status=replace(look.status, death=self._trainers.death(self.path)))
+            activity = replace(status.activity, waiting_for=last_words(self.path) or None)
+            status = replace(status, state="starting", activity=activity)
+        if status.state == "dead":
+            status = replace(status, death=self._trainers.death(self.path))
         others = tuple(other for _, other in self._others.values())
-        self.latest, self.trouble = replace(look, others=others), ""
-        return code if code and not look.status.running else None
+        self.latest = replace(session, status=status, others=others)
+        self.trouble = ""
+        return code if code and not status.running else None
+
+    def _cannot_read(self, error: SessionError) -> None:
+        """Say why in few words, since the line has no room for advice."""
+        self.trouble = str(error)
+        if not isinstance(error, NoSession):
+            return
+        if self.latest is not None:
+            self.trouble = "its file was removed or replaced"
+            if self.latest.status.lively:  # no rate is current any more
+                status = replace(self.latest.status, state="stalled")
+                self.latest = replace(self.latest, status=status)
+        elif self.awaited is not None:
+            self.trouble = f"starting {session_name(self.path)} …"
 
     async def compare(
         self, compared: Sequence[Path], metrics: tuple[str, ...]
@@ -568,21 +418,26 @@ class Watch:
         commit that was read before gives the same object again."""
         paths = [path for path in compared if path != self.path][:MOST]
         self._comparing.close_all_but(paths)
-        before, others, failed = self._others, {}, {}
+        before = self._others
 
         def read(reader: SessionReader) -> tuple[object, Beside]:
-            key = reader.status().committed_at, metrics
-            if (known := before.get(reader.path)) and known[0] == key:
-                return known
-            settings, models = reader.settings(), tuple(reader.models())
-            words = settings.fingerprint, settings.rule
-            return key, Beside(
+            commit = (reader.status().committed_at, metrics)
+            if reader.path in before:
+                known_commit, known = before[reader.path]
+                if known_commit == commit:
+                    return commit, known
+            settings = reader.settings()
+            models = tuple(reader.models())
+            other = Beside(
                 session_name(reader.path),
-                words,
+                (settings.fingerprint, settings.rule),
                 models,
                 _curves(reader, models, metrics),
             )
+            return commit, other
 
+        others: dict[Path, tuple[object, Beside]] = {}
+        failed: dict[Path, str] = {}
         for path in paths:
             try:
                 others[path] = await self._comparing.read(path, read)
@@ -591,7 +446,7 @@ class Watch:
         self._others = others
         return failed
 
-    def look_again(self) -> None:
+    def read_again(self) -> None:
         """Read the session now, without waiting for the next turn."""
         self.due.set()
 

@@ -26,7 +26,7 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.tui.follow import SessionView
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import READABLE, contrast
 from wikitopics.tui.text import EIGHTHS, visible
 
@@ -41,8 +41,9 @@ INKS = {
 # The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" as the
 # background of its land, "glow3" for a topic of it that has just been read.
 
-TINT, GLOW = 0.15, 0.5
-"""How much of an area's colour is mixed into the background."""
+# How much of an area's colour is mixed into the background of its land, and of a glowing topic.
+TINT = 0.15
+GLOW = 0.5
 
 
 def area_ink(kind: str, area: int) -> str:
@@ -53,9 +54,8 @@ def area_ink(kind: str, area: int) -> str:
 def coloured(app: App[object]) -> bool:
     """Whether areas have colours: 16 are too few to tell them apart, and a theme that leaves
     colours to the terminal has no more."""
-    return app.console.color_system in ("256", "truecolor") and not (
-        app.no_color or app.current_theme.ansi
-    )
+    has_many = app.console.color_system in ("256", "truecolor")
+    return has_many and not app.no_color and not app.current_theme.ansi
 
 
 def tinted(app: App[object]) -> bool:
@@ -74,13 +74,21 @@ def _area_style(app: App[object], ink: str) -> Style | None:
         return None
     if kind == "tint" and not tinted(app):
         return Style()
+    # In a style, None leaves an attribute as it is beneath.
     if not coloured(app):
-        return Style(bold=kind != "area" or None, underline=kind == "glow" or None)
-    area, theme, own = int(ink.removeprefix(kind)), app.current_theme, app.theme_variables
+        return Style(
+            bold=True if kind in ("head", "glow") else None,
+            underline=True if kind == "glow" else None,
+        )
+    area = int(ink.removeprefix(kind))
+    is_dark = app.current_theme.dark
+    background = app.theme_variables["background"]
     if kind in ("tint", "glow"):
-        return _area_ground(kind, area, own["background"], theme.dark)
-    grounds, full = (own["background"], own["cursor"]), app.console.color_system == "truecolor"
-    return Style(color=_area_colour(area, grounds, theme.dark, full), bold=kind == "head" or None)
+        return _area_ground(kind, area, background, is_dark)
+    grounds = (background, app.theme_variables["cursor"])
+    full = app.console.color_system == "truecolor"
+    colour = _area_colour(area, grounds, is_dark, full)
+    return Style(color=colour, bold=True if kind == "head" else None)
 
 
 @lru_cache(512)
@@ -91,36 +99,36 @@ def _area_colour(area: int, grounds: tuple[str, ...], dark: bool, full: bool) ->
     Without 24-bit colours (``full``) only the first ground counts: few hues can be told from all of
     them.
     """
-    below = [_as_shown(Color.parse(ground), full) for ground in (grounds if full else grounds[:1])]
-    end = (
-        Color(255, 255, 255) if dark else Color(0, 0, 0)
-    )  # grey, the colour of text, would dull the hue
-    several = (Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(21))
-    readable = (
-        one
-        for one in several
-        if min(contrast(_as_shown(one, full), ground) for ground in below) >= READABLE
-    )
-    return next(readable, end).rich_color
+    if not full:
+        grounds = grounds[:1]
+    shown_grounds = [_as_shown(Color.parse(ground), full) for ground in grounds]
+    # Not the colour of text: grey would dull the hue.
+    end = Color(255, 255, 255) if dark else Color(0, 0, 0)
+    for part in range(21):
+        mixed = Color.parse(COLOURS[area]).blend(end, part / 20)
+        shown = _as_shown(mixed, full)
+        if all(contrast(shown, ground) >= READABLE for ground in shown_grounds):
+            return mixed.rich_color
+    return end.rich_color
 
 
 @lru_cache(512)
 def _area_ground(kind: str, area: int, ground: str, dark: bool) -> Style:
     """The background of an area's land, or the background and text colour of a topic that glows."""
-    own, below = Color.parse(COLOURS[area]), Color.parse(ground)
+    colour = Color.parse(COLOURS[area])
+    below = Color.parse(ground)
     if kind == "tint":
-        return Style(bgcolor=below.blend(own, TINT).rich_color)
+        return Style(bgcolor=below.blend(colour, TINT).rich_color)
     text = Color(255, 255, 255) if dark else Color(0, 0, 0)
-    return Style(color=text.rich_color, bgcolor=below.blend(own, GLOW).rich_color, bold=True)
+    glow = below.blend(colour, GLOW)
+    return Style(color=text.rich_color, bgcolor=glow.rich_color, bold=True)
 
 
 def _as_shown(colour: Color, full: bool) -> Color:
     """The nearest colour that a terminal with 24-bit or with 256 colours has."""
-    return (
-        colour
-        if full
-        else Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
-    )
+    if full:
+        return colour
+    return Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
 
 
 class Clickable(str):
@@ -133,7 +141,8 @@ class Clickable(str):
 
     def __new__(cls, text: str, *, address: str = "", action: str = "") -> Self:
         made = super().__new__(cls, text)
-        made.address, made.action = address, action
+        made.address = address
+        made.action = action
         return made
 
 
@@ -181,9 +190,8 @@ class Drawn(Widget):
         if "+" in name:
             under, _, name = name.partition("+")
         if under in ("cursor", "chosen") and name and self.app.has_class("-few-colours"):
-            name = (
-                "strong" if name in ("strong", "new") else ""
-            )  # of 16 colours, no other two go together
+            # Of 16 colours, no two others go together.
+            name = "strong" if name in ("strong", "new") else ""
         elif name == "faint" and under == "cursor":
             name = "muted"  # faint text would be invisible on the cursor's row
         if self._pens is None:
@@ -192,21 +200,20 @@ class Drawn(Widget):
         if style is None:
             ink, _, ground = name.partition("/")
             style = self.rich_style
-            for each in (under, ink):
-                if each:
-                    style += self._ink_style(each)
+            if under:
+                style += self._ink_style(under)
+            if ink:
+                style += self._ink_style(ink)
             if ground:
                 style += Style(bgcolor=self._ink_style(ground).color)
             self._pens[name, under] = style
         return style
 
     def _ink_style(self, ink: str) -> Style:
-        area = _area_style(self.app, ink)
-        return (
-            self.app.get_component_styles(f"ink--{ink}").partial_rich_style
-            if area is None
-            else area
-        )
+        area_style = _area_style(self.app, ink)
+        if area_style is not None:
+            return area_style
+        return self.app.get_component_styles(f"ink--{ink}").partial_rich_style
 
     def strip(self, parts: list[Part], width: int, under: str = "") -> Strip:
         """One line of exactly ``width`` cells, ending in "…" if more than spaces did not fit;
@@ -215,7 +222,6 @@ class Drawn(Widget):
         Nothing in foreign text can control the terminal, whatever the parts were made of.
         """
         opens = self.app.has_class("-links")
-
         segments = []
         for text, name in parts:
             pen = self.pen(name, under)
@@ -227,8 +233,8 @@ class Drawn(Widget):
             segments.append(Segment(visible(text), pen))
         line = Strip(segments).simplify()
         if line.cell_length > width > 0 and cell_len(line.text.rstrip()) > width:
-            cut, *_ = line.crop(width - 1)
-            line = Strip([*line.crop(0, width - 1), Segment("…", cut.style)])
+            first_cut, *_ = line.crop(width - 1)
+            line = Strip([*line.crop(0, width - 1), Segment("…", first_cut.style)])
         return line.adjust_cell_length(width, self.pen("", under))
 
 
@@ -257,41 +263,52 @@ class Lines(Drawn):
         super().notify_style_update()
 
     def redraw(self) -> None:
-        old_lines, self._lines = self._lines, None
+        old_lines = self._lines
+        self._lines = None
         width, height = self.size
         if old_lines is None or self._lines_for != (width, height) or not self.is_on_screen:
             self.refresh()
             return
         pairs = zip_longest(old_lines[:height], self._made()[:height])
-        if changed := [Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if old != new]:
+        changed = [Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if old != new]
+        if changed:  # without a region, all would be drawn again
             self.refresh(*changed)
 
     def _made(self) -> list[Line]:
         size = self.size
         if self._lines is None or self._lines_for != size:
-            self._lines, self._lines_for = self.lines(*size), size
+            self._lines = self.lines(*size)
+            self._lines_for = size
         return self._lines
 
     def render_line(self, y: int) -> Strip:
         lines = self._made()
-        return self.strip(lines[y] if y < len(lines) else [], self._lines_for[0])
+        line = lines[y] if y < len(lines) else []
+        width, _ = self._lines_for
+        return self.strip(line, width)
 
 
 def name(widget: Widget, title: str, below: str = "") -> None:
     """Give a panel a title from possibly foreign text, which is neither parsed as markup nor obeyed
     by the terminal."""
-    title, below = visible(title), visible(below)
     # Textual redraws the widget whenever these are set, even to the same value.
-    if widget.border_title != Content(title).markup:
-        widget.border_title = Content(title)
-    if widget.border_subtitle != (Content(below).markup if below else None):
-        widget.border_subtitle = Content(below) if below else None
+    border_title = Content(visible(title))
+    if widget.border_title != border_title.markup:
+        widget.border_title = border_title
+    if not below:
+        if widget.border_subtitle is not None:
+            widget.border_subtitle = None
+        return
+    border_subtitle = Content(visible(below))
+    if widget.border_subtitle != border_subtitle.markup:
+        widget.border_subtitle = border_subtitle
 
 
 # Marks in the colours of areas: a dot before a topic, and a bar of the topics of an article.
 
-DOTS = "●o"
-"""The dot before a topic, and its ASCII form."""
+DOT = "●"
+"""The sign before a topic."""
+ASCII_DOT = "o"
 MIX = 8
 """Cells of the bar of an article's topics."""
 
@@ -315,13 +332,17 @@ class Marks:
     def ink(self, topic: int, otherwise: str = "spark") -> str:
         """The ink of a topic's area; ``otherwise``: that of a topic without one."""
         area = self.area_of.get(topic)
-        return otherwise if area is None or not self.coloured else area_ink("area", area.number)
+        if area is None or not self.coloured:
+            return otherwise
+        return area_ink("area", area.number)
 
     def dot(self, topic: int) -> Line:
         """The dot before a topic, and a space; two spaces for a topic that is not in use."""
         if not self.coloured:
             return []
-        sign = DOTS[self.ascii_only] if topic in self.area_of else " "
+        if topic not in self.area_of:
+            return [("  ", "")]
+        sign = ASCII_DOT if self.ascii_only else DOT
         return [(f"{sign} ", self.ink(topic, ""))]
 
     def mix(self, parts: Sequence[tuple[int, float]]) -> Line:
@@ -332,10 +353,10 @@ class Marks:
 NO_MARKS = Marks({}, coloured=False, ascii_only=True)
 
 
-def marks_of(widget: Widget, look: SessionView, model: str) -> Marks:
+def marks_of(widget: Widget, session: SessionView, model: str) -> Marks:
     """The marks of a model's topics as this widget's screen can show them."""
     app = widget.app
-    return Marks(look.areas_of(model), coloured(app), app.has_class("-ascii"))
+    return Marks(session.areas_of(model), coloured(app), app.has_class("-ascii"))
 
 
 def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
@@ -347,7 +368,8 @@ def stacked(parts: Sequence[tuple[str, float]], width: int) -> Line:
     eighths: list[str] = []
     total = 0.0
     for ink, fraction in parts:
-        total += fraction if fraction > 0 else 0.0
+        if fraction > 0:
+            total += fraction
         end = round(min(total, 1.0) * 8 * width)
         eighths += [ink] * (end - len(eighths))
     eighths += [""] * (8 * width - len(eighths))
@@ -358,9 +380,15 @@ def _cell(eighths: Sequence[str]) -> tuple[str, str]:
     """The sign and the ink that show these eighths best: the first part, and the largest of the
     others."""
     first = eighths[0]
-    own = next((i for i, ink in enumerate(eighths) if ink != first), len(eighths))
     if not first:
         return " ", ""
-    others = Counter(eighths[own:]).most_common(1)
-    ground = others[0][0] if others else ""
-    return EIGHTHS[own], f"{first}/{ground}" if ground else first
+    filled = 0
+    while filled < len(eighths) and eighths[filled] == first:
+        filled += 1
+    ink = first
+    others = Counter(eighths[filled:]).most_common(1)
+    if others:
+        ((ground, _),) = others
+        if ground:
+            ink = f"{first}/{ground}"
+    return EIGHTHS[filled], ink

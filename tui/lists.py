@@ -112,7 +112,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
     def hold(self) -> None:
         """From now on the cursor follows the row under it."""
-        self.held = self.current is not None and not (self.stays_on_top and self.cursor == 0)
+        is_kept_on_top = self.stays_on_top and self.cursor == 0
+        self.held = self.current is not None and not is_kept_on_top
 
     def release(self) -> None:
         """Go back to the first row, whichever that is."""
@@ -123,21 +124,29 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     def _follow(self, key: object) -> bool:
         """Put the cursor on the row with this key, and return whether there is one; a row that was
         in sight stays in sight."""
-        index = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
-        if index is None:
+        keys = [self.key(row) for row in self.rows]
+        if key not in keys:
             return False
-        by, was_in_sight = index - self.cursor, self._in_sight(self.cursor)
+        index = keys.index(key)
+        by = index - self.cursor
+        was_in_sight = self._in_sight(self.cursor)
         self.set_reactive(RowList.cursor, index)
         if was_in_sight and not self._in_sight(index):
             # Scroll by as much as the row has moved, so that it keeps its place on the screen.
             self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
         return True
 
+    @property
+    def _head_lines(self) -> int:
+        """The number of lines above the rows."""
+        return 1 if self.headed else 0
+
     def _in_sight(self, row: int) -> bool:
-        return 0 <= row - self.scroll_offset.y < self.scrollable_content_region.height - self.headed
+        height = self.scrollable_content_region.height - self._head_lines
+        return 0 <= row - self.scroll_offset.y < height
 
     def _fit(self) -> None:
-        self.virtual_size = Size(self.size.width, len(self.rows) + self.headed)
+        self.virtual_size = Size(self.size.width, len(self.rows) + self._head_lines)
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit()
@@ -148,15 +157,21 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         width = self.width
         if self.headed and y == 0:
             return self.strip(self.header(width), width, "header")
-        index = y + round(self.scroll_offset.y) - self.headed
+        index = self._row_at(y)
         if not self.rows:
             lines = folded(self.empty, width - 1)
-            return self.strip([(f" {lines[index]}", "muted")] if index < len(lines) else [], width)
+            if index < len(lines):
+                return self.strip([(f" {lines[index]}", "muted")], width)
+            return self.strip([], width)
         if not 0 <= index < len(self.rows):
             return self.strip([], width)
-        chosen = self.selectable and index == self.cursor and self.has_focus
-        row = self.rows[index]
-        return self.strip(self.parts(row, width), width, "cursor" if chosen else "")
+        is_chosen = self.selectable and index == self.cursor and self.has_focus
+        under = "cursor" if is_chosen else ""
+        return self.strip(self.parts(self.rows[index], width), width, under)
+
+    def _row_at(self, y: int) -> int:
+        """The row in this line of the widget, whether or not there is such a row."""
+        return y + round(self.scroll_offset.y) - self._head_lines
 
     def go_to(self, row: int) -> None:
         """Select a row and scroll it into sight."""
@@ -165,12 +180,12 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self._reveal()
 
     def _reveal(self) -> None:
-        row = Region(0, self.cursor, self.size.width, 1 + self.headed)
+        row = Region(0, self.cursor, self.size.width, 1 + self._head_lines)
         self.scroll_to_region(row, animate=False, force=True, x_axis=False)
 
     def watch_cursor(self) -> None:
-        if (row := self.current) is not None:
-            self.post_message(self.Moved(row))
+        if self.current is not None:
+            self.post_message(self.Moved(self.current))
 
     def action_move(self, by: int) -> None:
         if not self.selectable:
@@ -183,21 +198,22 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
     def action_to(self, row: int) -> None:
         if not self.selectable:
-            self.scroll_to(y=self.max_scroll_y if row < 0 else 0, animate=False)
+            end = self.max_scroll_y if row < 0 else 0
+            self.scroll_to(y=end, animate=False)
         elif self.rows:
             self.go_to(row % len(self.rows))
 
     def action_choose(self) -> None:
-        if (row := self.current) is not None and self.selectable:
+        if self.current is not None and self.selectable:
             self.hold()
-            self.post_message(self.Selection(row))
+            self.post_message(self.Selection(self.current))
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         if not self.selectable or offset is None or "@click" in event.style.meta:
             return
-        index = offset.y + round(self.scroll_offset.y) - self.headed
-        if offset.y >= self.headed and 0 <= index < len(self.rows):
+        index = self._row_at(offset.y)
+        if offset.y >= self._head_lines and 0 <= index < len(self.rows):
             is_choice = self.opens_at_once or index == self.cursor or event.chain > 1
             self.go_to(index)
             if is_choice:
@@ -229,16 +245,21 @@ class Folded(RowList[tuple[T, Line]], Generic[T]):
         """Fold all items again."""
         at_end = self.follows and self.scroll_offset.y >= self._end - 1
         width = max(self.size.width - 1, 1)  # one cell is for the scrollbar
-        self.show([(item, line) for item in self.items for line in self.fold(item, width)])
+        rows: list[tuple[T, Line]] = []
+        for item in self.items:
+            rows += [(item, line) for line in self.fold(item, width)]
+        self.show(rows)
         self._end = self.max_scroll_y
         if at_end:
             self.call_after_refresh(self.action_to, -1)
 
     def parts(self, row: tuple[T, Line], width: int) -> Line:
-        return row[1]
+        _, line = row
+        return line
 
     def key(self, row: tuple[T, Line]) -> object:
-        return row[0]
+        item, _ = row
+        return item
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)

@@ -50,7 +50,8 @@ def arguments(
         return [kind.command, "--headless", *kind.on_screen, "--session", name], TrainRequest()
     if not models:
         raise SessionError("choose at least one model")
-    words, options = ["train", "--session", name, "--source", source], {}
+    words = ["train", "--session", name, "--source", source]
+    options = {}
     for option in (*kind.options, *OWN_FIELDS):
         text = values.get(option.name, "")
         if option.needed and not text:
@@ -62,7 +63,10 @@ def arguments(
                 raise SessionError(f"{option.label} {error}") from None
             words += [option.flag, text]
             options[option.name] = (value,) if option.of is tuple else value
-    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in models]
+    specs = []
+    for model, topics in models:
+        spec = f"{model}:topics={topics}" if topics else model
+        specs.append(spec)
     parse_specs(specs, {})
     for spec in specs:
         words += [MODEL.flag, spec]
@@ -126,7 +130,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                     yield Button("Cancel", id="close", compact=True)
 
     def on_mount(self) -> None:
-        self._suit(str(SOURCE.default))
+        self._show_fields_of(str(SOURCE.default))
         self.query_one("#name", Input).focus()
 
     def _fields(self, source: str) -> Iterator[Widget]:
@@ -151,9 +155,9 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     @on(Select.Changed, "#source")
     async def _source(self, event: Select.Changed) -> None:
         await self.query_one("#of-source").mount_all(self._fields(str(event.value)))
-        self._suit(str(event.value))
+        self._show_fields_of(str(event.value))
 
-    def _suit(self, source: str) -> None:
+    def _show_fields_of(self, source: str) -> None:
         """Show the fields that this source needs."""
         kind = sources.described(source)
         names = {option.name for option in kind.options}
@@ -180,19 +184,19 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         def value(name: str) -> str:
             return self.query_one(f"#{name}", Input).value.strip()
 
-        fields = (*self._options, *(option.name for option in OWN_FIELDS))
-        models = [
-            (kind, value(f"topics-{kind}"))
-            for kind, _, _ in model_choices()
-            if self.query_one(f"#use-{kind}", Checkbox).value
-        ]
         source = str(self.query_one("#source", Select).value)
-        return value("name"), source, {name: value(f"option-{name}") for name in fields}, models
+        fields = [*self._options, *(option.name for option in OWN_FIELDS)]
+        values = {name: value(f"option-{name}") for name in fields}
+        models = []
+        for kind, _, _ in model_choices():
+            if self.query_one(f"#use-{kind}", Checkbox).value:
+                models.append((kind, value(f"topics-{kind}")))
+        return value("name"), source, values, models
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#go")
     def _go(self) -> None:
-        entries = self.entries()
+        name, source, values, models = self.entries()
 
         def answered(answer: Answer | None) -> None:
             if answer == "demo":
@@ -201,10 +205,11 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                 self._go()
 
         with self.telling():
-            words, request = arguments(*entries)
-            path, kind = named_session(entries[0]), sources.load(entries[1])
-            needs = not kind.command and kind.needs_contact(check_new(request, kind))
-            if needs and config.lacks_contact():
+            words, request = arguments(name, source, values, models)
+            path = named_session(name)
+            kind = sources.load(source)
+            needs_contact = not kind.command and kind.needs_contact(check_new(request, kind))
+            if needs_contact and config.lacks_contact():
                 self.tell("")  # clear the message of an earlier error
                 self.app.push_screen(AskContact(leave="Back"), answered)
             else:
@@ -223,7 +228,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             if answer == "stop":
                 process.terminate()
             code = await asyncio.to_thread(process.wait)
-            asked, words = question(path), last_words(path)
+            asked = question(path)
+            words = last_words(path)
             forget(path)
             self.tell(asked or words or f"the trainer ended with code {code}")
             if asked:

@@ -25,8 +25,9 @@ from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.system import Signals
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import TextField
-from wikitopics.tui.follow import TrainerProcess, run_in_background
+from wikitopics.tui.follow import TrainerProcess
 from wikitopics.tui.terminal import TerminalApp, bindings, obey_signals, open_app
 from wikitopics.tui.text import visible
 
@@ -44,11 +45,14 @@ class Dialog(ModalScreen[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self._due: tuple[ScreenResultType | None] | None = None
+        """The result with which it ends when it comes to the front again, in a tuple of its own, as
+        None may be a result."""
 
     def box(self, title: str, below: str = "", classes: str = "dialog form") -> VerticalScroll:
         """The frame of the dialog, with a title and a text at its lower edge."""
         box = VerticalScroll(classes=classes, can_focus=False)
-        box.border_title, box.border_subtitle = Content(title), below
+        box.border_title = Content(title)
+        box.border_subtitle = below
         return box
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
@@ -96,7 +100,9 @@ class Ask(Dialog[str | None]):
     def __init__(self, title: str, text: str, answers: Sequence[Sequence[str]]) -> None:
         """``answers``: (return value, letter, label)."""
         super().__init__()
-        self._title, self._text, self._answers = title, text, answers
+        self._title = title
+        self._text = text
+        self._answers = answers
 
     def compose(self) -> ComposeResult:
         with self.box(self._title, classes="dialog ask"):
@@ -109,7 +115,8 @@ class Ask(Dialog[str | None]):
 
     def offer(self, answers: Sequence[Sequence[str]]) -> None:
         """Let the user choose among these answers; the first is selected."""
-        self._answers, choices = answers, self.query_one(OptionList)
+        self._answers = answers
+        choices = self.query_one(OptionList)
         choices.set_options(
             Choice(Content.assemble((f" {letter} ", "bold $accent"), f" {label}"), id=name)
             for name, letter, label in answers
@@ -144,7 +151,8 @@ class Rename(Dialog[str | None]):
         """``rename`` takes the typed text and returns the topic's new name; it may raise
         `SessionError`."""
         super().__init__()
-        self._row, self._rename = row, rename
+        self._row = row
+        self._rename = rename
 
     def compose(self) -> ComposeResult:
         with self.box(f"Name of topic {self._row.topic}", "Esc cancels"):
@@ -181,14 +189,19 @@ class Starting(Ask):
     def __init__(self, path: Path, trainer: TrainerProcess, *, sample: bool) -> None:
         """``trainer``: that of the session at ``path``; ``sample``: whether the sample is
         offered."""
-        self._path, self._trainer, self._offline = path, trainer, False
-        answers = [("demo", "d", "Try the embedded sample instead")] if sample else []
-        super().__init__("Starting", "starting the trainer …", [*answers, ("stop", "q", "Give up")])
+        self._path = path
+        self._trainer = trainer
+        self._is_unreachable = False
+        """Whether the trainer has ended because it could not reach the wiki."""
+        answers = [("stop", "q", "Give up")]
+        if sample:
+            answers.insert(0, ("demo", "d", "Try the embedded sample instead"))
+        super().__init__("Starting", "starting the trainer …", answers)
 
     def on_mount(self) -> None:
-        self.set_interval(EVERY, self._look)
+        self.set_interval(EVERY, self._check_trainer)
 
-    def _look(self) -> None:
+    def _check_trainer(self) -> None:
         if not self.is_current:  # `dismiss` would close what is in front, such as the palette
             return
         code = self._trainer.poll()
@@ -196,10 +209,12 @@ class Starting(Ask):
             self.dismiss("begun")
         elif code not in (None, UNREACHABLE):
             self.dismiss("ended")
-        elif words := last_words(self._path):
-            self.query_one(".reason", Static).update(Content(visible(words)))
-        if code == UNREACHABLE and not self._offline:
-            self._offline = True
+        else:
+            words = last_words(self._path)
+            if words:
+                self.query_one(".reason", Static).update(Content(visible(words)))
+        if code == UNREACHABLE and not self._is_unreachable:
+            self._is_unreachable = True
             self.offer([("again", "a", "Try again"), *self._answers])
 
 
@@ -237,7 +252,8 @@ class AskContact(Dialog[Answer]):
         """``leave``: the label for leaving without an answer. ``sample``: whether the embedded
         sample is offered."""
         super().__init__()
-        self._leave, self._offers_sample = leave, sample
+        self._leave = leave
+        self._offers_sample = sample
         self._saved = config.contact() or ""
         """The contact saved so far, which is asked for again because it is not acceptable."""
 
@@ -247,8 +263,8 @@ class AskContact(Dialog[Answer]):
             yield Static("Your contact, for Wikimedia", classes="label")
             example = "you@host.org, User:You or https://host.org/you"
             yield TextField(self._saved, placeholder=example, id="address")
-            wrong = (self._saved and config.contact_problem(self._saved)) or ""
-            yield Static(Content(wrong), id="contact-told", classes="told")
+            wrong = config.contact_problem(self._saved) if self._saved else None
+            yield Static(Content(wrong or ""), id="contact-told", classes="told")
             yield Static(Content(WHERE), classes="hint")
             yield Static(Content(f"What will be downloaded: {DOWNLOAD}."), classes="hint")
             with Horizontal(classes="buttons"):
@@ -267,7 +283,8 @@ class AskContact(Dialog[Answer]):
     def _submitted(self) -> None:
         text = self.query_one(Input).value.strip()
         try:
-            if wrong := config.contact_problem(text):
+            wrong = config.contact_problem(text)
+            if wrong:
                 raise SessionError(wrong)
             config.save_contact(text)
             self.dismiss("saved")
@@ -277,7 +294,8 @@ class AskContact(Dialog[Answer]):
 
     @on(Button.Pressed, "#demo, #quit")
     def _declined(self, event: Button.Pressed) -> None:
-        self.dismiss("demo" if event.button.id == "demo" else "quit")
+        answer: Answer = "demo" if event.button.id == "demo" else "quit"
+        self.dismiss(answer)
 
 
 class Contact(TerminalApp[Answer]):

@@ -42,21 +42,33 @@ def table(name: str) -> dict[str, Any]:
 
 
 _THEMES = table("themes.toml")
-_COLOURS, _INKS = (
-    {name: [_THEMES["vga"].get(one, one) for one in row] for name, row in _THEMES[part].items()}
-    for part in ("colours", "inks")
-)
 
 
-DARK, LIGHT, DARK_16, LIGHT_16 = (
-    Theme(
-        f"wikitopics-{('dark', 'light')[column % 2]}",
-        dark=column % 2 == 0,
-        variables={name: row[:4][column] for name, row in _INKS.items()},
-        **cast(dict[str, Any], {name: row[column] for name, row in _COLOURS.items()}),
+def _rows(part: str) -> dict[str, list[Any]]:
+    """A part of `themes.toml`, the names of the 16 colours of terminals replaced by the colours."""
+    vga = _THEMES["vga"]
+    return {name: [vga.get(cell, cell) for cell in row] for name, row in _THEMES[part].items()}
+
+
+_COLOURS = _rows("colours")
+_INKS = _rows("inks")
+
+
+def _theme(name: str, column: int, *, dark: bool) -> Theme:
+    """A theme of this column of `themes.toml`."""
+    colours = {colour: row[column] for colour, row in _COLOURS.items()}
+    return Theme(
+        name,
+        dark=dark,
+        variables={ink: row[column] for ink, row in _INKS.items()},
+        **colours,
     )
-    for column in range(4)
-)
+
+
+DARK = _theme("wikitopics-dark", 0, dark=True)
+LIGHT = _theme("wikitopics-light", 1, dark=False)
+DARK_16 = _theme("wikitopics-dark", 2, dark=True)
+LIGHT_16 = _theme("wikitopics-light", 3, dark=False)
 
 
 def house(colours: str | None) -> tuple[Theme, Theme]:
@@ -74,12 +86,14 @@ GROUNDS = {"frame", "focus", "cursor", "bar"}
 def contrast(one: Color, other: Color) -> float:
     """The contrast of two colours, from 1 to 21 [WCAG 2]."""
 
+    def linear(part: float) -> float:
+        if part <= 0.04045:
+            return part / 12.92
+        return float(((part + 0.055) / 1.055) ** 2.4)
+
     def luminance(colour: Color) -> float:
-        parts = [
-            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-            for part in colour.normalized
-        ]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+        red, green, blue = (linear(part) for part in colour.normalized)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     dark, bright = sorted((luminance(one), luminance(other)))
     return (bright + 0.05) / (dark + 0.05)
@@ -89,19 +103,28 @@ def inks(theme: Theme) -> dict[str, str]:
     """Our inks mixed from the colours of another theme; those that are written in, readable."""
     if theme.ansi:
         ansi = {ink: name for ink, (*_, name, _, _) in _INKS.items()}
-        return ansi if theme.dark else ansi | {"cursor": "ansi_bright_cyan"}
+        if not theme.dark:
+            ansi["cursor"] = "ansi_bright_cyan"
+        return ansi
     colours = theme.to_color_system().generate()
-    ground, text = Color.parse(colours["background"]), Color.parse(colours["foreground"])
+    ground = Color.parse(colours["background"])
+    text = Color.parse(colours["foreground"])
 
-    def mixed(ink: str, colour: Color) -> str:
-        steps = (colour.blend(text, part / 10) for part in range(11))
-        readable = (one for one in steps if ink in GROUNDS or contrast(one, ground) >= READABLE)
-        return next(readable, text).hex
+    def readable(colour: Color) -> Color:
+        """The colour, with as much of the text's colour as makes it readable."""
+        for part in range(11):
+            blended = colour.blend(text, part / 10)
+            if contrast(blended, ground) >= READABLE:
+                return blended
+        return text
 
-    return {
-        ink: mixed(ink, ground.blend(Color.parse(colours[name]), part))
-        for ink, (*_, name, part) in _INKS.items()
-    }
+    mixed = {}
+    for ink, (*_, name, part) in _INKS.items():
+        colour = ground.blend(Color.parse(colours[name]), part)
+        if ink not in GROUNDS:
+            colour = readable(colour)
+        mixed[ink] = colour.hex
+    return mixed
 
 
 # The keys, and the actions that they may run.
@@ -117,18 +140,19 @@ def keymap() -> dict[str, Any]:
 
 def bindings(place: str, *names: str) -> list[BindingType]:
     """The keys that work in this place, or only those of these ``names``."""
+    keys = keymap()[place]
     return [
         Binding(
-            one["keys"],
-            one["action"],
-            one["label"],
+            key["keys"],
+            key["action"],
+            key["label"],
             id=name,
-            tooltip=one.get("does", ""),
-            key_display=one.get("shown"),
-            priority="first" in one,
+            tooltip=key.get("does", ""),
+            key_display=key.get("shown"),
+            priority="first" in key,
         )
-        for name, one in keymap()[place].items()
-        if name in (names or keymap()[place])
+        for name, key in keys.items()
+        if not names or name in names
     ]
 
 
@@ -168,21 +192,25 @@ class Preferences:
 def preferences(names: Collection[str]) -> Preferences:
     """Read the config file; ``names``: the names of all keys. Raises `BadUsage` naming the line
     that is not valid."""
-    settings, file = config.load(), config_file()
-    theme, keys = settings.get("theme"), settings.get("keys", {})
+    settings = config.load()
+    file = config_file()
     themes = {name: name for name in (DARK.name, LIGHT.name, *BUILTIN_THEMES)}
     themes |= {"dark": DARK.name, "light": LIGHT.name}
+    theme = settings.get("theme")
     if theme is not None and not (isinstance(theme, str) and theme in themes):
         raise BadUsage(
             f"{file}: theme {theme!r} is not one of dark, light, {', '.join(BUILTIN_THEMES)}"
         )
+    keys = settings.get("keys", {})
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
         raise BadUsage(f'{file}: the table [keys] must hold lines like "app.freeze" = "f"')
-    if unknown := sorted(set(keys).difference(names)):
+    unknown = sorted(set(keys).difference(names))
+    if unknown:
         raise BadUsage(
             f"{file}: [keys] names {unknown[0]!r}. Available: {', '.join(sorted(names))}"
         )
-    return Preferences(None if theme is None else themes[theme], dict(keys))
+    chosen = None if theme is None else themes[theme]
+    return Preferences(chosen, dict(keys))
 
 
 FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -190,7 +218,7 @@ FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace
 
 T = TypeVar("T")
 
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 """Seconds between two checks that the terminal still exists."""
 PATIENCE = 3.0
 """Seconds without progress after which a terminal is given up, once a signal ends the screen."""
@@ -226,21 +254,20 @@ class TerminalDriver(LinuxDriver):
 
     def _suspend(self) -> None:
         """Give the terminal back and stop, until `fg` continues this process."""
-        numbers = signal.SIGTSTP, signal.SIGCONT
         self.suspend_application_mode()
-        ours = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+        our_stop = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        our_continue = signal.signal(signal.SIGCONT, signal.SIG_DFL)
         # Unlike SIGSTOP, this stops nothing in a terminal without a shell to continue it.
         signal.raise_signal(signal.SIGTSTP)
-        for number, handler in zip(numbers, ours, strict=True):
-            signal.signal(number, handler)
+        signal.signal(signal.SIGTSTP, our_stop)
+        signal.signal(signal.SIGCONT, our_continue)
         self._paint_anew()
 
     def _paint_anew(self) -> None:
         """Take the terminal again, which others may have changed meanwhile, and paint all of the
         screen."""
-        if (
-            self._writer_thread is not None and self._writer_thread.is_alive()
-        ):  # SIGSTOP gave nothing back
+        is_drawing = self._writer_thread is not None and self._writer_thread.is_alive()
+        if is_drawing:  # SIGSTOP gave nothing back
             self.suspend_application_mode()
         self.resume_application_mode()
         self._app.refresh(layout=True)
@@ -260,7 +287,8 @@ class TerminalOutput:
 
     def __init__(self, terminal: int, encoding: str) -> None:
         self.ending = False
-        self._terminal, self._encoding = terminal, encoding
+        self._terminal = terminal
+        self._encoding = encoding
         try:
             # Opened again: non-blocking is for this program only, and the shell shares the other
             # descriptor.
@@ -271,7 +299,8 @@ class TerminalOutput:
 
     def write(self, text: str) -> None:
         """Send all of it."""
-        data, progress = text.encode(self._encoding, "replace"), time.monotonic()
+        data = text.encode(self._encoding, "replace")
+        progress = time.monotonic()
         while data:
             try:
                 data = data[os.write(self._file, data) :]
@@ -292,7 +321,8 @@ class TerminalOutput:
 
     def _forget(self) -> None:
         """Discard everything that this program writes to the terminal from now on."""
-        nowhere, terminal = os.open(os.devnull, os.O_WRONLY), os.fstat(self._file).st_rdev
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        terminal = os.fstat(self._file).st_rdev
         for number in (1, 2, self._terminal, self._file):
             if os.fstat(number).st_rdev == terminal:
                 os.dup2(nowhere, number)
@@ -347,20 +377,19 @@ class TerminalApp(App[T]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         filters = super().get_line_filters()
-        return [*filters, self.plain_signs] if self.plain_signs.enabled else filters
+        if self.plain_signs.enabled:
+            return [*filters, self.plain_signs]
+        return filters
 
     def on_mount(self) -> None:
         background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
         self.theme = LIGHT.name if background in {"7", "15"} else DARK.name
-        self.set_class(
-            self.no_color or self.console.color_system in {None, "standard"}, "-few-colours"
-        )
+        has_16 = self.console.color_system in {None, "standard"}
+        self.set_class(self.no_color or has_16, "-few-colours")
         self.set_class(escapes.links(drawn_on()), "-links")
         # Without colour, only black, white and two greys of 16 are left: too few to shade what is
         # selected.
-        self.set_class(
-            self.no_color and self.console.color_system in {None, "standard"}, "-unshaded"
-        )
+        self.set_class(self.no_color and has_16, "-unshaded")
 
     def action_theme(self) -> None:
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
@@ -385,9 +414,8 @@ class TerminalApp(App[T]):
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """The screen as an SVG in a font that the viewer has; Textual's would be fetched from the
         network."""
-        head, end, drawn = (
-            super().export_screenshot(title=title, simplify=simplify).partition("</style>")
-        )
+        svg = super().export_screenshot(title=title, simplify=simplify)
+        head, end, drawn = svg.partition("</style>")
         head = re.sub(r"<!--.*?-->|@font-face\s*\{.*?\}", "", head, flags=re.DOTALL)
         return head.replace("Fira Code, monospace", FONTS) + end + drawn
 
@@ -419,9 +447,9 @@ class TerminalApp(App[T]):
 
 def drawn_on() -> TextIOWrapper | None:
     """The stream of the terminal: the screen opens only if standard output is a terminal."""
-    return (
-        sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else sys.__stdout__
-    )
+    if sys.__stderr__ is not None and sys.__stderr__.isatty():
+        return sys.__stderr__
+    return sys.__stdout__
 
 
 def obey_signals(
@@ -438,9 +466,9 @@ def obey_signals(
         if isinstance(driver, TerminalDriver):
             driver.output.ending = True
 
-    def look() -> None:
+    def check_terminal() -> None:
         if not os.isatty(0):
-            looking.stop()
+            checking.stop()
             signals.hang_up()
 
     signals.at_once = ended
@@ -448,7 +476,7 @@ def obey_signals(
         ended(number)
     signals.tell(lambda number: app.exit(result(number)))
     if isinstance(driver, TerminalDriver):
-        looking = app.set_interval(LOOK_SECONDS, look)
+        checking = app.set_interval(CHECK_SECONDS, check_terminal)
 
 
 def open_app(app: App[T], *, gone: T | None = None) -> T | None:
@@ -476,9 +504,11 @@ def speaks_utf8() -> bool:
     takes precedence. If nothing is set, today's terminals can.
     """
     encoding = getattr(sys.__stdout__, "encoding", None) or "ascii"
-    names = ["LC_ALL", "LANG"] if sys.flags.utf8_mode else ["LC_ALL", "LC_CTYPE", "LANG"]
-    locale = next((os.environ[name] for name in names if os.environ.get(name)), "UTF-8")
-    return all("utf" in name.lower() for name in (encoding, locale))
+    locale = os.environ.get("LC_ALL") or ""
+    if not locale and not sys.flags.utf8_mode:
+        locale = os.environ.get("LC_CTYPE") or ""
+    locale = locale or os.environ.get("LANG") or "UTF-8"
+    return "utf" in encoding.lower() and "utf" in locale.lower()
 
 
 def plain_terminal() -> bool:

@@ -18,11 +18,15 @@ def in_ascii(text: str) -> str:
     """``text`` without accents, "?" for characters without an ASCII form; it keeps its width in
     cells."""
 
-    def base(ch: str) -> str:
-        letter = unicodedata.normalize("NFKD", ch).encode("ascii", "ignore").decode()
-        return letter if letter and len(letter) == cell_len(ch) else "?" * cell_len(ch)
+    if text.isascii():
+        return text
 
-    return text if text.isascii() else "".join(map(base, unicodedata.normalize("NFC", text)))
+    def base(character: str) -> str:
+        width = cell_len(character)
+        letters = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+        return letters if letters and len(letters) == width else "?" * width
+
+    return "".join(base(character) for character in unicodedata.normalize("NFC", text))
 
 
 def count(number: float) -> str:
@@ -39,16 +43,14 @@ def limited(limit: int | None, number: int) -> str:
 def short(number: float) -> str:
     """About four characters: 9210 -> "9.2k", 1500000 -> "1.5M"."""
     size = abs(number)
-    if not size < LARGEST_IN_FULL:
+    if not size < LARGEST_IN_FULL:  # NaN, too
         return f"{float(number):.0e}"
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= limit:
             scaled = number / limit
-            return (
-                f"{scaled:.0f}{unit}"
-                if abs(scaled) >= 99.5
-                else f"{scaled:.1f}".removesuffix(".0") + unit
-            )
+            if abs(scaled) >= 99.5:
+                return f"{scaled:.0f}{unit}"
+            return f"{scaled:.1f}".removesuffix(".0") + unit
     if size >= 10 or number == int(number):
         return f"{number:.0f}"
     return f"{number:.1f}"
@@ -76,15 +78,21 @@ def clock(seconds: float) -> str:
     days, rest = divmod(whole, 86_400)
     hours, rest = divmod(rest, 3_600)
     minutes, seconds = divmod(rest, 60)
-    return (
-        f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{seconds:02d}"
-    )
+    if days:
+        return f"{days}d {hours:02d}:{minutes:02d}"
+    return f"{hours:02d}:{minutes:02d}:{seconds:02d}"
 
 
 def plural(number: int, noun: str) -> str:
     """1 -> "1 article", 2 -> "2 articles", "2 retries"."""
-    many = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"
-    return f"{count(number)} {noun if number == 1 else many}"
+    if number != 1:
+        noun = noun.removesuffix("y") + "ies" if noun.endswith("ry") else noun + "s"
+    return f"{count(number)} {noun}"
+
+
+def singular(nouns: str) -> str:
+    """The noun for one of them: "articles" -> "article"."""
+    return nouns.removesuffix("s")
 
 
 MISMATCH = 3
@@ -94,11 +102,14 @@ MISMATCH = 3
 def nearness(sought: str, text: str) -> int:
     """How well ``text`` matches ``sought``, ignoring case: 0 for whole words, 1 at the start of a
     word, 2 elsewhere, else MISMATCH."""
-    here = re.escape(sought.casefold())
-    patterns = rf"(?<!\w){here}(?!\w)", rf"(?<!\w){here}", here
-    return next(
-        (i for i, each in enumerate(patterns) if re.search(each, text.casefold())), MISMATCH
-    )
+    text = text.casefold()
+    anywhere = re.escape(sought.casefold())
+    at_a_start = rf"(?<!\w){anywhere}"
+    whole_words = rf"{at_a_start}(?!\w)"
+    for distance, pattern in enumerate((whole_words, at_a_start, anywhere)):
+        if re.search(pattern, text):
+            return distance
+    return MISMATCH
 
 
 def cut(text: str, cells: int) -> str:
@@ -136,6 +147,7 @@ def folded(text: str, width: int) -> list[str]:
 
 
 TINY = 1e-100
+"""Values smaller than this, and larger than its inverse, are scaled before they are drawn."""
 
 BARS = "▁▂▃▄▅▆▇█"
 ASCII_BARS = ".:-=+*#"
@@ -155,33 +167,44 @@ def spark(
     range of nothing, or of less than a quarter of that share, is a flat line. A missing value (NaN)
     is a space.
     """
-    data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
+    data = [float(value) for value in values]
+    if len(data) > width:
+        data = _averaged(data, width)
     size = max((abs(value) for value in data if isfinite(value)), default=0.0)
-    if (
-        size and not TINY < size < 1 / TINY
-    ):  # differences and quotients would leave the range of floats
+    if size and not TINY < size < 1 / TINY:
+        # Differences and quotients would leave the range of floats.
         data = [value / size for value in data]
     finite = [value for value in data if isfinite(value)]
     if width < 1 or not finite:
         return " " * min(len(data), max(width, 0))
-    low, high = min(finite), max(finite)
+    low = min(finite)
+    high = max(finite)
     if high - low <= max(least / 4, 1e-12) * abs(high):
-        return "".join(("-" if ascii_only else "─") if isfinite(value) else " " for value in data)
-    if high - low < least * abs(high):
+        flat = "-" if ascii_only else "─"
+        return "".join(flat if isfinite(value) else " " for value in data)
+    smallest_range = least * abs(high)
+    if high - low < smallest_range:
         middle = (low + high) / 2
-        low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
+        low = middle - smallest_range / 2
+        high = middle + smallest_range / 2
     bars = ASCII_BARS if ascii_only else BARS
     scale = (len(bars) - 0.001) / (high - low)
-    return "".join(bars[int((value - low) * scale)] if isfinite(value) else " " for value in data)
+    drawn = ""
+    for value in data:
+        drawn += bars[int((value - low) * scale)] if isfinite(value) else " "
+    return drawn
 
 
 def _averaged(values: Sequence[float], width: int) -> list[float]:
     """``width`` means over equal parts of the known values; NaN if none is known."""
-    edges = [part * len(values) // width for part in range(width + 1)] if width > 0 else [0]
+    if width < 1:
+        return []
+    edges = [part * len(values) // width for part in range(width + 1)]
     means = []
     for start, end in pairwise(edges):
-        part = [float(value) for value in values[start:end] if isfinite(value)]
-        means.append(sum(part) / len(part) if part else nan)
+        known = [value for value in values[start:end] if isfinite(value)]
+        mean = sum(known) / len(known) if known else nan
+        means.append(mean)
     return means
 
 
@@ -196,4 +219,5 @@ def bar(fraction: float, width: int, *, ascii_only: bool = False) -> str:
         return "#" * round(fraction * width)
     eighths = round(fraction * width * 8)
     full, rest = divmod(eighths, 8)
-    return "█" * full + (EIGHTHS[rest] if rest else "")
+    end = EIGHTHS[rest] if rest else ""
+    return "█" * full + end

@@ -15,31 +15,32 @@ from wikitopics.tui.terminal import open_app, preferences, write_action
 
 _CACHE = platformdirs.user_cache_dir("wikitopics")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_OUTSIDE = "os", "pty", "shutil", "socket", "webbrowser"
-_HARMLESS = "os.listdir", "os.putenv", "os.scandir", "os.unsetenv", "os.walk", "socket.__new__"
+_OUTSIDE = ("os", "pty", "shutil", "socket", "webbrowser")
+"""The modules whose events are about something outside the process."""
+_HARMLESS = ("os.listdir", "os.putenv", "os.scandir", "os.unsetenv", "os.walk", "socket.__new__")
+"""Events of these modules that change nothing there."""
 
 
 def changes(event: str, values: tuple[Any, ...]) -> bool:
     """Whether this audit event of Python's is about changing anything outside the process, other
-    than the
-    kernel cache: the process may have to compile kernels."""
+    than the kernel cache: the process may have to compile kernels."""
     if event == "sqlite3.connect":
-        return values[0] != ":memory:" and "?mode=ro" not in str(values[0])
+        database = values[0]
+        return database != ":memory:" and "?mode=ro" not in str(database)
     if event == "subprocess.Popen":
-        return bool(
-            values[0] != "ps"
-        )  # which tells whether a trainer lives where there is no /proc
+        program: object = values[0]
+        return program != "ps"  # which tells whether a trainer lives where there is no /proc
     if event == "open":
         path, _, flags = values
-        return (
-            bool(flags & _WRITING)
-            and not isinstance(path, int)
-            and not str(path).startswith(_CACHE)
-        )
-    if event.partition(".")[0] not in _OUTSIDE or event in _HARMLESS:
+        if not flags & _WRITING or isinstance(path, int):  # a number: it is open already
+            return False
+        return not str(path).startswith(_CACHE)
+    module = event.partition(".")[0]
+    if module not in _OUTSIDE or event in _HARMLESS:
         return False
     paths = [str(value) for value in values if not isinstance(value, int)]
-    return not (paths and all(path.startswith(_CACHE) for path in paths))
+    is_in_cache = bool(paths) and all(path.startswith(_CACHE) for path in paths)
+    return not is_in_cache
 
 
 def _forbid(event: str, values: tuple[Any, ...]) -> None:

@@ -42,8 +42,10 @@ END_SECONDS = 0.5
 """Seconds that browsers have to notice that the server ends."""
 REQUEST_SECONDS = 10.0
 """Seconds that a connection may take to send a whole request, the first one or the next."""
-STRANGERS = (8, 128)
-"""The minimum and maximum number of connections that have not sent the token yet."""
+FEWEST_STRANGERS = 8
+"""The minimum number of connections that may be open without having sent the token."""
+MOST_STRANGERS = 128
+"""Their maximum number."""
 FILES_OF_VIEWERS = 40
 """Open files of the server itself and of `MOST` viewers, for each of which it has a connection and
 two pipes."""
@@ -76,10 +78,14 @@ class Viewer(AppService):  # type: ignore[misc]
     async def _open_app_process(
         self, width: int = 80, height: int = 24
     ) -> asyncio.subprocess.Process:
-        given = self._build_environment(_cells(width), _cells(height)).items()
-        kept = {name: value for name, value in given if _INHERITED.fullmatch(name)}
+        environment = self._build_environment(_cells(width), _cells(height))
+        kept = {name: value for name, value in environment.items() if _INHERITED.fullmatch(name)}
         self._process = process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", VIEWER, self.command),
+            sys.executable,
+            "-P",
+            "-m",
+            VIEWER,
+            self.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=kept | {"LC_ALL": "C.UTF-8"},
@@ -103,9 +109,8 @@ class Viewer(AppService):  # type: ignore[misc]
     async def stop(self) -> None:
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(
-                    self._process.pid, signal.SIGKILL
-                )  # asyncio's own `kill` may reap it unawares
+                # Asyncio's own `kill` may reap it unawares.
+                os.kill(self._process.pid, signal.SIGKILL)
             await self._process.wait()
 
     async def set_terminal_size(self, width: int, height: int) -> None:
@@ -140,10 +145,11 @@ class Screens(Server):  # type: ignore[misc]
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse everything from whoever does not know the token, and from the pages of other
         sites."""
-        token = request.path.strip("/").partition("/")[0]
-        known = hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
-        origin = request.headers.get("Origin", f"http://{request.host}")
-        if not (known and _LOOPBACK.fullmatch(request.host) and origin == f"http://{request.host}"):
+        token, _, _ = request.path.strip("/").partition("/")
+        knows_token = hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
+        ours = f"http://{request.host}"
+        is_ours = request.headers.get("Origin", ours) == ours
+        if not (knows_token and is_ours and _LOOPBACK.fullmatch(request.host)):
             refusal = web.HTTPForbidden(
                 text="403: open the address that `wikitopics watch --web` printed"
             )
@@ -181,9 +187,9 @@ class Screens(Server):  # type: ignore[misc]
         self._viewers.add(service)
         try:
             await websocket.prepare(request)
-            await service.start(
-                *(to_int(request.query.get(side, ""), 80) for side in ("width", "height"))
-            )
+            width = to_int(request.query.get("width", ""), 80)
+            height = to_int(request.query.get("height", ""), 80)
+            await service.start(width, height)
             with contextlib.suppress(Exception):  # messages that our page would not send
                 await self._process_messages(websocket, service)
         finally:
@@ -206,7 +212,7 @@ class Door:
 
     def open(self, server: Callable[[], web.RequestHandler]) -> asyncio.Protocol:
         """Handle a new connection to the server."""
-        self._waiting = [one for one in self._waiting if one.transport is not None]
+        self._waiting = [waiting for waiting in self._waiting if waiting.transport is not None]
         while len(self._waiting) >= self._most:
             self._waiting.pop(0).force_close()
         connection = server()
@@ -223,10 +229,10 @@ def strangers_allowed() -> int:
     """The number of connections without the token for which there are open files, beside those of
     viewers."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    least, most = STRANGERS
     if files == resource.RLIM_INFINITY:
-        return most
-    return min(max((files - FILES_OF_VIEWERS) // 2, least), most)
+        return MOST_STRANGERS
+    half_of_the_rest = (files - FILES_OF_VIEWERS) // 2
+    return min(max(half_of_the_rest, FEWEST_STRANGERS), MOST_STRANGERS)
 
 
 def _say_nothing(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -250,7 +256,9 @@ def serve(path: Path, port: int, signals: Signals, announce: Callable[[int, str]
         listening = socket.create_server((HOST, port))
 
     async def serving() -> None:
-        log, screens, end = logging.getLogger("textual-serve"), Screens(path), asyncio.Event()
+        screens = Screens(path)
+        end = asyncio.Event()
+        log = logging.getLogger("textual-serve")
         log.disabled = True  # anybody's malformed requests would fill the terminal
         app = await screens._make_app()
         runner = web.AppRunner(

@@ -17,7 +17,8 @@ from flipbook import Picture, flipbook
 from make import demo, opened, picture
 from textual.pilot import Pilot
 
-from wikitopics.tui.app import Ending, Wikitopics
+from wikitopics.tui.app import Wikitopics
+from wikitopics.tui.host import Ending
 from wikitopics.tui.views.atlas import FRAMES, TopicAtlas
 
 SIZE = 110, 32
@@ -45,7 +46,7 @@ def places(points: int, most: int) -> list[int]:
 
 async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     """The screen once it shows the replay's point and no longer changes."""
-    app.watched.look_again()
+    app.watched.read_again()
     while (
         app.latest is None
         or app.watched.replay is None

@@ -36,19 +36,23 @@ def lines_of(name: str) -> tuple[str, ...]:
     return tuple(Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines())
 
 
-THEMES, TITLES = lines_of("themes.txt"), lines_of("titles.txt")
+THEMES = lines_of("themes.txt")
+TITLES = lines_of("titles.txt")
 WORDS = tuple(sorted({word for line in THEMES for word in line.split()}))
 EVERYWHERE = "people used time part known called century world state year including large"
 FIRST_GUESS = EVERYWHERE.split()
 WORD_IDS = {word: i for i, word in enumerate(dict.fromkeys([*WORDS, *FIRST_GUESS]))}
-HOSTILE = ["[/x] [bold red]not bold[/]", "bell\x07 escape\x1b[31m red", "two\nlines\ttab"]
-HOSTILE += [
+HOSTILE = [
+    "[/x] [bold red]not bold[/]",
+    "bell\x07 escape\x1b[31m red",
+    "two\nlines\ttab",
     "right\u202eto left",
     "日本の鉄道駅一覧",
     "<script>alert(1)</script>",
     '=HYPERLINK("x")',
+    "[@click=app.exit]click[/]",
 ]
-HOSTILE += ["[@click=app.exit]click[/]"]
+"""Titles that a screen, a terminal or another program might obey."""
 N_TOPICS = 50
 HELD_OUT = 1_000
 REFUSED_AT = time.mktime((2026, 5, 4, 16, 2, 30, 0, 0, -1))
@@ -107,34 +111,35 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     if recipe.state not in {"new", "starting"}:
         points = measured_at(recipe.articles)
         changes = Changes()
-        for m in range(len(specs)):
-            taken = [snapshot(m, n, recipe.topics) for n in points if n >= 16]
-            changes.snapshots += taken
-            if taken:
-                changes.topic_names[m] = named(taken[-1], words)
-                changes.areas[m] = charted(taken[-1])
-            changes.metrics += metrics(m, points, recipe, rng)
-            changes.topic_events += [
-                (m, event) for event in happenings(specs[m].name, recipe.articles)
+        for model, spec in enumerate(specs):
+            snapshots = [
+                snapshot(model, articles, recipe.topics) for articles in points if articles >= 16
             ]
-            changes.models[m] = row(44 - 3 * m, 18, 0.087)
+            changes.snapshots += snapshots
+            if snapshots:
+                changes.topic_names[model] = named(snapshots[-1], words)
+                changes.areas[model] = charted(snapshots[-1])
+            changes.metrics += metrics(model, points, recipe, rng)
+            events = happenings(spec.name, recipe.articles)
+            changes.topic_events += [(model, event) for event in events]
+            changes.models[model] = row(44 - 3 * model, 18, 0.087)
         changes.articles = [(documents(list(TITLES[:5]), rng), "held_out", None)]
         for titles in ([f"List of things ({i})" for i in range(200)], HOSTILE, list(TITLES)):
             titles = [title.translate(wide) for title in titles]
-            changes.articles.append(
-                (documents(titles, rng), "trained", topics(len(titles), specs, rng))
-            )
+            block = documents(titles, rng)
+            changes.articles.append((block, "trained", topics(len(titles), specs, rng)))
         store.commit(progress(recipe, recipe.articles), changes, 0)
     store.close()
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         end = ENDED_AT if recipe.state in {"stopped", "finished", "dead"} else time.time()
-        n = 0 if recipe.state in {"new", "starting"} else 120
-        rows = [(end - 2 * i, *rates(i)) for i in range(n, 0, -1)]
+        measured = 0 if recipe.state in {"new", "starting"} else 120
+        rows = [(end - 2 * i, *rates(i)) for i in range(measured, 0, -1)]
         db.executemany(
             "INSERT INTO flow (at, crawl_rate, train_rate, queue) VALUES (?, ?, ?, ?)", rows
         )
     pulse = HeartbeatWriter(path)
-    for first in () if recipe.state == "new" else (0, *recipe.restarts):
+    begun_at = () if recipe.state == "new" else (0, *recipe.restarts)
+    for first in begun_at:
         run = pulse.begin(first)
         pulse.event("info", f"training began at article {first:,}")
     if recipe.state != "new":
@@ -180,16 +185,18 @@ def metrics(
     if recipe.metric_rows:
         points = list(range(64, 64 + 64 * recipe.metric_rows, 64))
     rows = []
-    for n in points:
+    for articles in points:
         noise = rng.normal(0, 0.004)
-        values = {"log_likelihood": -np.log(1150.0 - 70 * model + 5200.0 * n**-0.36) + noise}
-        values |= {
-            "npmi": 0.14 - 0.6 * n**-0.4 + noise,
-            "topics_in_use": float(min(50, 8 + n**0.4)),
+        perplexity = 1150.0 - 70 * model + 5200.0 * articles**-0.36
+        values = {
+            "log_likelihood": -np.log(perplexity) + noise,
+            "npmi": 0.14 - 0.6 * articles**-0.4 + noise,
+            "topics_in_use": float(min(50, 8 + articles**0.4)),
         }
-        rows += [
-            (model, n, n * 137, n * 0.49, metric, float(value)) for metric, value in values.items()
-        ]
+        words = articles * 137
+        seconds = articles * 0.49
+        for metric, value in values.items():
+            rows.append((model, articles, words, seconds, metric, float(value)))
     return rows
 
 
@@ -229,42 +236,46 @@ N_AREAS = 9
 def charted(taken: TopWords) -> Areas:
     """Areas of a few themes each, around a circle; alike topics are near each other."""
     topics = np.flatnonzero(taken.shares > IN_USE)
-    areas, within = topics % len(THEMES) % N_AREAS, topics % len(THEMES) // N_AREAS
+    areas = topics % len(THEMES) % N_AREAS
+    within = topics % len(THEMES) // N_AREAS
     turn = 2 * np.pi * (areas / N_AREAS + 0.03 * within)
     away = 3 + within + topics / len(THEMES) / 3
     places = np.stack([away * np.cos(turn), away * np.sin(turn)], axis=1).round(3)
-    apart = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))[
-        np.triu_indices(len(topics), 1)
-    ]
+    right, down = np.moveaxis(places[:, None] - places, 2, 0)
+    apart = np.hypot(right, down)[np.triu_indices(len(topics), 1)]
     of_topic = np.full(len(taken.shares), NONE, np.int16)
     of_topic[topics] = areas
-    called = {area: THEMES[area].split()[:2] for area in np.unique(areas).tolist()}
-    return Areas(of_topic, apart.astype(np.float16), places.astype(np.float32), called)
+    words = {area: THEMES[area].split()[:2] for area in np.unique(areas).tolist()}
+    return Areas(of_topic, apart.astype(np.float16), places.astype(np.float32), words)
 
 
 def happenings(model: str, articles: int) -> list[TopicEvent]:
     """What has happened to a few topics by then."""
-    told = [
+    events = [
         TopicEvent(model, 512, "born", 3, None, "film, actor, directed"),
         TopicEvent(model, 4_096, "split", 24, 48, "flows, creek, tributary"),
         TopicEvent(model, 8_192, "died", 17, None, "theorem, function, space"),
         TopicEvent(model, 9_216, "renamed", 6, None, "city, town, district"),
     ]
-    return [event for event in told if event.articles <= articles]
+    return [event for event in events if event.articles <= articles]
 
 
 def documents(titles: list[str], rng: np.random.Generator) -> Block:
-    n = len(titles)
-    ids, words = np.arange(n) + int(rng.integers(10**6)), np.tile(np.array([1, 5, 9], np.int32), n)
-    counts = rng.integers(1, 200, 3 * n).astype(np.int32)
-    return Block(ids, np.arange(n) + 9_000, tuple(titles), np.arange(n + 1) * 3, words, counts)
+    """Articles with these titles, each of three words."""
+    number = len(titles)
+    ids = np.arange(number) + int(rng.integers(10**6))
+    lengths = np.arange(number) + 9_000
+    words = np.tile(np.array([1, 5, 9], np.int32), number)
+    counts = rng.integers(1, 200, 3 * number).astype(np.int32)
+    return Block(ids, lengths, tuple(titles), np.arange(number + 1) * 3, words, counts)
 
 
 def topics(n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator) -> ArticleTopics:
     """Each article's largest topic, and two smaller ones."""
     thetas = []
     for spec in specs:
-        first, share = rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)
+        first = rng.integers(0, N_TOPICS, n)
+        share = rng.uniform(0.15, 0.8, n)
         theta = np.zeros((n, spec.topics))
         for place, part in enumerate((1, 0.5, 0.2)):
             left = 1 - theta.sum(axis=1)
@@ -279,28 +290,31 @@ def row(topics_in_use: int, updates: int, rho: float) -> dict[str, object]:
 
 
 def rates(i: int) -> tuple[float, float, int]:
-    crawl, train = 150 + 25 * np.sin(i / 9) + i % 7 * 3, 148 + 9 * np.sin(i / 5 + 1)
+    crawl = 150 + 25 * np.sin(i / 9) + i % 7 * 3
+    train = 148 + 9 * np.sin(i / 5 + 1)
     return crawl, train, int(340 + 200 * np.sin(i / 13))
 
 
 def beat(pulse: HeartbeatWriter, recipe: Recipe, state: Any, tick: int = 0) -> None:
     crawl, train, queue = rates(tick)
+    refused = (REFUSED_AT, "429: told to wait 30 s")
+    cut = (REFUSED_AT + 61, "reply cut after 8,192 bytes")
     values: dict[str, Any] = {
         "crawl_rate": crawl,
         "train_rate": train,
         "queue": queue,
         "bound_by": "network",
-    }
-    values |= {
         "requests": 812,
         "requests_last_minute": 41,
         "allowed_per_minute": 200,
         "batch_pages": 50,
+        "latency_seconds": 0.31,
+        "retries": 3,
+        "throttled": 2,
+        "errors": (refused, cut),
     }
-    values |= {"latency_seconds": 0.31, "retries": 3, "throttled": 2}
-    cut = (REFUSED_AT + 61, "reply cut after 8,192 bytes")
-    values |= {"errors": ((REFUSED_AT, "429: told to wait 30 s"), cut), **recipe.activity}
-    pulse.beat(state, TrainerActivity(**values), keep_flow=tick >= 0)
+    activity = TrainerActivity(**values | recipe.activity)
+    pulse.beat(state, activity, keep_flow=tick >= 0)
 
 
 @contextlib.contextmanager

@@ -33,7 +33,8 @@ def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def sheets_read_once() -> Iterator[None]:
     """Parse the style sheets, ours and Textual's, once for all apps that look the same."""
-    parse, tokenize = stylesheet.parse, stylesheet.tokenize_values
+    parse = stylesheet.parse
+    tokenize = stylesheet.tokenize_values
     parsed: dict[tuple[object, ...], list[RuleSet]] = {}
     tokens: dict[tuple[tuple[str, str], ...], dict[str, list[Token]]] = {}
 
@@ -79,7 +80,8 @@ def ends_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     By itself a pilot waits for the process to be idle, and takes one for idle that others keep from
     its core.
     """
-    press, pause = Pilot.press, Pilot.pause
+    press = Pilot.press
+    pause = Pilot.pause
 
     async def pressed(pilot: Pilot[Any], *keys: str) -> None:
         for key in keys:

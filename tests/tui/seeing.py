@@ -40,7 +40,8 @@ until_true = partial(waiting.until_true, seconds=60.0)
 async def settled(pilot: Pilot[Any]) -> None:
     """Return once nothing is left to be handled or drawn, but for what threads and timers will
     bring."""
-    app, quiet = pilot.app, 0
+    app = pilot.app
+    quiet = 0
     for _ in range(100):  # timers that are late may always have brought something more
         if quiet == 2 or not app.is_running or app._exit:
             return

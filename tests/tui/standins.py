@@ -33,7 +33,8 @@ class Launcher:
     ``begin``."""
 
     def __init__(self, code: int | None = None, *, begin: bool = True) -> None:
-        self.code, self.begin = code, begin
+        self.code = code
+        self.begin = begin
         self.started: list[list[str]] = []
 
     def __call__(self, path: Path, words: list[str]) -> Process:

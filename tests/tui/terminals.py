@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from tests.commands import ROOT
 
-ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
+ENTER = b"\x1b[?1049h"
+LEAVE = b"\x1b[?1049l"
 """The alternate screen, and back from it."""
 
 

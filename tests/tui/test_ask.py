@@ -54,7 +54,8 @@ async def test_enter_on_an_article_anywhere_opens_its_card(shown, trained):
         for keys, kind in (("1", Reading), ("2", ArticleList), ("3", ArticleList)):
             await pilot.press(keys)
             await seeing.until_true(lambda kind=kind: app.main.view.query(kind))
-            listed, before = app.main.view.query_one(kind), app.main.current
+            listed = app.main.view.query_one(kind)
+            before = app.main.current
             await seeing.until_true(lambda listed=listed: len(listed.rows) > 1)
             listed.focus()
             await seeing.press(pilot, "down", "enter", shows="its topics, and their words")

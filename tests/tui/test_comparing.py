@@ -6,16 +6,18 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import canned, seeing
-from wikitopics.tui.chart import Chart, warning
-from wikitopics.tui.follow import Beside, SessionView, Watch
+from wikitopics.tui.chart import Chart
+from wikitopics.tui.curves import warning
+from wikitopics.tui.follow import Watch
+from wikitopics.tui.session_view import Beside, SessionView
 from wikitopics.tui.views.dashboard import SmallChart
 
 
 def test_other_words_are_not_compared():
-    look = SessionView(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
+    session = SessionView(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
     others = Beside("night", ("a", "1"), (), {}), Beside("day", ("a", "2"), (), {})
-    assert warning(replace(look, others=others)) == "different vocabularies, not comparable: day"
-    assert warning(look) == ""
+    assert warning(replace(session, others=others)) == "different vocabularies, not comparable: day"
+    assert warning(session) == ""
 
 
 @pytest.fixture
@@ -81,7 +83,8 @@ async def test_the_cursor_begins_on_this_session_and_stays_on_its_own(shown, ses
 
 
 async def test_one_unmarked_while_it_is_read_is_not_told_of(open_app, sessions, monkeypatch):
-    app, beta = open_app(sessions), sessions.parent / "beta.db"
+    app = open_app(sessions)
+    beta = sessions.parent / "beta.db"
 
     async def compare(self, compared, metrics):
         failed = dict.fromkeys(compared, "gone")
@@ -92,7 +95,7 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(open_app, sessions, 
     async with app.run_test(size=(160, 50)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         app.choice.compared.append(beta)
-        app.watched.look_again()
+        app.watched.read_again()
         await seeing.until_true(lambda: not app.choice.compared)
         await pilot.pause()
         assert not seeing.notices(app)

@@ -9,7 +9,7 @@ from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
 from wikitopics.extra import REPORT, Extra
 from wikitopics.session.errors import BadUsage
-from wikitopics.tui.bars import CAPTIONS, STATES
+from wikitopics.tui.bars import AS_TOPICS_FORM, AT_FIRST, ONCE_SETTLED, STATES
 from wikitopics.tui.views.log import MOMENTS
 
 
@@ -24,7 +24,8 @@ async def test_a_demo_that_is_slowed_down_explains_itself_and_can_be_hurried(
     with canned.live(path, canned.Recipe(activity={"pace": 90.0})):
         async with shown(path, size=size) as (_, pilot):
             seen = (await seeing.until(pilot, "f Faster")).splitlines()
-            assert seen[-2].strip()[:40] in {words[:40] for words in CAPTIONS}
+            captions = (AT_FIRST, AS_TOPICS_FORM, ONCE_SETTLED)
+            assert seen[-2].strip()[:40] in [caption[:40] for caption in captions]
             assert " left" not in seen[0], "the pace of the first articles is not that of the rest"
             await pilot.press("f")
             await seeing.until_true(lambda: told == [{"hurry": True}])
@@ -38,7 +39,8 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("wikitopics.tui.export.write_report", lambda *_: "wrote it")
     path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo", state="finished"))
-    trainer, launch = Process(), Launcher()
+    trainer = Process()
+    launch = Launcher()
     async with shown(path, trainer=trainer, launch=launch, words="STARTING") as (app, pilot):
         trainer.code = 0
         await seeing.until(pilot, "The demo is over")

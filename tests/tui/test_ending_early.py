@@ -6,14 +6,15 @@ import pytest
 
 from tests.tui.standins import Process
 from wikitopics.session.system import Signals
-from wikitopics.tui.app import Main
+from wikitopics.tui.main_screen import Main
 from wikitopics.tui.questions import Ask, AskContact, Contact
 from wikitopics.tui.views.dashboard import Dashboard
 
 
 def ends_at(owner, step, monkeypatch):
     """Have the app asked to end when this step of a widget begins; returns whether it did, once."""
-    whole, begun = getattr(owner, step), []
+    whole = getattr(owner, step)
+    begun = []
 
     @functools.wraps(whole)
     def cut_short(widget, *given):

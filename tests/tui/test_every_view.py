@@ -5,9 +5,9 @@ import re
 from rich.console import Console
 
 from tests.tui import seeing
-from wikitopics.tui.app import VIEWS
 from wikitopics.tui.bars import Hint, KeyBar
-from wikitopics.tui.topics import TopicList
+from wikitopics.tui.main_screen import VIEWS
+from wikitopics.tui.topic_list import TopicList
 
 KEYS = ["escape", "1"], "2", "3", "4", "5", "6", "7", "7E", "i"
 """How each of `VIEWS` is opened."""
@@ -28,19 +28,22 @@ async def test_every_view_at_every_size(shown, live):
 def is_open(app, index):
     """Whether this view is in sight and takes keys."""
     main = app.main
-    return main.ready and isinstance(main.view, VIEWS[index]) and main.focused is main.view.home()
+    kind = list(VIEWS.values())[index]
+    return main.ready and isinstance(main.view, kind) and main.focused is main.view.home()
 
 
 def fills_the_room(app):
     """Whether the view has all that is above the bar of keys, at the present size, and the bar is
     there."""
-    room, last = app.main.query_one("#views").size, seeing.lines(app)[-1].split()
+    room = app.main.query_one("#views").size
+    last = seeing.lines(app)[-1].split()
     return app.main.size == app.size and app.main.view.region.size == room and last[:1] == ["1"]
 
 
 async def test_every_binding_in_the_bar_can_be_pressed(shown, live, monkeypatch):
     """Each hint of each view, run as a click on it would: no fault, and the app is still there."""
-    real, hints = KeyBar.show, list[Hint]()
+    real = KeyBar.show
+    hints = list[Hint]()
 
     def show(bar, views, keys):
         hints[:] = keys

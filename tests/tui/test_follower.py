@@ -1,4 +1,4 @@
-"""What the screen keeps of a session between two looks; a file that is slow, or cannot be read any
+"""What the screen keeps of a session between two readings; a file that is slow, or cannot be read any
 more."""
 
 import asyncio
@@ -22,12 +22,13 @@ from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionW
 from wikitopics.session.training.start import feed_first_articles, store_vocabulary
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import VocabularyBuild
-from wikitopics.tui import chart
-from wikitopics.tui.follow import Beside, Follower
+from wikitopics.tui import curves
+from wikitopics.tui.follow import Follower
 from wikitopics.tui.questions import Ask
+from wikitopics.tui.session_view import Beside
 from wikitopics.vocab import Vocabulary
 
-# What the screen keeps of a session between two looks is never older than what was committed.
+# What the screen keeps of a session between two readings is never older than what was committed.
 
 
 METRICS = ("perplexity",)
@@ -47,7 +48,7 @@ async def feed(path):
 
 async def until(feed, true):
     async with asyncio.timeout(60):
-        while not true(await feed.look(METRICS)):
+        while not true(await feed.read_session(METRICS)):
             await asyncio.sleep(0.05)
 
 
@@ -59,24 +60,25 @@ def commit(path, changes):
 
 
 async def test_what_is_committed_without_an_article_is_seen(path, feed):
-    before = await feed.look(METRICS)
+    before = await feed.read_session(METRICS)
     assert before.curves["lda", "perplexity"].values[-1] < 2000
     commit(
         path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "log_likelihood", -float(np.log(2000)))])
     )
     await until(
-        feed, lambda look: look.curves["lda", "perplexity"].values[-1] == pytest.approx(2000)
+        feed, lambda session: session.curves["lda", "perplexity"].values[-1] == pytest.approx(2000)
     )
     before = canned.snapshot(0, 12_480)
     snapshot = replace(before, shares=before.shares[::-1].copy())
     commit(path, Changes(snapshots=[snapshot]))
     await until(
-        feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0]))
+        feed,
+        lambda session: session.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])),
     )
-    before = await feed.look(METRICS)
+    before = await feed.read_session(METRICS)
     commit(path, Changes(renewed=[([before.recent[0].seq], largest(([49], [0.99])))]))
-    await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
-    after = await feed.look(METRICS)
+    await until(feed, lambda session: session.recent[0].topics == (("lda", 49, 0.99),))
+    after = await feed.read_session(METRICS)
     assert after.curves is before.curves
     assert after.topics is before.topics
     assert after.atlases is before.atlases
@@ -85,7 +87,7 @@ async def test_what_is_committed_without_an_article_is_seen(path, feed):
 
 
 async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, monkeypatch):
-    await feed.look(METRICS)
+    await feed.read_session(METRICS)
     pulse = HeartbeatWriter(path)
     pulse.event("warning", "something has happened")
     pulse.close()
@@ -96,14 +98,16 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, mon
     with monkeypatch.context() as broken:
         broken.setattr(SessionReader, "events", locked)
         with pytest.raises(SessionError):
-            await feed.look(METRICS)
-    await until(feed, lambda look: look.events[-1].message == "something has happened")
+            await feed.read_session(METRICS)
+    await until(feed, lambda session: session.events[-1].message == "something has happened")
 
 
 async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_over_it(tmp_path):
-    path, words = tmp_path / "s.db", Vocabulary.from_words(["aa", "bb", "cc"])
+    path = tmp_path / "s.db"
+    words = Vocabulary.from_words(["aa", "bb", "cc"])
     stores.create(path, replace(settings(), fingerprint=""))
-    store, feed = SessionWriter(path), Follower(path)
+    store = SessionWriter(path)
+    feed = Follower(path)
     read = {"word_ids": np.tile(np.arange(3, dtype=np.int32), 10), "counts": np.ones(30, np.int32)}
     found = replace(
         documents(*range(1, 11)),
@@ -114,7 +118,7 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     beginning = VocabularyBuild(store)
     beginning.feed(replace(found, position={"page": 10}, lap=0.5))
     beginning.commit(1.0, 100)
-    before = await feed.look(METRICS)
+    before = await feed.read_session(METRICS)
     assert (before.status.articles, before.topics, before.settings["fingerprint"]) == (
         0,
         {"lda": ()},
@@ -129,14 +133,14 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
         stream.step(lambda: 2.0)
     stream.finish(2.0)
     stream.commit(2.0, 100)
-    await until(feed, lambda look: look.status.articles == 8)
-    await until(feed, lambda look: bool(look.curves["lda", "perplexity"].values.size))
-    look = await feed.look(METRICS)
-    assert sorted(word for word, _ in look.topics["lda"][0].words) == ["aa", "bb", "cc"]
+    await until(feed, lambda session: session.status.articles == 8)
+    await until(feed, lambda session: bool(session.curves["lda", "perplexity"].values.size))
+    session = await feed.read_session(METRICS)
+    assert sorted(word for word, _ in session.topics["lda"][0].words) == ["aa", "bb", "cc"]
     assert len(await feed.read(feed._path, lambda reader: topic_tree(reader, "lda"))) == 3
     assert await feed.read(feed._path, lambda reader: reader.counter().words) == words.words
     other = Beside("other", (words.fingerprint, str(words.rule)), ("lda",), {})
-    assert chart.warning(replace(look, others=(other,))) == ""
+    assert curves.warning(replace(session, others=(other,))) == ""
     feed.close(wait=True)
     store.close()
 
@@ -145,7 +149,9 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
 
 
 async def test_the_screen_answers_while_the_file_is_slow(shown, live, monkeypatch):
-    reading, answered, waits = threading.Event(), threading.Event(), []
+    reading = threading.Event()
+    answered = threading.Event()
+    waits = []
     real = SessionReader.status
 
     def slow(self):
@@ -233,7 +239,7 @@ async def test_whatever_ends_the_screen_it_lets_go_of_the_file(shown, live, monk
     async with shown(live, words="LIVE") as (app, _):
         pass
     await seeing.until_true(lambda: left == [live])
-    app.show_status()  # a look that ends after the screen is no fault
+    app.show_status()  # a reading that ends after the screen is no fault
     await app.watched.compare((), ())
 
 

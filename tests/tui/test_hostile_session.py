@@ -13,7 +13,8 @@ from tests.tui import canned, seeing
 from tests.tui.test_every_view import KEYS, is_open
 from wikitopics.session.records import measured
 from wikitopics.tui import text
-from wikitopics.tui.plot import Drawing, Frame, Series, ago, duration, plain, plot
+from wikitopics.tui.axes import ago, duration, plain
+from wikitopics.tui.plot import Drawing, Frame, Series, plot
 
 EXTREMES = (
     1.7e308,
@@ -52,7 +53,8 @@ def test_every_chart_takes_every_number(one):
                 assert all(len(label) < 24 for _, label in (*drawn.x_ticks, *drawn.y_ticks))
 
 
-LARGE, LATE = (1e15, 1e-320, 0.0, 3.0), (4e10, 1e-320, 0.0, 3.0)
+LARGE = (1e15, 1e-320, 0.0, 3.0)
+LATE = (4e10, 1e-320, 0.0, 3.0)
 
 
 def strange(part, path):

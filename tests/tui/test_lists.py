@@ -14,12 +14,13 @@ from textual.widgets import Input
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.commands import COMMAND, TITLE, fitness, fitness_of_title, is_scattered
 from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.main import COMMAND, TITLE, fitness, fitness_of_title, is_scattered
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness
-from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordered
+from wikitopics.tui.topic_list import TopicList
+from wikitopics.tui.topic_order import AreaRow, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.emergence import Heatmap
@@ -31,32 +32,40 @@ RECIPE = canned.Recipe()
 
 
 async def grow(pilot, path, titles=()):
-    """One commit more, and the screen after it."""
-    before = look_of(pilot)
+    """One commit more, and the screen after it: with new topics and new articles."""
+    before = pilot.app.latest
     canned.grow(path, RECIPE, 1024, titles)
+
+    def is_new():
+        now = pilot.app.latest
+        return now.topics["lda"] is not before.topics["lda"] and now.recent is not before.recent
+
     async with asyncio.timeout(60):
-        while any(a is b for a, b in zip(before, look_of(pilot), strict=True)):
+        while not is_new():
             await pilot.pause(0.05)
     await pilot.pause()
-
-
-def look_of(pilot):
-    return pilot.app.latest.topics["lda"], pilot.app.latest.recent
 
 
 def place_on_screen(rows):
     return rows.cursor - rows.scroll_offset.y
 
 
-@pytest.mark.parametrize("keys", [["2", *["down"] * 5, "enter"], ["2", "enter"], [*["down"] * 5]])
-async def test_a_chosen_topic_stays_chosen(shown, growing, keys):
+@pytest.mark.parametrize(
+    ("keys", "list_id", "cursor"),
+    [
+        (["2", *["down"] * 5, "enter"], "#all-topics", 5),
+        (["2", "enter"], "#all-topics", 0),
+        ([*["down"] * 5], "#topics", 5),
+    ],
+)
+async def test_a_chosen_topic_stays_chosen(shown, growing, keys, list_id, cursor):
     async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await pilot.press(*keys)
-        listed = "#all-topics" if "2" in keys else "#topics"
-        await seeing.until_true(lambda: app.screen.query(listed))
-        topics = app.screen.query_one(listed, TopicList)
-        await seeing.until_true(lambda: topics.held and topics.cursor == keys.count("down"))
-        chosen, order = topics.current.topic, [row.topic for row in topics.rows]
+        await seeing.until_true(lambda: app.screen.query(list_id))
+        topics = app.screen.query_one(list_id, TopicList)
+        await seeing.until_true(lambda: topics.held and topics.cursor == cursor)
+        chosen = topics.current.topic
+        order = [row.topic for row in topics.rows]
         for _ in range(6):
             await grow(pilot, growing)
             assert topics.current.topic == chosen
@@ -78,6 +87,7 @@ async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown, grow
 
 async def test_another_model_is_listed_from_its_top_pinned_and_sorted(shown, live):
     async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
+        # The first m shows only LDA, the second only HDP.
         await seeing.press(pilot, *["down"] * 5, "m", "m", shows="Topics by share · hdp")
         assert app.screen.query_one(TopicList).cursor == 0
         listed = app.screen.query_one("#topics", TopicList)
@@ -85,7 +95,8 @@ async def test_another_model_is_listed_from_its_top_pinned_and_sorted(shown, liv
         await seeing.until_true(lambda: listed.cursor == 5)
         pinned = listed.topic.topic
         await seeing.press(pilot, "asterisk", "o", "o", shows="Topics by number")
-        assert [row.topic for row in listed.rows] == [pinned, *sorted(set(range(50)) - {pinned})]
+        others = [number for number in range(50) if number != pinned]
+        assert [row.topic for row in listed.rows] == [pinned, *others]
         assert listed.topic.topic == pinned
         assert f"*{pinned}" in seeing.text(app)
 
@@ -99,7 +110,8 @@ async def test_a_chosen_article_stays_where_it_is_while_others_come(shown, growi
         assert listed.cursor == 0
         await pilot.press("down", "down", "down")
         await seeing.until_true(lambda: listed.cursor == 3)
-        chosen, place = listed.current, place_on_screen(listed)
+        chosen = listed.current
+        place = place_on_screen(listed)
         for batch in range(3):  # more than are listed at a time
             await grow(pilot, growing, tuple(f"Another {batch} {i}" for i in range(150)))
             assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
@@ -113,30 +125,32 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown, growing
         await pilot.press("down", "down")
         listed = app.screen.query_one("#articles", ArticleList)
         await seeing.until_true(lambda: listed.cursor == 2)
-        chosen, place = listed.current, place_on_screen(listed)
+        chosen = listed.current
+        place = place_on_screen(listed)
         await grow(pilot, growing, tuple(f"More things {i}" for i in range(60)))
         await seeing.until(pilot, "260 articles with")
         assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
 
 
 def test_topics_and_titles_with_the_whole_word_come_first():
-    words = (
-        "software computer",
-        "award film",
-        "battle warfare",
-        "army war",
-        "war navy",
-        "river lake",
-    )
-    rows = [topic(i, "", 0.4 - i / 20, words=tuple(both.split())) for i, both in enumerate(words)]
+    rows = [
+        topic(0, "", 0.40, words=("software", "computer")),
+        topic(1, "", 0.35, words=("award", "film")),
+        topic(2, "", 0.30, words=("battle", "warfare")),
+        topic(3, "", 0.25, words=("army", "war")),
+        topic(4, "", 0.20, words=("war", "navy")),
+        topic(5, "", 0.15, words=("river", "lake")),
+    ]
+    # Whole words, then the start of a word, then a part of one; each by share.
     assert [row.topic for row in matching(rows, "War")] == [3, 4, 2, 0, 1]
     assert [row.topic for row in matching(rows, "#3")] == [3]
     assert [row.topic for row in matching(rows, " ")] == [0, 1, 2, 3, 4, 5]
-    for near, titles in enumerate(
-        ("War and Peace|Trojan War|war|The War's end|(war)", "Warsaw", "Software")
-    ):
-        assert {nearness("war", title) for title in titles.split("|")} == {near}
-    assert (nearness("war", "Peace"), nearness("[/x", "a [/x] b")) == (3, 0)
+    for title in ("War and Peace", "Trojan War", "war", "The War's end", "(war)"):
+        assert nearness("war", title) == 0
+    assert nearness("war", "Warsaw") == 1
+    assert nearness("war", "Software") == 2
+    assert nearness("war", "Peace") == 3
+    assert nearness("[/x", "a [/x] b") == 0
 
 
 async def test_titles_with_the_whole_word_come_first(shown, growing):
@@ -145,7 +159,7 @@ async def test_titles_with_the_whole_word_come_first(shown, growing):
         await seeing.press(pilot, "3", "slash", *"war", "enter", shows="with “war” in the title")
         await seeing.until(pilot, "Siege War")
         titles = [row.title for row in app.screen.query_one("#articles", ArticleList).rows]
-        assert (titles[0], titles.index("HMS Warrior")) == ("Siege War", 1)
+        assert titles[:2] == ["Siege War", "HMS Warrior"]
 
 
 async def test_a_topic_that_was_found_stays_chosen(shown, live):
@@ -166,10 +180,13 @@ async def test_a_session_s_name_has_the_room_there_is(shown, live, home):
     async with shown(live, size=(160, 30)) as (_, pilot):
         await pilot.press("6")
         seen = (await seeing.until(pilot, long)).splitlines()
-        head, *rows = (line for line in seen if "perplexity" in line or "finished" in line)
+        (head,) = (line for line in seen if "perplexity" in line)
+        rows = [line for line in seen if "finished" in line]
         assert len(rows) == 2
-        assert {cell_len(line[: line.index("finished")]) for line in rows} == {head.index("state")}
-        assert all(line.count("ago") == 1 for line in rows)
+        for line in rows:
+            before_state = line[: line.index("finished")]
+            assert cell_len(before_state) == head.index("state")
+            assert line.count("ago") == 1
         await pilot.resize_terminal(40, 24)
         await seeing.until(pilot, "a-night-wi…-and-a-dump")
 
@@ -185,11 +202,9 @@ async def test_keys_typed_while_a_view_or_the_line_to_find_opens_are_not_lost(sh
                 ):
                     await pilot.pause(0.05)
         theme = app.theme
-        for key, char in (
-            ("slash", "/"),
-            *zip("talk", "talk", strict=True),
-        ):  # at once, as when it is pasted
-            app.post_message(events.Key(key, char))
+        app.post_message(events.Key("slash", "/"))
+        for letter in "talk":  # at once, as when it is pasted
+            app.post_message(events.Key(letter, letter))
         await seeing.until(pilot, "Topics with “talk”")
         assert app.theme == theme, "t is a key of its own elsewhere"
 
@@ -221,11 +236,13 @@ async def test_what_was_found_is_in_sight_until_escape(shown, live, size, views)
     """However far down among a topic's words it stands, and where its name alone fills the row."""
     async with shown(live, size=size, words="film, actor") as (app, pilot):
         topic = app.latest.topics["lda"][2]
-        word = topic.words[-1][0]
+        word, _ = topic.words[-1]
         for view in views:
             await pilot.press(*view, "slash", *word, "enter")
             row = re.compile(f" {re.escape(topic.name[:5])}.*{word}")
-            await seeing.until_true(lambda row=row: any(map(row.search, seeing.lines(app))))
+            await seeing.until_true(
+                lambda row=row: any(row.search(line) for line in seeing.lines(app))
+            )
             rows = app.main.view.query(RowList).first(RowList)
             assert len(rows.rows) < 50
             await pilot.press("escape")
@@ -242,62 +259,76 @@ async def test_a_click_on_a_column_s_head_sorts(shown, live):
             await pilot.press(*view)
             await seeing.until_true(lambda: app.main.view.query(RowList).first(RowList).rows)
             rows = app.main.view.query(RowList).first(RowList)
-            x = "".join(text for text, _ in rows.header(rows.width)).index(head)
-            await pilot.click(rows, offset=(x + 1, 1))
+            header = "".join(text for text, _ in rows.header(rows.width))
+            frame = 1  # cells of the panel's frame, above and at the left
+            await pilot.click(rows, offset=(header.index(head) + frame, frame))
             assert app.choice.order == order
-            names = [row.name.casefold() if order == "name" else row.topic for row in rows.rows]
-            assert names == sorted(names)
+            if order == "name":
+                sorted_by = [row.name.casefold() for row in rows.rows]
+            else:
+                sorted_by = [row.topic for row in rows.rows]
+            assert sorted_by == sorted(sorted_by)
 
 
 def test_changes_are_counted_from_half_of_the_articles(tmp_path):
     path = canned.build(tmp_path / "s.db", canned.Recipe())
     with SessionReader(path) as reader:
-        kept = {one.articles: one for one in reader.words_at("lda", reader.snapshots("lda"))}
-        for as_of, since in ((None, 6_144), (4_096, 2_048), (16, 16)):
-            rows = reader.topics("lda", 20, as_of)
-            assert {(row.articles, row.since) for row in rows} == {(as_of or 12_480, since)}
-            now, then = kept[as_of or 12_480], kept[since]
+        snapshots = reader.words_at("lda", reader.snapshots("lda"))
+        snapshot_at = {snapshot.articles: snapshot for snapshot in snapshots}
+        newest = 12_480
+        for as_of, since in ((newest, 6_144), (4_096, 2_048), (16, 16)):
+            rows = reader.topics("lda", 20, None if as_of == newest else as_of)
+            assert {(row.articles, row.since) for row in rows} == {(as_of, since)}
+            now = snapshot_at[as_of]
+            then = snapshot_at[since]
             for row in rows:
                 assert row.trend[0] == then.shares[row.topic]
                 assert row.trend[-1] == row.share == now.shares[row.topic]
                 assert row.change == row.share - row.trend[0]
-                words = [{*one.word_ids[row.topic][:10].tolist()} for one in (now, then)]
-                assert row.newcomers == {reader.vocabulary()[word] for word in words[0] - words[1]}
+                words_now = {*now.word_ids[row.topic][:10].tolist()}
+                words_then = {*then.word_ids[row.topic][:10].tolist()}
+                new = words_now - words_then
+                assert row.newcomers == {reader.vocabulary()[word] for word in new}
 
 
 async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live):
     async with shown(live, size=(100, 30)) as (app, _):
         app.add_class("-links")
         drawn = app.screen.query(Drawn).first()
-        first, second = (
-            Clickable(name, address=f"http://host.org/{name}") for name in ("first", "second")
-        )
+        first = Clickable("first", address="http://host.org/first")
+        second = Clickable("second", address="http://host.org/second")
         parts = [(first, "strong"), (second, "accent"), ("last", "faint")]
-        for width, ink, to in ((4, "strong", first), (5, "strong", first), (6, "accent", second)):
+        for width, cut_part, ink in (
+            (4, first, "strong"),
+            (5, first, "strong"),  # the mark takes the place of its last letter
+            (6, second, "accent"),
+        ):
             *_, mark = drawn.strip(parts, width)
             assert mark.text == "…"
-            assert (mark.style.link, mark.style.color) == (to.address, drawn.pen(ink).color)
+            assert mark.style.link == cut_part.address
+            assert mark.style.color == drawn.pen(ink).color
 
 
 async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growing):
-    def of(rows):
+    def words_of(rows):
         return [[word for word, _ in row.words] for row in rows]
 
-    def words(app):
-        return of(app.latest.topics["lda"])
+    def words_on_screen(app):
+        return words_of(app.latest.topics["lda"])
 
     with SessionReader(growing) as reader:
-        orders = [of(reader.topics("lda", 20, relevant=relevant)) for relevant in (True, False)]
-    assert orders[0] != orders[1]
+        by_relevance = words_of(reader.topics("lda", 20, relevant=True))
+        by_probability = words_of(reader.topics("lda", 20, relevant=False))
+    assert by_relevance != by_probability
 
     async with shown(growing, words="film, actor") as (app, pilot):
         await pilot.press("2")
         await seeing.until(pilot, "topics after")
-        assert words(app) == orders[0]
+        assert words_on_screen(app) == by_relevance
         await pilot.press("W")
-        await seeing.until_true(lambda: words(app) == orders[1])
+        await seeing.until_true(lambda: words_on_screen(app) == by_probability)
         await pilot.press("W")
-        await seeing.until_true(lambda: words(app) == orders[0])
+        await seeing.until_true(lambda: words_on_screen(app) == by_relevance)
 
 
 # The map of topics over time, and what can be done with topics: name, pin, sort, fold and find
@@ -307,14 +338,15 @@ async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growi
 def test_shares_are_read_once(tmp_path, monkeypatch):
     recipe = canned.Recipe()
     path = canned.build(tmp_path / "s.db", recipe)
-    real, read = SessionReader.words_at, list[int]()
+    words_at = SessionReader.words_at
+    read = list[int]()
 
-    def words_at(reader, model, points):
+    def noted(reader, model, points):
         points = list(points)
         read.extend(points)
-        return real(reader, model, points)
+        return words_at(reader, model, points)
 
-    monkeypatch.setattr(SessionReader, "words_at", words_at)
+    monkeypatch.setattr(SessionReader, "words_at", noted)
     with SessionReader(path) as reader:
         before = reader.share_history("lda")
         assert before.articles.tolist() == reader.snapshots("lda")
@@ -355,7 +387,7 @@ async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):
         await seeing.press(pilot, "r", "space", shows="REPLAY")
         first = app.watched.replay.points[0]
         app.watched.replay.step(-len(app.watched.replay.points))
-        app.watched.look_again()
+        app.watched.read_again()
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" in seen  # of the articles that had been read by then
         await seeing.until_true(lambda: drawn.row.articles == first)
@@ -398,7 +430,7 @@ async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
         unused = [
             row for row in app.latest.topics["lda"] if row.topic not in app.latest.areas_of("lda")
         ]
-        assert sum(group.many for group in groups) + len(unused) == 50
+        assert sum(group.topic_count for group in groups) + len(unused) == 50
         assert sum(row.share for row in (*groups, *unused)) == pytest.approx(1, abs=1e-3)
         await pilot.press("left")
         assert isinstance(listed.current, AreaRow)
@@ -407,7 +439,7 @@ async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
             rows = [listed.parts(group, width) for group in groups]
             assert len({sum(cell_len(text) for text, _ in parts) for parts in rows}) == 1
         await pilot.press("enter")
-        assert len(listed.rows) == len(groups) + listed.current.many + len(unused)
+        assert len(listed.rows) == len(groups) + listed.current.topic_count + len(unused)
         await pilot.press("b")
         assert len(listed.rows) == 50
 

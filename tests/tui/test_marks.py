@@ -2,6 +2,7 @@
 same."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,9 @@ from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.tui.inks import MIX, Marks, area_ink, stacked
 from wikitopics.tui.terminal import DARK, LIGHT
-from wikitopics.tui.topics import AreaRow, TopicCard, TopicList, grouped
+from wikitopics.tui.topic_card import TopicCard
+from wikitopics.tui.topic_list import TopicList
+from wikitopics.tui.topic_order import AreaRow, grouped
 from wikitopics.tui.views.articles import ArticleList
 
 # Bars of several parts.
@@ -27,14 +30,15 @@ from wikitopics.tui.views.articles import ArticleList
 
 def painted(line, width):
     """Eighths of a cell in each ink, by the signs that are drawn."""
-    out = dict[str, int]()
+    eighths = Counter[str]()
     for sign, ink in line:
-        own, _, ground = ink.partition("/")
-        eighths = " ▏▎▍▌▋▊▉█".index(sign)
-        out[own] = out.get(own, 0) + eighths
-        out[ground] = out.get(ground, 0) + 8 - eighths
-    assert sum(out.values()) == 8 * width
-    return {ink: eighths for ink, eighths in out.items() if ink}
+        front, _, ground = ink.partition("/")
+        filled = " ▏▎▍▌▋▊▉█".index(sign)
+        eighths[front] += filled
+        eighths[ground] += 8 - filled
+    assert eighths.total() == 8 * width
+    del eighths[""]
+    return eighths
 
 
 @given(st.lists(st.floats(0, 1), max_size=6), st.integers(1, 20))
@@ -42,21 +46,22 @@ def test_a_bar_is_as_wide_as_it_should_be(parts, width):
     whole = max(sum(parts), 1)
     shares = sorted((part / whole for part in parts), reverse=True)
     inks = [f"ink{i}" for i in range(len(shares))]
-    drawn = painted(stacked([*zip(inks, shares, strict=True)], width), width)
+    bar = stacked(list(zip(inks, shares, strict=True)), width)
+    drawn = painted(bar, width)
     for ink, share in zip(inks, shares, strict=True):
-        assert abs(drawn.get(ink, 0) - 8 * width * share) < 8
+        assert abs(drawn[ink] - 8 * width * share) < 8
     assert len(stacked([("a", part / whole) for part in parts], width)) == width
 
 
 # Every area can be told from the ground, in every theme and with few colours.
 
 
+SYSTEMS = {"256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
+
+
 def rgb(colour, system):
     """The colour as a terminal of this kind shows it."""
     return colour.downgrade(SYSTEMS[system]).get_truecolor().hex
-
-
-SYSTEMS = {"256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
 
 
 @pytest.mark.parametrize("system", ["truecolor", "256"])
@@ -73,11 +78,10 @@ async def test_areas_can_be_told_from_the_ground(shown, live, system, monkeypatc
             app.theme = theme
             await pilot.pause()
             colours = [listed.pen(area_ink("area", area)).color for area in range(len(COLOURS))]
-            grounds = ["", "cursor"] if system == "truecolor" else [""]
-            for ground in (listed.pen("", under).bgcolor for under in grounds):
-                worst = min(
-                    contrast(rgb(colour, system), rgb(ground, system)) for colour in colours
-                )
+            inks_below = ["", "cursor"] if system == "truecolor" else [""]
+            for under in inks_below:
+                ground = rgb(listed.pen("", under).bgcolor, system)
+                worst = min(contrast(rgb(colour, system), ground) for colour in colours)
                 assert worst >= 3, (theme, ground, worst)
             if system == "truecolor":
                 assert len(set(colours)) == len(COLOURS)
@@ -91,9 +95,11 @@ def coloured(app, pattern):
     group."""
     found = dict[str, set[str]]()
     for strip in seeing.strips(app):
-        cells = [(ch, segment.style) for segment in strip for ch in segment.text]
-        for match in re.finditer(pattern, "".join(ch for ch, _ in cells)):
-            style = cells[match.start(1)][1]
+        styles = []
+        for segment in strip:
+            styles += [segment.style] * len(segment.text)
+        for match in re.finditer(pattern, strip.text):
+            style = styles[match.start(1)]
             found.setdefault(match[2], set()).add(style.color.get_truecolor().hex)
     return found
 
@@ -129,16 +135,17 @@ async def test_the_bar_of_an_article_begins_with_its_largest_topic(shown, live):
     async with shown(live, size=(120, 40)) as (app, pilot):
         await seeing.press(pilot, "3", shows="Bauhaus")
         listed = app.main.view.query_one(ArticleList)
-        line = listed.parts(listed.rows[0], listed.width)
-        _, topic, part = next(one for one in listed.rows[0].topics if one[0] == "lda")
+        article = listed.rows[0]
+        line = listed.parts(article, listed.width)
+        ((topic, part),) = ((k, part) for model, k, part in article.topics if model == "lda")
         bar = [(sign, ink) for sign, ink in line if sign in "▏▎▍▌▋▊▉█"]
-        own = int(part * MIX)
-        assert bar[:own] == own * [
-            ("█", area_ink("area", app.latest.areas_of("lda")[topic].number))
-        ]
-        assert own < len(bar) <= MIX
-        assert app.latest.topics_of("lda")[topic].name in "".join(text for text, _ in line)
-        assert f"{part:.0%}" not in "".join(text for text, _ in line)
+        whole_cells = int(part * MIX)
+        ink = area_ink("area", app.latest.areas_of("lda")[topic].number)
+        assert bar[:whole_cells] == [("█", ink)] * whole_cells
+        assert whole_cells < len(bar) <= MIX
+        text = "".join(text for text, _ in line)
+        assert app.latest.topics_of("lda")[topic].name in text
+        assert f"{part:.0%}" not in text
 
 
 @pytest.mark.parametrize("without", ["colour", "many colours", "signs"])
@@ -150,31 +157,36 @@ async def test_without_colours_or_signs_words_say_the_same(shown, live, monkeypa
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         if without == "signs":
             app.action_ascii()
-        dots = without == "signs"
+        has_dots = without == "signs"
         assert re.search(r" 37% (o )?gene, patients", await seeing.until(pilot, "37%"))
         seen = await seeing.press(pilot, "2", shows="over time, by articles read")
         row = app.main.view.query_one(TopicList).topic
         area = app.latest.areas_of("lda")[row.topic]
         assert f"area {area.number} {area.name}" in seen
-        assert ("●" in seen.split("\n", 1)[1]) is False
-        assert bool(re.search(r"\d o +\d+\.\d%", seen)) is dots
+        _, below_status = seen.split("\n", 1)
+        assert "●" not in below_status
+        assert bool(re.search(r"\d o +\d+\.\d%", seen)) is has_dots
         seen = await seeing.press(pilot, "b", shows=" topics")
         sign = "+" if without == "signs" else "▸"
-        for one in app.latest.atlases["lda"].areas:
-            if one.number != area.number:
-                assert re.search(rf"{re.escape(sign)}{one.number} .*{one.name[:8]}", seen), one
+        for other in app.latest.atlases["lda"].areas:
+            if other.number != area.number:
+                folded = rf"{re.escape(sign)}{other.number} .*{other.name[:8]}"
+                assert re.search(folded, seen), other
 
 
 async def test_the_card_names_the_area_whatever_its_name(shown, live):
     async with shown(live, size=(200, 60), words="lda 1,3") as (app, _):
-        card, look = app.main.view.query_one(TopicCard), app.latest
-        row = look.topics_of("lda")[3]
-        atlas = look.atlases["lda"]
+        card = app.main.view.query_one(TopicCard)
+        session = app.latest
+        row = session.topics_of("lda")[3]
+        atlas = session.atlases["lda"]
         for name in ("x" * 1_000, "鉄道駅" * 300, "red\x1b[31m"):
             areas = [replace(area, name=name) for area in atlas.areas]
-            card.show(row, replace(look, atlases={"lda": replace(atlas, areas=areas)}), app.choice)
-            line = "".join(text for text, _ in card.lines(60, 20)[0])
-            assert f"● area {look.areas_of('lda')[3].number} " in line
+            renamed = replace(session, atlases={"lda": replace(atlas, areas=areas)})
+            card.show(row, renamed, app.choice)
+            summary, *_ = card.lines(60, 20)
+            line = "".join(text for text, _ in summary)
+            assert f"● area {session.areas_of('lda')[3].number} " in line
             assert cell_len(line) < 60
             assert "\x1b" not in line
             assert line.rstrip()[-1] in "▁▂▃▄▅▆▇█", "the course of its share has room, too"
@@ -197,27 +209,24 @@ async def test_heads_are_those_of_the_newest_areas(shown, growing):
             assert heads.keys() == areas.keys()
             for number, area in areas.items():
                 head = heads[number]
-                assert (head.name, head.many) == (area.name, len(area.topics))
+                assert (head.name, head.topic_count) == (area.name, len(area.topics))
                 assert head.share == pytest.approx(area.share, abs=1e-6)
-                dot = next(part for part in listed.parts(head, 60) if part[0] == "● ")
-                assert dot[1] == area_ink("area", number)
+                (ink,) = (ink for text, ink in listed.parts(head, 60) if text == "● ")
+                assert ink == area_ink("area", number)
 
 
 def test_topics_without_an_area_follow_all_areas():
-    rows = [topic(k, str(k), share) for k, share in enumerate((0.5, 0.2, 0.0, 0.3))]
+    rows = [topic(0, "0", 0.5), topic(1, "1", 0.2), topic(2, "2", 0.0), topic(3, "3", 0.3)]
     areas = [Area(4, "first", 0.7, (0, 1)), Area(2, "second", 0.3, (3,))]
     listed = grouped(rows, areas, {2}, "share")
     shown = [f"area {row.number}" if isinstance(row, AreaRow) else row.topic for row in listed]
     assert shown == ["area 4", "area 2", 3, 2]
     folded = grouped(rows, areas, (), "share", pinned={2})
     assert [row.topic for row in folded if not isinstance(row, AreaRow)] == [2]
-    hidden = grouped(
-        [replace(row, hidden=row.topic in (0, 3)) for row in rows],
-        areas,
-        {4},
-        "share",
-    )
-    assert [(row.many, row.largest) for row in hidden if isinstance(row, AreaRow)] == [(1, 1)]
+    some_hidden = [replace(row, hidden=row.topic in (0, 3)) for row in rows]
+    listed = grouped(some_hidden, areas, {4}, "share")
+    (head,) = (row for row in listed if isinstance(row, AreaRow))
+    assert (head.topic_count, head.largest_topic) == (1, 1)
 
 
 async def test_columns_line_up_whatever_is_marked(shown, live):
@@ -230,7 +239,7 @@ async def test_columns_line_up_whatever_is_marked(shown, live):
         rows.append(AreaRow(17, "鉄道駅", 0.9996, -0.2, 4, 3, is_open=False))
         starts = set()
         for row in rows:
-            line = listed.parts(row, 90)
-            at = next(i for i, (text, _) in enumerate(line) if text.strip() == row.name)
-            starts.add(sum(cell_len(text) for text, _ in line[:at]))
+            texts = [text for text, _ in listed.parts(row, 90)]
+            name_at = [text.strip() for text in texts].index(row.name)
+            starts.add(sum(cell_len(text) for text in texts[:name_at]))
         assert len(starts) == 1

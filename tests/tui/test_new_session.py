@@ -157,7 +157,8 @@ async def test_a_plug_in_model_is_offered_and_its_topics_are_named(dialog, insta
 
 
 async def test_another_wikis_address_can_be_given(dialog):
-    launch, address = Launcher(1), "http://127.0.0.1:9/w/api.php"
+    launch = Launcher(1)
+    address = "http://127.0.0.1:9/w/api.php"
     async with dialog(launch, (100, 40)) as (_, pilot):
         await seeing.until(pilot, "Other wiki ")
         await seeing.type_into(pilot, "#option-api_url", address, shows="ended with code 1")
@@ -227,7 +228,8 @@ async def test_fields_are_checked_first(dialog, home):
             ("option-lang", "n o", "give a language code"),
         ):
             entry = app.screen.query_one(f"#{field}", Input)
-            valid, entry.value = entry.value, value
+            valid = entry.value
+            entry.value = value
             await seeing.press(pilot, "enter", shows=why)
             entry.value = valid
         assert isinstance(app.screen, NewSession)

@@ -9,8 +9,8 @@ import pytest
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher
+from wikitopics.tui.browser import open_page
 from wikitopics.tui.views.articles import ArticleList
-from wikitopics.tui.views.view import open_page
 
 BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
 
@@ -37,7 +37,8 @@ async def test_an_article_is_opened_as_it_was_read(shown, live, monkeypatch):
 
 
 def test_a_browser_has_nothing_of_this_terminal(tmp_path, monkeypatch):
-    browser, told = tmp_path / "browser", tmp_path / "told"
+    browser = tmp_path / "browser"
+    told = tmp_path / "told"
     browser.write_text(f'#!/bin/sh\necho noise; echo "$1|$TERM|$(tty)" > {told}\nexit $CODE\n')
     browser.chmod(0o700)
     monkeypatch.setenv("BROWSER", str(browser))
@@ -66,7 +67,8 @@ async def test_titles_are_links_where_the_terminal_takes_them(shown, live):
 
 
 async def test_the_title_and_the_notice(shown, tmp_path, monkeypatch):
-    path, terminal = canned.build(tmp_path / "night.db"), list[str]()
+    path = canned.build(tmp_path / "night.db")
+    terminal = list[str]()
     monkeypatch.setattr(
         "wikitopics.tui.app.Wikitopics.tell_terminal", lambda _, told: terminal.append(told)
     )
@@ -85,10 +87,8 @@ async def test_the_title_and_the_notice(shown, tmp_path, monkeypatch):
 
 
 async def test_a_dead_trainer_is_started_again_once(shown, tmp_path):
-    path, launch = (
-        canned.build(tmp_path / "s.db", canned.Recipe(state="dead")),
-        Launcher(begin=False),
-    )
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead"))
+    launch = Launcher(begin=False)
     Path(f"{path}.log").write_text("the wiki refuses connections; trying\n")
     async with shown(path, launch=launch, size=(120, 40), words="TRAINER DIED") as (_, pilot):
         await seeing.until(pilot, "R restarts it")
@@ -101,10 +101,8 @@ async def test_the_contact_is_asked_for_if_none_is_known(shown, tmp_path, monkey
     monkeypatch.setattr(
         "wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True
     )
-    path, launch = (
-        canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")),
-        Launcher(begin=False),
-    )
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped"))
+    launch = Launcher(begin=False)
     async with shown(path, launch=launch, size=(100, 30), words="STOPPED") as (_, pilot):
         await seeing.press(pilot, "R", shows="Your contact, for Wikimedia")
         await seeing.press(pilot, "escape", "R", shows="Your contact, for Wikimedia")

@@ -2,7 +2,7 @@
 
 from tests.session.rows import sql
 from tests.tui import canned, seeing
-from wikitopics.tui.follow import Replay
+from wikitopics.tui.session_view import Replay
 from wikitopics.tui.views.articles import Reading
 from wikitopics.tui.views.log import Story
 
@@ -52,7 +52,8 @@ async def test_what_was_learnt_goes_back_and_comes_again(shown, live):
 
 
 async def test_it_plays_by_itself(shown, two_models, monkeypatch):
-    real, reached = Replay.tick, list[int]()
+    real = Replay.tick
+    reached = list[int]()
 
     def tick(replay):
         if moved := real(replay):
@@ -112,6 +113,6 @@ async def test_now_reading_is_at_the_newest_again_once_it_is_left(shown, growing
         reading.focus()
         await pilot.press("end")
         canned.grow(growing, canned.Recipe(), 512, tuple(f"New {i}" for i in range(120)))
-        app.watched.look_again()
+        app.watched.read_again()
         await seeing.until(pilot, "New 119")
         assert not reading.held

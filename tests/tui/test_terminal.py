@@ -17,15 +17,14 @@ from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.session import escapes
 from wikitopics.session.system import TrainerLock
-from wikitopics.tui.app import VIEWS
+from wikitopics.tui.main_screen import VIEWS
 from wikitopics.tui.terminal import TerminalOutput, speaks_utf8
 
-SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
-KEEP, TITLE, GIVE_BACK = (
-    escapes.KEEP_TITLE.encode(),
-    b"wikitopics\x1b\\",
-    escapes.GIVE_BACK_TITLE.encode(),
-)
+SHOW_CURSOR = b"\x1b[?25h"
+MOUSE_OFF = b"\x1b[?1000l"
+KEEP = escapes.KEEP_TITLE.encode()
+TITLE = b"wikitopics\x1b\\"
+GIVE_BACK = escapes.GIVE_BACK_TITLE.encode()
 OPEN = (
     "from pathlib import Path\nfrom wikitopics.session.system import Signals\n"
     "from wikitopics.tui.app import run\nwith Signals() as s: run(Path({!r}), s)"
@@ -197,7 +196,8 @@ def test_nor_does_it_where_the_signal_came_before_the_screen(two_models, opened)
 
 def test_what_is_drawn_arrives_whole(pty_pair):
     tty.setraw(pty_pair[1])
-    words, arrived = "é" * 100_000, b""
+    words = "é" * 100_000
+    arrived = b""
     writing = threading.Thread(target=TerminalOutput(pty_pair[1], "utf-8").write, args=(words,))
     writing.start()
     while len(arrived) < 2 * len(words):
@@ -274,7 +274,8 @@ def test_what_the_user_says_of_the_terminal_counts(monkeypatch, said, speaks):
     for name, value in said.items():
         monkeypatch.setenv(name, value)
     for encoding, expected in (("utf-8", speaks), ("latin-1", False)):
-        stream, flags = SimpleNamespace(encoding=encoding), SimpleNamespace(utf8_mode=0)
+        stream = SimpleNamespace(encoding=encoding)
+        flags = SimpleNamespace(utf8_mode=0)
         monkeypatch.setattr(
             "wikitopics.tui.terminal.sys", SimpleNamespace(flags=flags, __stdout__=stream)
         )
@@ -292,7 +293,8 @@ async def test_nothing_that_a_session_holds_acts_on_the_terminal(shown, tmp_path
     for topic in range(20):
         sql(path, "INSERT INTO given_names VALUES (0, ?, ?)", topic, f"{evil}{topic}")
     sql(path, "UPDATE settings SET value = ? WHERE key = 'source_name'", json.dumps(evil))
-    seen, copied = [], set[str]()
+    seen = []
+    copied = set[str]()
     async with shown(path, size=(200, 60), words="FINISHED") as (app, pilot):
         for view in range(len(VIEWS)):
             await pilot.press(str(view + 1))

@@ -17,10 +17,11 @@ from tests.tui.standins import topic
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui import text
 from wikitopics.tui.bars import KeyBar, fitted
-from wikitopics.tui.chart import Chart, difference
+from wikitopics.tui.chart import Chart
+from wikitopics.tui.curves import difference
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
-from wikitopics.tui.topics import word_line
+from wikitopics.tui.topic_card import word_line
 
 # What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut
 # off.
@@ -63,14 +64,18 @@ async def test_end_labels(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
 
-        def draw(**ends):
-            series = tuple(Series(name, X, np.array(values)) for name, values in ends.items())
-            change = partial(difference, whole=False)
+        def draw(**lines):
             chart.draw(
-                Drawing(series=series, value=measured, change=change, better="lower", best=600.0)
+                Drawing(
+                    series=tuple(Series(name, X, np.array(y)) for name, y in lines.items()),
+                    value=measured,
+                    change=partial(difference, whole=False),
+                    better="lower",
+                    best=600.0,
+                )
             )
 
-        app.action_freeze()  # so that no look takes its place
+        app.action_freeze()  # so that no newer one takes its place
         # The name is shortened and never the value.
         draw(**{"lda-with-a-long-name-1": [9_000.0, 5_000.0, 3_216.4]})
         await seeing.until(pilot, "name-1 3,216 -35.7%")
@@ -78,13 +83,8 @@ async def test_end_labels(shown, live):
         ends = {"second": 1_320.0, "third": 1_319.0, "first": 1_321.0}
         draw(**{name: [9_000.0, 3_000.0, end] for name, end in ends.items()})
         await seeing.until(pilot, "first 1,321")
-        rows = {
-            name: i
-            for i, line in enumerate(seeing.lines(app))
-            for name in ends
-            if f"{name} 1,3" in line
-        }
-        assert rows["first"] < rows["second"] < rows["third"]
+        seen = seeing.text(app)
+        assert seen.index("first 1,3") < seen.index("second 1,3") < seen.index("third 1,3")
         # Zoomed in, a label has the value where its line leaves the picture.
         draw(a=[900.0, 500.0, 300.0])
         chart.window = (2.0, 3.2)
@@ -97,11 +97,10 @@ async def test_end_labels(shown, live):
 
 
 def test_a_change_that_rounds_to_nothing_is_none():
-    assert [difference(200.0, now, whole=False) for now in (190, 200.01)] == ["-5.0%", ""]
-    assert (difference(-7.1, -7.08, whole=False), difference(250, 227, whole=True)) == (
-        "+0.020",
-        "-23",
-    )
+    assert difference(200.0, 190.0, whole=False) == "-5.0%"
+    assert difference(200.0, 200.01, whole=False) == ""
+    assert difference(-7.1, -7.08, whole=False) == "+0.020"
+    assert difference(250, 227, whole=True) == "-23"
 
 
 @pytest.mark.parametrize(

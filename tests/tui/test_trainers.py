@@ -51,7 +51,8 @@ async def test_a_trainer_is_asked_for_elsewhere_too(shown, live, tmp_path):
 
 async def test_before_there_is_a_session_its_trainer_is_quoted(shown, home):
     home.mkdir()
-    path, trainer = home / "night.db", Process()
+    path = home / "night.db"
+    trainer = Process()
     Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying until 10:23:45\n")
     async with shown(path, trainer=trainer) as (app, pilot):
         seen = await seeing.until(
@@ -68,7 +69,8 @@ async def test_before_there_is_a_session_its_trainer_is_quoted(shown, home):
 
 async def test_a_wiki_out_of_reach_can_be_tried_again(shown, home):
     home.mkdir()
-    path, launch = home / "night.db", Launcher()
+    path = home / "night.db"
+    launch = Launcher()
     Path(f"{path}.log").write_text("wikitopics: en.wikipedia.org cannot be reached\n")
     async with shown(path, trainer=Process(3), launch=launch) as (_, pilot):
         seen = await seeing.until(pilot, "Try again")

@@ -11,8 +11,9 @@ from textual.widgets import Input
 from tests.tui import canned, seeing
 from tests.tui.standins import Process
 from tests.tui.test_every_view import KEYS, is_open
-from wikitopics.tui.app import Main, Wikitopics
+from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.follow import Watch
+from wikitopics.tui.main_screen import Main
 from wikitopics.tui.questions import EVERY, Starting
 from wikitopics.tui.terminal import keymap
 from wikitopics.tui.views.dashboard import Dashboard
@@ -41,7 +42,8 @@ def type_keys(app: Wikitopics, *keys: str) -> None:
 
 def at_step(monkeypatch, owner, step, act):
     """Call ``act`` with the app when this step of a widget begins for the first time."""
-    whole, begun = getattr(owner, step), []
+    whole = getattr(owner, step)
+    begun = []
 
     @functools.wraps(whole)
     def first(widget, *given):
@@ -174,19 +176,20 @@ async def every_command(app, pilot, done):
 
 @pytest.fixture
 def unread(monkeypatch):
-    """No look at a session comes to its end."""
+    """No reading of a session comes to its end."""
     never = asyncio.Event()
 
-    async def look(watch, wanted, *, relevant):
+    async def never_ends(watch, wanted, *, relevant):
         await never.wait()
 
-    monkeypatch.setattr(Watch, "look", look)
+    monkeypatch.setattr(Watch, "update", never_ends)
 
 
 @pytest.mark.usefixtures("unread")
 async def test_every_key_and_command_before_the_first_look(shown, live, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done, commands = set(), set()
+    done = set()
+    commands = set()
     async with shown(live, size=(120, 40)) as (app, pilot):
         for index, opens in enumerate(KEYS):
             await pilot.press(*opens)

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from tests.tui import canned, seeing
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui.questions import Ask
-from wikitopics.tui.topics import TopicList
+from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.views.log import EventList
 from wikitopics.tui.views.topics import Evolution
 

@@ -63,7 +63,9 @@ async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monk
     monkeypatch.setattr("sys.dont_write_bytecode", True)
     monkeypatch.setattr(viewer.Viewer, "open_url", lambda *_: None)  # the browser's part
     monkeypatch.setattr(sys.modules[__name__], "attempts", [])
-    app, before, commands = viewer.Viewer(live), contents(live.parent), dict[str, SystemCommand]()
+    app = viewer.Viewer(live)
+    before = contents(live.parent)
+    commands = dict[str, SystemCommand]()
 
     async def back():
         while len(app.screen_stack) > 1 or app.main.finding:
@@ -267,7 +269,8 @@ def test_whoever_has_the_token_gets_in_past_hundreds_of_idle_connections(crowded
 @pytest.mark.interop
 def test_a_connection_is_closed_that_sends_no_whole_request_in_time(crowded):
     _, address, port = crowded
-    slow, idle = connected(port), connected(port)
+    slow = connected(port)
+    idle = connected(port)
     with slow, idle, contextlib.suppress(ConnectionError):
         for letter in b"GET / HTTP/1.1\r\n" + b"X-A: b\r\n" * 100:
             slow.sendall(bytes([letter]))

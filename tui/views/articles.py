@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
-from wikitopics.tui.follow import MIXED, Leading, SessionView
 from wikitopics.tui.inks import (
     MIX,
     NO_MARKS,
@@ -21,8 +21,9 @@ from wikitopics.tui.inks import (
     opening,
 )
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
+from wikitopics.tui.text import count, cut, nearness, padded, plural, singular, visible, weight
 from wikitopics.tui.views.view import View
 
 # Articles, one per line, with what a model made of each: a list, and the newest of those being
@@ -32,12 +33,16 @@ ROOMY = 52
 """The number of cells from which a title and a topic share a line."""
 NUMBERS = 19
 """Cells of an article's numbers."""
-ROOM_FOR = (90, 150)
-"""Widths (cells) from which a line shows two topics, and three."""
+ROOM_FOR_TWO = 90
+"""The width, in cells, from which a line shows two topics."""
+ROOM_FOR_THREE = 150
+"""The width, in cells, from which a line shows three topics."""
 ROOM_FOR_MIX = 50
 """The width from which it has a bar of topics."""
-SHARE, LEAST = 7, 16
-"""The width of a share without a name, and the minimum width of a topic, in cells."""
+SHARE = 7
+"""Cells of a share without a name."""
+LEAST = 16
+"""The minimum width of a topic, in cells."""
 
 
 async def leading(view: View, model: str, rows: Sequence[ArticleRow]) -> Leading:
@@ -46,24 +51,36 @@ async def leading(view: View, model: str, rows: Sequence[ArticleRow]) -> Leading
     return await view.ask(lambda reader: reader.leading_topics(model, seqs, MIXED), aside=True)
 
 
+class Columns(NamedTuple):
+    """The cells of a line's columns after its numbers, at one width."""
+
+    title: int
+    mix: int
+    """Of the bar of topics; 0 without one."""
+    topic: int
+    """Of each topic."""
+    topics: int
+    """The number of topics; in a list about one topic, that one is not counted."""
+
+
 class ArticleList(RowList[ArticleRow]):
     """Articles, one per line. Titles come from strangers, so they are printed literally."""
 
     stays_on_top = True
     empty = "none"
-    _look: SessionView | None = None
+    _session: SessionView | None = None
     _model = ""
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _topic: int | None = None
     _marks = NO_MARKS
-    of: object = None
+    common: object = None
     """The session of the articles, and what they have in common."""
 
     def show_articles(
         self,
         rows: Sequence[ArticleRow],
         leading: Leading,
-        look: SessionView,
+        session: SessionView,
         model: str,
         *,
         sought: object = None,
@@ -74,75 +91,86 @@ class ArticleList(RowList[ArticleRow]):
         ``leading``: what is known of all their topics. ``topic``: the one that all are most about,
         so that no line needs to name it.
         """
-        of = (look.status.session, sought, topic)
-        if of != self.of:
+        common = (session.status.session, sought, topic)
+        if common != self.common:
             self.release()
-        self.of, self._look, self._model, self._leading, self._topic = (
-            of,
-            look,
-            model,
-            leading,
-            topic,
-        )
-        self._marks = marks_of(self, look, model)
+        self.common = common
+        self._session = session
+        self._model = model
+        self._leading = leading
+        self._topic = topic
+        self._marks = marks_of(self, session, model)
         self.show(rows, anew=True)
 
     def key(self, row: ArticleRow) -> object:
         return row.seq
 
     def header(self, width: int) -> Line:
-        title, mix, topic, many = self._columns(width)
-        mixes = f"{'topics' if mix else '':<{mix}}"
+        columns = self._columns(width)
+        words = f"{'number':>9} {'words':>7}  " + "title".ljust(columns.title)
         if self._topic is not None:
-            topics = f"{'share':<{SHARE}}{mixes}{'also about' if many else ''}"
-        else:
-            topics = f"{mixes}{'most about':<{topic}}{'also about' if many > 1 else ''}"
-        return [(f"{'number':>9} {'words':>7}  {'title':<{title}}{topics}", "header")]
+            words += "share".ljust(SHARE)
+        if columns.mix:
+            words += "topics".ljust(columns.mix)
+        others = columns.topics
+        if self._topic is None:
+            words += "most about".ljust(columns.topic)
+            others -= 1
+        if others > 0:
+            words += "also about"
+        return [(words, "header")]
 
     def parts(self, row: ArticleRow, width: int) -> Line:
-        assert self._look is not None
-        room = self._columns(width)[0]
+        assert self._session is not None
+        room = self._columns(width).title
         title = cut(visible(row.title), room - 2)
         return [
             (f"{count(row.seq):>9} ", "faint"),
             (f"{count(row.words):>7}  ", "muted"),
-            (linked(title, self._look.address(row)), ""),
+            (linked(title, self._session.address(row)), ""),
             (" " * (room - cell_len(title)), ""),
-            *self._about(row, self._look, width),
+            *self._about(row, self._session, width),
         ]
 
-    def _about(self, row: ArticleRow, look: SessionView, width: int) -> Line:
+    def _about(self, row: ArticleRow, session: SessionView, width: int) -> Line:
         """What it is about: as many topics as there is room for, the largest first."""
-        model, (_, mix, cells, many) = self._model, self._columns(width)
-        parts = topics_of(row, model, self._leading)
+        columns = self._columns(width)
+        parts = topics_of(row, self._model, self._leading)
         if not parts:
-            return [("held out", "faint")] if row.role == "held_out" else told(row)
-        out: Line = (
-            [(weight(parts[0][1]).ljust(SHARE), "accent")] if self._topic is not None else []
-        )
-        if mix:
+            return [("held out", "faint")] if row.role == "held_out" else without_topics(row)
+        out: Line = []
+        if self._topic is not None:
+            _, proportion = parts[0]
+            out.append((weight(proportion).ljust(SHARE), "accent"))
+        if columns.mix:
             out += [*self._marks.mix(parts), (" ", "")]
-        if self._topic is not None:  # named in the title
-            parts = parts[1:]
-        for one in parts[:many]:
-            out += topic_cell(topic_parts(look, model, one, self._marks, weighed=not mix), cells)
+        named = parts
+        if self._topic is not None:  # the list's title names it
+            named = parts[1:]
+        for part in named[: columns.topics]:
+            label = topic_parts(session, self._model, part, self._marks, weighed=not columns.mix)
+            out += topic_cell(label, columns.topic)
         return out
 
-    def _columns(self, width: int) -> tuple[int, int, int, int]:
-        """Cells of the title, of the bar of topics, and of each topic; and the number of topics
-        shown, which in a list about one topic does not count that one."""
-        room, share = max(width - NUMBERS, 0), SHARE if self._topic is not None else 0
-        many = 1 + sum(room >= least for least in ROOM_FOR)
-        mix = MIX + 1 if self._marks.mixes and room - share >= ROOM_FOR_MIX else 0
+    def _columns(self, width: int) -> Columns:
+        room = max(width - NUMBERS, 0)
+        topics = 1
+        if room >= ROOM_FOR_THREE:
+            topics = 3
+        elif room >= ROOM_FOR_TWO:
+            topics = 2
+        share = SHARE if self._topic is not None else 0
+        mix = 0
+        if self._marks.mixes and room - share >= ROOM_FOR_MIX:
+            mix = MIX + 1
         room -= mix
-        title = max(min(room // 2 if many == 1 else room * 3 // 8, 60), 12)
+        title = room // 2 if topics == 1 else room * 3 // 8
+        title = max(min(title, 60), 12)
         rest = room - title - share
-        return (
-            title,
-            mix,
-            max(rest // many, LEAST),
-            many if rest >= LEAST or self._topic is None else 0,
-        )
+        topic = max(rest // topics, LEAST)
+        if self._topic is not None and rest < LEAST:
+            topics = 0
+        return Columns(title, mix, topic, topics)
 
 
 class Reading(RowList[tuple[ArticleRow, bool]]):
@@ -153,26 +181,32 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
 
     headed = False
     stays_on_top = True
-    _look: SessionView | None = None
+    _session: SessionView | None = None
     _model = ""
     _marks = NO_MARKS
 
-    def show_look(self, look: SessionView, model: str) -> None:
-        """Draw the articles of this look as ``model`` sees them."""
-        self._look, self._model, self._marks = look, model, marks_of(self, look, model)
-        if look.as_of is not None:
-            self.empty = f"the {look.noun} of that time are not kept"
+    def show_session(self, session: SessionView, model: str) -> None:
+        """Draw the newest articles of this session as ``model`` sees them."""
+        self._session = session
+        self._model = model
+        self._marks = marks_of(self, session, model)
+        if session.as_of is not None:
+            self.empty = f"the {session.noun} of that time are not kept"
+        elif session.status.lively:
+            self.empty = coming(session)
         else:
-            self.empty = (
-                coming(look) if look.status.lively else f"no {look.noun[:-1]} has been read"
-            )
-        firsts = (True,) if self.width >= ROOMY else (True, False)
-        self.show([(article, first) for article in look.recent for first in firsts], anew=True)
+            self.empty = f"no {singular(session.noun)} has been read"
+        rows = []
+        for article in session.recent:
+            rows.append((article, True))
+            if self.width < ROOMY:
+                rows.append((article, False))
+        self.show(rows, anew=True)
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
-        if self._look is not None:
-            self.show_look(self._look, self._model)
+        if self._session is not None:
+            self.show_session(self._session, self._model)
 
     def on_blur(self) -> None:
         """Show the newest again: an article that somebody had chosen goes down the list and out of
@@ -180,37 +214,47 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
         self.release()
 
     def key(self, row: tuple[ArticleRow, bool]) -> object:
-        return row[0].seq, row[1]
+        article, is_first = row
+        return article.seq, is_first
 
     def action_choose(self) -> None:
         if self.current is not None:
-            self.post_message(self.Selection(self.current[0]))
+            article, _ = self.current
+            self.post_message(self.Selection(article))
 
     def parts(self, row: tuple[ArticleRow, bool], width: int) -> Line:
-        (article, is_first), look, marks = row, self._look, self._marks
-        assert look is not None
-        parts = topics_of(article, self._model, look.leading.get(self._model, {}))
-        bar, text = Line(), told(article)
+        article, is_first = row
+        session = self._session
+        marks = self._marks
+        assert session is not None
+        parts = topics_of(article, self._model, session.leading.get(self._model, {}))
+        bar: Line = []
+        about = without_topics(article)
         if parts:
-            bar = [*marks.mix(parts), (" ", "")] if marks.mixes else []
-            text = topic_parts(look, self._model, parts[0], marks, weighed=not bar)
+            if marks.mixes:
+                bar = [*marks.mix(parts), (" ", "")]
+            about = topic_parts(session, self._model, parts[0], marks, weighed=not bar)
         if not is_first:
-            return [("   ", ""), *text]
-        room = width - 2 - (MIX + 1 if bar else 0)
-        if width >= ROOMY:
-            room = (2 * width // 5 if marks.mixes else width // 2) - 2
-            bar += text
+            return [("   ", ""), *about]
+
+        if width < ROOMY:
+            room = width - 2
+            if bar:
+                room -= MIX + 1
+            end = bar
+        else:
+            room = 2 * width // 5 if marks.mixes else width // 2
+            room -= 2
+            end = bar + about
         title = cut(visible(article.title), room)
-        ink, blank = (
-            "strong" if article == look.recent[0] else "",
-            " " * (room + 1 - cell_len(title)),
-        )
-        return [(" ", ""), (linked(title, look.address(article)), ink), (blank, ""), *bar]
+        blank = " " * (room + 1 - cell_len(title))
+        ink = "strong" if article == session.recent[0] else ""
+        return [(" ", ""), (linked(title, session.address(article)), ink), (blank, ""), *end]
 
 
-def coming(look: SessionView) -> str:
+def coming(session: SessionView) -> str:
     """What is shown before there is anything to list."""
-    return f"the first {look.noun} are on their way"
+    return f"the first {session.noun} are on their way"
 
 
 def topics_of(article: ArticleRow, model: str, leading: Leading) -> list[tuple[int, float]]:
@@ -219,12 +263,14 @@ def topics_of(article: ArticleRow, model: str, leading: Leading) -> list[tuple[i
     if article.role != "trained":
         return []
     largest = [(topic, part) for name, topic, part in article.topics if name == model]
-    return largest + [
-        one for one in leading.get(article.seq, ()) if largest and one[0] != largest[0][0]
-    ]
+    if not largest:
+        return []
+    (main_topic, _), *_ = largest
+    others = leading.get(article.seq, ())
+    return largest + [(topic, part) for topic, part in others if topic != main_topic]
 
 
-def told(article: ArticleRow) -> Line:
+def without_topics(article: ArticleRow) -> Line:
     """What is known of an article without topics: that it was skipped, or how long it is."""
     if article.role == "skipped":
         return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
@@ -232,39 +278,42 @@ def told(article: ArticleRow) -> Line:
 
 
 def topic_parts(
-    look: SessionView,
+    session: SessionView,
     model: str,
-    one: tuple[int, float],
+    part: tuple[int, float],
     marks: Marks,
     *,
     weighed: bool,
 ) -> Line:
-    """A topic of an article: "● navy, war, fleet"; ``weighed``: with its proportion, "41%" before
-    it."""
-    topic, proportion = one
-    number, _, called = look.topic_label(model, topic).partition(" ")
-    head: Line = [(f"{weight(proportion):>4} ", "accent")] if weighed else []
-    parts: Line = [*head, *marks.dot(topic), (called or number, "muted")]
+    """A topic of an article, which is a ``part`` of it: "● navy, war, fleet"; ``weighed``: with its
+    proportion, "41%" before it."""
+    topic, proportion = part
+    number, _, words = session.topic_label(model, topic).partition(" ")
+    parts: Line = [*marks.dot(topic), (words or number, "muted")]
+    if weighed:
+        parts.insert(0, (f"{weight(proportion):>4} ", "accent"))
     return [(opening(text, topic), ink) for text, ink in parts]
 
 
-def for_measuring(look: SessionView, rows: Sequence[ArticleRow]) -> str:
+def for_measuring(session: SessionView, rows: Sequence[ArticleRow]) -> str:
     """A note that some of these articles are never trained on; "" if none is held out."""
     if not any(row.role == "held_out" for row in rows):
         return ""
-    first = "" if look.status.source == "dump" else "the first "
-    return f"{first}{count(look.status.held_out_target)} held out"
+    first = "" if session.status.source == "dump" else "the first "
+    return f"{first}{count(session.status.held_out_target)} held out"
 
 
 def topic_cell(parts: Line, cells: int) -> Line:
     """A topic in its column."""
     *head, (label, ink) = parts
     assert isinstance(label, Clickable)
-    text = padded(visible(label), cells - 1 - sum(len(text) for text, _ in head)) + " "
+    room = cells - 1 - sum(len(text) for text, _ in head)
+    text = padded(visible(label), room) + " "
     return [*head, (Clickable(text, action=label.action), ink)]
 
 
 MANY = 200
+"""The maximum number of articles listed without a search of titles."""
 FOUND = 2000
 """The maximum number of titles that a search finds, the newest; those with whole words are listed
 first."""
@@ -281,53 +330,57 @@ class Articles(View):
     def compose(self) -> ComposeResult:
         yield ArticleList(id="articles")
 
-    def draw(self, look: SessionView) -> None:
-        model, listed = self.choice.model_of(look), self.query_one(ArticleList)
+    def draw(self, session: SessionView) -> None:
+        model = self.choice.model_of(session)
+        listed = self.query_one(ArticleList)
         # The first article of the list while the user reads further down, so that newer ones do not
         # push the others away; None if the list begins with the newest.
         first = None
+        is_newest = listed.common == (session.status.session, "", None)  # nothing is sought
         reads_on = bool(listed.held or listed.scroll_offset.y)
-        if look.as_of is not None:
-            first = look.recent[0].seq if look.recent else None
-        elif listed.rows and reads_on and listed.of == (look.status.session, "", None):
+        if session.as_of is not None:
+            first = session.recent[0].seq if session.recent else None
+        elif listed.rows and is_newest and reads_on:
             first = listed.rows[0].seq
         values = (
-            look.recent,
-            look.as_of,
+            session.recent,
+            session.as_of,
             model,
             self.sought,
             first,
-            look.topics,
+            session.topics,
             self.choice.ascii_only,
         )
-        self.fill("articles", values, partial(self._fill, look, model, first))
+        self.fill("articles", values, partial(self._fill, session, model, first))
 
-    async def _fill(self, look: SessionView, model: str, first: int | None) -> None:
+    async def _fill(self, session: SessionView, model: str, first: int | None) -> None:
         sought = self.sought
         topic = int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
         if topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
-            rows = [row for row in rows if look.seen_by_now(row)]
-            title = f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
+            rows = [row for row in rows if session.seen_by_now(row)]
+            title = f"{session.noun.capitalize()} most about {session.topic_label(model, topic)}"
         elif sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
-            rows = sorted(
-                filter(look.seen_by_now, rows), key=lambda row: nearness(sought, row.title)
-            )
-            title = f"{plural(len(rows), look.noun[:-1])} with “{visible(sought)}” in the title"
+            rows = [row for row in rows if session.seen_by_now(row)]
+            rows.sort(key=lambda row: nearness(sought, row.title))
+            found = plural(len(rows), singular(session.noun))
+            title = f"{found} with “{visible(sought)}” in the title"
         else:
             rows = await self.ask(lambda reader: reader.recent_articles(MANY, first))
-            title = f"{look.noun.capitalize()} read, newest first"
-            if look.as_of is not None:
-                title += " · by then" if look.recent else look.of_now()
-            elif first is not None and look.recent and (newer := look.recent[0].seq - first):
-                title += f"; Home shows {count(newer)} newer"
+            title = f"{session.noun.capitalize()} read, newest first"
+            if session.as_of is not None:
+                title += " · by then" if session.recent else session.of_now()
+            elif first is not None and session.recent:
+                newer = session.recent[0].seq - first
+                if newer:
+                    title += f"; Home shows {count(newer)} newer"
         topics = await leading(self, model, rows)
         listed = self.query_one(ArticleList)
-        listed.empty = "nothing found" if sought else coming(look)
-        listed.show_articles(rows, topics, look, model, sought=sought, topic=topic)
+        listed.empty = "nothing found" if sought else coming(session)
+        listed.show_articles(rows, topics, session, model, sought=sought, topic=topic)
         self.refresh_bindings()  # actions for an article
-        name(listed, title, for_measuring(look, rows))
+        name(listed, title, for_measuring(session, rows))
 
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None

@@ -11,13 +11,13 @@ from wikitopics.session.analysis.answers import Answer, Answers
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, in_line
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, marks_of, name
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, cut, visible
-from wikitopics.tui.views.articles import ArticleList, told, topic_cell, topic_parts
-from wikitopics.tui.views.view import ASK, View
+from wikitopics.tui.views.articles import ArticleList, topic_cell, topic_parts, without_topics
+from wikitopics.tui.views.view import View
 
 if TYPE_CHECKING:
     from wikitopics.tui.field import Field
@@ -38,16 +38,19 @@ class Mix(RowList[Row]):
     headed = False
 
     def key(self, row: Row) -> object:
-        return row[0]
+        topic, _, _, _ = row
+        return topic
 
     def parts(self, row: Row, width: int) -> Line:
         _, part, (weight, *label), words = row
+        _, largest_part, _, _ = self.rows[0]
         room = width // 8
-        drawn = f"{bar(part / self.rows[0][1], room, ascii_only=self.ascii_only):<{room}} "
+        drawn = bar(part / largest_part, room, ascii_only=self.ascii_only).ljust(room)
+        _, ink = label[0]
         return [
             (" ", ""),
             weight,
-            (drawn, label[0][1]),
+            (drawn + " ", ink),
             *topic_cell(label, width // 3),
             (words, ""),
         ]
@@ -63,8 +66,8 @@ class AskView(View):
 
     trail: tuple[ArticleRow | None, ...] = (None,)
     """The cards opened one from another, the one in sight last; None: the field."""
-    origin = 0
-    """The view from which the first of them was opened."""
+    origin = ""
+    """The title of the view from which the first of them was opened."""
     _left: ArticleRow | None = None
     """The card that was closed last."""
 
@@ -79,11 +82,12 @@ class AskView(View):
     def home(self) -> Widget:
         return self._field if self.trail[-1] is None else super().home()
 
-    def open(self, article: ArticleRow | None, origin: int) -> None:
-        """Show the card of this article, or the field; ``origin``: the view from which it is
-        opened."""
-        if origin != ASK:
-            self.origin, self.trail = origin, ()
+    def open(self, article: ArticleRow | None, origin: str) -> None:
+        """Show the card of this article, or the field. ``origin``: the title of the view from which
+        it is opened."""
+        if origin != self.TITLE:
+            self.origin = origin
+            self.trail = ()
         elif article is None and None in self.trail:
             self.trail = self.trail[: self.trail.index(None)]
         self.trail = (*self.trail, article)
@@ -95,27 +99,36 @@ class AskView(View):
         if len(self.trail) == 1:
             self.host.call_later(self.host.action_view, self.origin)
             return
-        self.trail, self._left = self.trail[:-1], self.trail[-1]
+        *before, self._left = self.trail
+        self.trail = tuple(before)
         self._turn()
 
     def _turn(self) -> None:
         self.set_class(self.trail[-1] is not None, "-card")
         self.again()
-        self.host.main.settle()
+        self.host.settle()
 
     def on_text_area_changed(self) -> None:
         self.again()
 
-    def draw(self, look: SessionView) -> None:
-        model, question = self.model, self.trail[-1] or self._field.text
+    def draw(self, session: SessionView) -> None:
+        model = self.model
+        question = self.trail[-1] or self._field.text
         if not self.query_one(Mix).empty:
-            self._show(Answer(lack="loading the model …"), look, model, question)
-        values = question, model, look.status.committed_at, look.topics, self.choice.ascii_only
-        self.fill("answer", values, partial(self._fill, look, model, question))
+            self._show(Answer(lack="loading the model …"), session, model, question)
+        values = (
+            question,
+            model,
+            session.status.committed_at,
+            session.topics,
+            self.choice.ascii_only,
+        )
+        self.fill("answer", values, partial(self._fill, session, model, question))
 
-    async def _fill(self, look: SessionView, model: str, question: ArticleRow | str) -> None:
+    async def _fill(self, session: SessionView, model: str, question: ArticleRow | str) -> None:
         await asyncio.sleep(PAUSE)
-        watch, commit = self.host.watched, look.status.committed_at
+        watch = self.host.watched
+        commit = session.status.committed_at
 
         def answer(reader: SessionReader) -> Answer:
             # A commit is read when it is first seen, so that keys rarely wait for that.
@@ -126,67 +139,62 @@ class AskView(View):
             return watch.answers.of_article(question)
 
         try:
-            self._show(await self.ask(answer, aside=True), look, model, question)
+            self._show(await self.ask(answer, aside=True), session, model, question)
         except SessionError as error:
             if self.is_running:
-                self._show(Answer(lack=str(error)), look, model, question)
+                self._show(Answer(lack=str(error)), session, model, question)
             raise
 
     def _show(
         self,
         answer: Answer,
-        look: SessionView,
+        session: SessionView,
         model: str,
         question: ArticleRow | str,
     ) -> None:
-        mix, listed, marks = (
-            self.query_one(Mix),
-            self.query_one(ArticleList),
-            marks_of(self, look, model),
-        )
-        of, below = look.of_model(model) + look.of_now(), answer.lack if answer.topics else ""
+        mix = self.query_one(Mix)
+        marks = marks_of(self, session, model)
+        which = session.of_model(model) + session.of_now()
+        below = answer.lack if answer.topics else ""
         if isinstance(question, str):
-            name(mix, f"Its topics, and the words that support each{of}", below)
+            name(mix, f"Its topics, and the words that support each{which}", below)
         else:
             title = cut(visible(question.title), TITLE)
-            name(mix, f"{title}: its topics, and their words{of}", below or told(question)[0][0])
+            ((length, _),) = without_topics(question)
+            name(mix, f"{title}: its topics, and their words{which}", below or length)
         name(self._field, "Ask: type or paste a text", answer.known)
         mix.empty = answer.lack or "its topics, and the texts most like it, appear as you type"
-        mix.show(
-            [
-                (
-                    topic,
-                    part,
-                    topic_parts(look, model, (topic, part), marks, weighed=True),
-                    in_line(words),
-                )
-                for topic, part, words in answer.topics
-            ],
-            anew=True,
-        )
+        mix_rows = []
+        for topic, part, words in answer.topics:
+            label = topic_parts(session, model, (topic, part), marks, weighed=True)
+            mix_rows.append((topic, part, label, in_line(words)))
+        mix.show(mix_rows, anew=True)
+
+        listed = self.query_one(ArticleList)
         listed.empty = answer.lone
-        rows, leading = (
-            [row for row, _, _ in answer.alike],
-            {row.seq: each for row, _, each in answer.alike},
-        )
-        listed.show_articles(rows, leading, look, model, sought=question)
+        rows = [row for row, _, _ in answer.alike]
+        leading = {row.seq: topics for row, _, topics in answer.alike}
+        listed.show_articles(rows, leading, session, model, sought=question)
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
-        far = [distance for _, distance, _ in answer.alike]
-        span = (
-            f"distance {far[0]:.2f} to {far[-1]:.2f}; 0: the same, 1: nothing in common"
-            if far
-            else ""
-        )
-        name(listed, f"{look.noun.capitalize()} most like it", span)
+        distances = [distance for _, distance, _ in answer.alike]
+        span = ""
+        if distances:
+            span = f"distance {distances[0]:.2f} to {distances[-1]:.2f}"
+            span += "; 0: the same, 1: nothing in common"
+        name(listed, f"{session.noun.capitalize()} most like it", span)
         self.refresh_bindings()
 
     def open_row(self, row: object) -> None:
-        if isinstance(row, tuple):  # of a topic
-            self.host.call_later(self.host.open_topic, row[0])
+        if isinstance(row, tuple):
+            topic, *_ = row
+            self.host.call_later(self.host.open_topic, topic)
         else:
             super().open_row(row)
 
     def chosen_article(self) -> ArticleRow | None:
-        return self.trail[-1] or (self.query_one(ArticleList).current if self.is_mounted else None)
+        article = self.trail[-1]
+        if article is None and self.is_mounted:
+            return self.query_one(ArticleList).current
+        return article

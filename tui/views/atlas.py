@@ -15,21 +15,26 @@ from textual.timer import Timer
 
 from wikitopics.session.analysis.areas import Atlas
 from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow, in_line
-from wikitopics.tui.atlas import ASPECT, Direction, Label, Sheet, laid_out, middle, toward
-from wikitopics.tui.follow import SessionView, run_in_background
+from wikitopics.tui.atlas import ASPECT, SIGN, Direction, Label, Sheet, laid_out, middle, toward
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.inks import Line, Lines, area_ink, name, tinted
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import plural, share
-from wikitopics.tui.topics import NO_TOPICS, hits_in, matching
-from wikitopics.tui.views.emergence import columns, levels
+from wikitopics.tui.topic_list import NO_TOPICS, hits_in
+from wikitopics.tui.topic_order import matching
+from wikitopics.tui.views.emergence import SHADES, columns, levels
 from wikitopics.tui.views.view import A_TOPIC, View
 
-SIGNS, ASCII_SIGNS = "·•●", ".oO"
+SIGNS = "·•●"
 """The signs of small, middling and large topics."""
+ASCII_SIGNS = ".oO"
 GLOW_SECONDS = 2.0
 """Seconds for which a topic glows after an article about it was read."""
-FRAMES, FRAME_SECONDS = 100, 0.1
-"""The frames of the replay of births, and how long each is shown."""
+FRAMES = 100
+"""The frames of the replay of births."""
+FRAME_SECONDS = 0.1
+"""How long each is shown."""
 NEWBORN = 5
 """Frames for which a topic glows after its birth."""
 GLOWING = 8
@@ -41,8 +46,10 @@ WIDE = 100
 def births(history: ShareHistory) -> NDArray[np.int64]:
     """(FRAMES, K) how large each topic was over the stream, on a logarithmic axis: 0 before its
     birth, then 1 to 3."""
-    own = history.own.astype(np.float64)
-    return -(-levels(own[columns(history, FRAMES)], own[-1]) * 3 // 7)
+    sizes = history.own.astype(np.float64)
+    shades = levels(sizes[columns(history, FRAMES)], sizes[-1])
+    most_shades = len(SHADES) - 1
+    return np.ceil(shades * len(SIGNS) / most_shades).astype(np.int64)
 
 
 class Drawing(NamedTuple):
@@ -51,7 +58,9 @@ class Drawing(NamedTuple):
     label: Label
     ink: str
     under: str
+    """The ink below that one; "" for the land's."""
     size: int = 0
+    """The size of its sign: 0 (small), 1 or 2 (large)."""
 
 
 class TopicAtlas(Lines, can_focus=True):
@@ -68,9 +77,10 @@ class TopicAtlas(Lines, can_focus=True):
     zoom: int | None = None
     """The area that fills the map; None: it shows all."""
     sheet: Sheet | None = None
-    _look: SessionView | None = None
+    _session: SessionView | None = None
     _model = ""
-    _of: object = None
+    _shown: object = None
+    """The session and the model whose topics are drawn."""
     _view: View | None = None
     _found: frozenset[int] = frozenset()
     _sought = ""
@@ -92,73 +102,93 @@ class TopicAtlas(Lines, can_focus=True):
     # What is shown
     # ----------------------------------------------------------------------------------
 
-    def show_atlas(self, view: View, look: SessionView) -> None:
+    def show_atlas(self, view: View, session: SessionView) -> None:
         """Draw the topics of the model in use where they are now; they are laid out in the
         background."""
-        model = view.choice.model_of(look)
-        if (of := (look.status.session, model)) != self._of:
-            self._of, self.sheet, self.zoom, self.held, self._read = (
-                of,
-                None,
-                None,
-                False,
-                frozenset(),
-            )
+        model = view.choice.model_of(session)
+        shown = (session.status.session, model)
+        if shown != self._shown:
+            self._shown = shown
+            self.sheet = None
+            self.zoom = None
+            self.held = False
+            self._read = frozenset()
             self._sheets.clear()
             self.end_births()
-        self._look, self._model, self._sought = look, model, view.sought
+        self._session = session
+        self._model = model
+        self._sought = view.sought
         self._view = view
-        self._light(look.recent)
-        found, rows, size = look.atlases.get(model), look.topics_of(model), self._room
-        if found is None or min(size) < 1:
+        self._light(session.recent)
+        atlas = session.atlases.get(model)
+        rows = session.topics_of(model)
+        size = self._room
+        if atlas is None or min(size) < 1:
             self.redraw()
             return
-        self._point(found, rows)
-        zoom, of = self.zoom, self._of
+        self._point(atlas, rows)
+        zoom = self.zoom
         before = self._sheets.get((size, zoom), self.sheet)
-        must = self._found | ({self.chosen} if self.held and self.chosen is not None else set())
+        must_be_placed = set(self._found)
+        if self.held and self.chosen is not None:
+            must_be_placed.add(self.chosen)
 
         async def fill() -> None:
-            sheet = await asyncio.to_thread(laid_out, found, rows, size, zoom, must, before)
-            if (of, zoom, size) == (self._of, self.zoom, self._room):
-                self.sheet = self._sheets[size, zoom] = sheet
+            sheet = await asyncio.to_thread(
+                laid_out,
+                atlas,
+                rows,
+                size,
+                zoom,
+                must_be_placed,
+                before,
+            )
+            is_still_wanted = (shown, zoom, size) == (self._shown, self.zoom, self._room)
+            if is_still_wanted:
+                self.sheet = sheet
+                self._sheets[size, zoom] = sheet
                 self.redraw()
 
-        placed = before.topics.keys() if before is not None and before.zoom == zoom else set()
-        view.fill("atlas", (look.topics, model, size, zoom, must - placed), fill)
+        missing = must_be_placed
+        if before is not None and before.zoom == zoom:
+            missing = must_be_placed - before.topics.keys()
+        view.fill("atlas", (session.topics, model, size, zoom, missing), fill)
         self.redraw()
 
-    def _point(self, found: Atlas, rows: Sequence[TopicRow]) -> None:
+    def _point(self, atlas: Atlas, rows: Sequence[TopicRow]) -> None:
         """Note what the search found, and keep the cursor and the zoom on topics that are shown."""
-        in_use = [row.topic for row in rows if not row.hidden and row.topic in found.area_of]
-        matches = [row.topic for row in matching(rows, self._sought)] if self._sought else []
-        before, self._found = self._found, frozenset(matches) & frozenset(in_use)
-        if self._found and self._found != before and self.chosen not in self._found:
-            self.chosen, self.held = next(topic for topic in matches if topic in self._found), True
+        in_use = [row.topic for row in rows if not row.hidden and row.topic in atlas.area_of]
+        found = []
+        if self._sought:
+            found = [row.topic for row in matching(rows, self._sought) if row.topic in in_use]
+        found_before = self._found
+        self._found = frozenset(found)
+        if found and self._found != found_before and self.chosen not in found:
+            self.chosen = found[0]
+            self.held = True
         if not self.held or self.chosen not in in_use:
             self.chosen = max(in_use, key=lambda topic: rows[topic].share, default=None)
-        inside = next((area.topics for area in found.areas if area.number == self.zoom), ())
-        if self.chosen not in inside:
+        area = None if self.chosen is None else atlas.area_of.get(self.chosen)
+        if area is None or area.number != self.zoom:
             self.zoom = None
 
     def choose(self, topic: int) -> None:
         """Put the cursor on this topic."""
         if topic != self.chosen:
-            self.chosen, self.held = topic, True
+            self.chosen = topic
+            self.held = True
             self.redraw()
 
     def _light(self, recent: Collection[ArticleRow]) -> None:
         """Make the topics of articles that were not there before glow."""
-        seen, until = frozenset(article.seq for article in recent), time.monotonic() + GLOW_SECONDS
-        topics = [
-            topic
-            for article in recent
-            if self._read and article.seq not in self._read
-            for model, topic, _ in article.topics
-            if model == self._model
-        ]
-        self._read = seen
+        topics: list[int] = []
+        if self._read:  # at first, all would be new
+            for article in recent:
+                if article.seq not in self._read:
+                    topics += [topic for model, topic, _ in article.topics if model == self._model]
+        self._read = frozenset(article.seq for article in recent)
         if topics:
+            until = time.monotonic() + GLOW_SECONDS
             self.glowing = {**self.glowing, **dict.fromkeys(topics[:GLOWING], until)}
             self.set_timer(GLOW_SECONDS, self._fade)
 
@@ -168,8 +198,8 @@ class TopicAtlas(Lines, can_focus=True):
         self.redraw()
 
     def _again(self) -> None:
-        if self._view is not None and self._look is not None:
-            self.show_atlas(self._view, self._look)
+        if self._view is not None and self._session is not None:
+            self.show_atlas(self._view, self._session)
 
     on_resize = _again
 
@@ -179,40 +209,48 @@ class TopicAtlas(Lines, can_focus=True):
     @property
     def row(self) -> TopicRow | None:
         """The topic under the cursor."""
-        rows = () if self._look is None else self._look.topics_of(self._model)
-        return rows[self.chosen] if self.chosen is not None and self.chosen < len(rows) else None
+        if self._session is None or self.chosen is None:
+            return None
+        rows = self._session.topics_of(self._model)
+        return rows[self.chosen] if self.chosen < len(rows) else None
 
     @property
     def title(self) -> str:
         """What the map shows."""
-        look, sheet = self._look, self.sheet
-        if look is None or sheet is None:
+        session = self._session
+        sheet = self.sheet
+        if session is None or sheet is None:
             return "Atlas"
-        shown, many = len(sheet.topics), plural(sheet.many, "topic")
-        of = f"{shown} of {many}" if shown < sheet.many else many
+        atlas = session.atlases.get(self._model)
+        areas = () if atlas is None else atlas.areas
+        title = "Atlas"
+        for area in areas:
+            if area.number == sheet.zoom:
+                title = area.name
+        topics = plural(sheet.topic_count, "topic")
         if self._sought:
-            of = f"{len(self._found)} of {many} with “{self._sought}”"
-        found = look.atlases.get(self._model)
-        area = (
-            next((one for one in found.areas if one.number == sheet.zoom), None) if found else None
-        )
-        title = f"{'Atlas' if area is None else area.name} · {of}{look.of_model(self._model)}"
-        if found is not None and found.by_words:
+            topics = f"{len(self._found)} of {topics} with “{self._sought}”"
+        elif len(sheet.topics) < sheet.topic_count:
+            topics = f"{len(sheet.topics)} of {topics}"
+        title += f" · {topics}{session.of_model(self._model)}"
+        if atlas is not None and atlas.by_words:
             title += " · by leading words"
         if self.size.width >= WIDE:
             title += " · near: alike · larger sign: larger share"
-            title += " · lit: just read" * look.status.running
+            if session.status.running:
+                title += " · lit: just read"
         return title
 
     @property
     def description(self) -> str:
         """The topic under the cursor in words, or how far the replay is."""
-        row, look = self.row, self._look
-        if row is None or look is None:
+        row = self.row
+        session = self._session
+        if row is None or session is None:
             return ""
         if self._births is not None:
-            return f"Births · {look.some(self._articles[self._frame])} · any key ends it"
-        area = look.areas_of(self._model).get(row.topic)
+            return f"Births · {session.some(self._articles[self._frame])} · any key ends it"
+        area = session.areas_of(self._model).get(row.topic)
         where = f" · {area.name}" if area is not None else ""
         if self.sheet is not None and row.topic not in self.sheet.topics:
             where += " · no room on the map"
@@ -229,10 +267,14 @@ class TopicAtlas(Lines, can_focus=True):
             return
         topics = self.sheet.topics
         here = topics.get(self.chosen) if self.chosen is not None else None
-        width, height = self.sheet.size
-        place = (ASPECT * height / 2, width / 2) if here is None else middle(here)
-        if (to := toward(topics.values(), place, direction)) is not None and to.topic is not None:
-            self.choose(to.topic)
+        if here is None:
+            width, height = self.sheet.size
+            place = (ASPECT * height / 2, width / 2)
+        else:
+            place = middle(here)
+        target = toward(topics.values(), place, direction)
+        if target is not None and target.topic is not None:
+            self.choose(target.topic)
 
     async def action_choose(self) -> None:
         if self.chosen is not None:
@@ -240,22 +282,28 @@ class TopicAtlas(Lines, can_focus=True):
             await self.run_action(f"app.open_topic({self.chosen})")
 
     def action_zoom(self, into: bool) -> None:
-        if self._look is None:
+        if self._session is None:
             return
-        area = self._look.areas_of(self._model).get(-1 if self.chosen is None else self.chosen)
-        self.zoom = area.number if into and area is not None else None
+        self.zoom = None
+        if into and self.chosen is not None:
+            area = self._session.areas_of(self._model).get(self.chosen)
+            self.zoom = None if area is None else area.number
         self.held = True
         self._again()
 
     async def on_click(self, event: events.Click) -> None:
-        at = event.get_content_offset(self)
-        labels = () if at is None or self.sheet is None else self.sheet.labels
-        hit = next((label for label in labels if at is not None and label.covers(at.y, at.x)), None)
         if self._births is not None:
             self.end_births()
-        elif hit is not None and hit.topic is not None:
-            self.choose(hit.topic)
-            await self.action_choose()
+            return
+        at = event.get_content_offset(self)
+        if at is None or self.sheet is None:
+            return
+        for label in self.sheet.labels:
+            if label.covers(at.y, at.x):
+                if label.topic is not None:
+                    self.choose(label.topic)
+                    await self.action_choose()
+                return
 
     # The replay of births
     # ---------------------------------------------------------------------------
@@ -263,7 +311,8 @@ class TopicAtlas(Lines, can_focus=True):
     def play_births(self, history: ShareHistory) -> None:
         """Let the topics appear as they were born."""
         self.end_births()
-        self._births, self._frame = births(history), 0
+        self._births = births(history)
+        self._frame = 0
         self._articles = history.articles[columns(history, FRAMES)].tolist()
         self._player = self.set_interval(FRAME_SECONDS, self.next_frame)
         self.redraw()
@@ -281,7 +330,8 @@ class TopicAtlas(Lines, can_focus=True):
         if self._player is not None:
             self._player.stop()
         if self._births is not None:
-            self._births = self._player = None
+            self._births = None
+            self._player = None
             self.redraw()
 
     def on_key(self, event: events.Key) -> None:
@@ -307,15 +357,17 @@ class TopicAtlas(Lines, can_focus=True):
     def lines(self, width: int, height: int) -> list[Line]:
         """The map, and below it the line that describes a topic; no map while it is being laid
         out."""
-        rows = list[Line]([[]] * (height - 1))
-        if self._look is not None and not self._look.topics_of(self._model):
-            rows[:1] = [[(NO_TOPICS, "muted")]]
+        if self._session is not None and not self._session.topics_of(self._model):
+            rows: list[Line] = [[(NO_TOPICS, "muted")], *([] for _ in range(height - 2))]
         elif self.sheet is not None and self.sheet.size == self._room:
-            drawings = list[list[Drawing]]([[] for _ in rows])
+            in_row: list[list[Drawing]] = [[] for _ in range(height - 1)]
             for drawing in self._drawings(self.sheet):
-                for y in range(drawing.label.row, drawing.label.row + len(drawing.label.lines)):
-                    drawings[y].append(drawing)
-            rows = [self._row(self.sheet, y, drawn) for y, drawn in enumerate(drawings)]
+                label = drawing.label
+                for y in range(label.row, label.row + len(label.lines)):
+                    in_row[y].append(drawing)
+            rows = [self._row(self.sheet, y, drawings) for y, drawings in enumerate(in_row)]
+        else:
+            rows = [[] for _ in range(height - 1)]
         return [*rows, [(f" {self.description}", "")]]
 
     def _drawings(self, sheet: Sheet) -> list[Drawing]:
@@ -325,58 +377,74 @@ class TopicAtlas(Lines, can_focus=True):
             sizes = self._births[self._frame]
             born = {label.area for topic, label in sheet.topics.items() if sizes[topic]}
         labels = sorted(sheet.labels, key=lambda label: label.column)
-        return [drawing for label in labels if (drawing := self._drawing(label, born)) is not None]
+        drawings = [self._drawing(label, born) for label in labels]
+        return [drawing for drawing in drawings if drawing is not None]
 
     def _drawing(self, label: Label, born: Collection[int] | None) -> Drawing | None:
         """How a label is drawn; None for a topic not born yet. ``born``: the areas of which a topic
         has been born; None: all of them."""
-        topic, area = label.topic, label.area
+        topic = label.topic
         if topic is None:
-            return Drawing(label, "", "") if born is None or area in born else None
-        under, ink, size = "", "muted" if label.size == 0 else "", label.size
+            is_shown = born is None or label.area in born
+            return Drawing(label, ink="", under="") if is_shown else None
+        size = label.size
+        ink = "muted" if size == 0 else ""
+        glow = area_ink("glow", label.area)
         if self._births is not None:
             size = int(self._births[self._frame, topic]) - 1
             if size < 0:
                 return None
-            if not self._births[max(self._frame - NEWBORN, 0), topic]:
-                under = area_ink("glow", area)
-        elif self._sought:
-            under, ink = (area_ink("glow", area), "") if topic in self._found else ("", "faint")
-        elif topic in self.glowing:
-            under = area_ink("glow", area)
-        if topic == self.chosen and self._births is None:
-            under, ink = "chosen" if self.has_focus else "cursor", "strong"
-        elif under:
-            ink = ""
-        return Drawing(label, ink, under, size)
+            was_born = self._births[max(self._frame - NEWBORN, 0), topic] > 0
+            if not was_born:
+                return Drawing(label, ink="", under=glow, size=size)
+            return Drawing(label, ink, under="", size=size)
+        if topic == self.chosen:
+            under = "chosen" if self.has_focus else "cursor"
+            return Drawing(label, ink="strong", under=under, size=size)
+        if self._sought:
+            if topic in self._found:
+                return Drawing(label, ink="", under=glow, size=size)
+            return Drawing(label, ink="faint", under="", size=size)
+        if topic in self.glowing:
+            return Drawing(label, ink="", under=glow, size=size)
+        return Drawing(label, ink, under="", size=size)
 
     def _row(self, sheet: Sheet, y: int, drawings: Iterable[Drawing]) -> Line:
-        at, out = 0, Line()
+        signs = ASCII_SIGNS if self.ascii_only else SIGNS
+        out: Line = []
+        end = 0  # of what is drawn so far
         for label, ink, under, size in drawings:
-            out += self._ground(sheet, y, at, label.column)
-            below, own = (under or area_ink("tint", label.area)) + "+", area_ink("area", label.area)
+            out += self._ground(sheet, y, end, label.column)
+            ground = under or area_ink("tint", label.area)
             text = label.lines[y - label.row]
-            at = label.column + cell_len(text)
+            end = label.column + cell_len(text)
             if label.topic is None:
-                out.append((text, below + area_ink("head", label.area)))
+                head = area_ink("head", label.area)
+                out.append((text, f"{ground}+{head}"))
                 continue
-            at += 2
-            sign = (ASCII_SIGNS if self.ascii_only else SIGNS)[size] if y == label.row else " "
-            out += [(f"{sign} ", below + (ink if under else own)), (text, below + ink)]
-        return out + self._ground(sheet, y, at, sheet.size[0])
+            end += SIGN
+            sign = signs[size] if y == label.row else " "
+            sign_ink = ink if under else area_ink("area", label.area)
+            out.append((f"{sign} ", f"{ground}+{sign_ink}"))
+            out.append((text, f"{ground}+{ink}"))
+        width, _ = sheet.size
+        return out + self._ground(sheet, y, end, width)
 
     def _ground(self, sheet: Sheet, y: int, start: int, end: int) -> Line:
         """What is drawn between labels: tinted land, or its borders."""
         if not tinted(self.app):
             return [(sheet.borders[y][start:end], "faint")]
-        (starts, areas), out = sheet.ground[y], Line()
-        run = bisect_right(starts, start) - 1
+        starts, areas = sheet.ground[y]
+        ends = [*starts[1:], end]
+        out: Line = []
+        stretch = bisect_right(starts, start) - 1
         while start < end:
-            until = min(starts[run + 1] if run + 1 < len(starts) else end, end)
-            out.append(
-                (" " * (until - start), area_ink("tint", areas[run]) if areas[run] >= 0 else "")
-            )
-            start, run = until, run + 1
+            stretch_end = min(ends[stretch], end)
+            area = areas[stretch]
+            ink = area_ink("tint", area) if area >= 0 else ""
+            out.append((" " * (stretch_end - start), ink))
+            start = stretch_end
+            stretch += 1
         return out
 
 
@@ -391,8 +459,8 @@ class AtlasView(View):
     def compose(self) -> ComposeResult:
         yield TopicAtlas(id="atlas")
 
-    def draw(self, look: SessionView) -> None:
-        self.query_one(TopicAtlas).show_atlas(self, look)
+    def draw(self, session: SessionView) -> None:
+        self.query_one(TopicAtlas).show_atlas(self, session)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "all" and self.is_mounted:
@@ -411,7 +479,7 @@ class AtlasView(View):
         run_in_background(self, self._play_births, "births")
 
     async def _play_births(self) -> None:
-        if self.look is None:
+        if self.session is None:
             return
         model = self.model
         with self.host.warning():
@@ -428,8 +496,7 @@ class AtlasView(View):
 
     def copied(self) -> str:
         row = self.chosen_topic()
-        return (
-            ""
-            if row is None
-            else f"{row.label} ({share(row.share)}): " + in_line(w for w, _ in row.words)
-        )
+        if row is None:
+            return ""
+        words = in_line(word for word, _ in row.words)
+        return f"{row.label} ({share(row.share)}): {words}"

@@ -1,316 +1,49 @@
 """Crawl: how the wiki is being read, at what request rate, and what is in the way."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import dropwhile
-from pathlib import Path
 
 import numpy as np
-from rich.cells import cell_len
-from rich.filesize import decimal
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.escapes import visible
-from wikitopics.session.options import ARTICLES
-from wikitopics.session.paths import command
-from wikitopics.session.records import Event, Flow, Status, age, skips_told
-from wikitopics.session.sources import described, noun, unit_noun
+from wikitopics.session.records import Event, Status, age, skips_told
+from wikitopics.session.sources import described
+from wikitopics.tui.axes import Floats, ago
 from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.follow import SessionView
-from wikitopics.tui.inks import Line, Part, name
-from wikitopics.tui.plot import Drawing, Floats, Series, ago
+from wikitopics.tui.flow import (
+    GAP,
+    flowing,
+    has_server,
+    in_order,
+    per_second,
+    read,
+    request_rate,
+    standing,
+)
+from wikitopics.tui.inks import name
+from wikitopics.tui.plot import Drawing, Series
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import bar, clock, count, folded, limited, plural, short, spark
+from wikitopics.tui.text import count, limited, plural, short
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
-# The flow of articles: what comes in and what is learnt, how far that has come, and what is in its
-# way.
-
-STEADY = 0.05
-"""Changes of a rate by less than this share are not magnified."""
-MOST_BARS = 40
-"""The maximum width, in cells, of a bar and of a row of bars."""
-COURSE_WORDS = 28
-"""Cells kept free beside bars for the minimum, the maximum and the time."""
-GAP = 30.0
-"""If no rate was measured for this many seconds, no trainer was running."""
-MEASURED_IN_PART, FEWEST_PARTS, MOST_PARTS = 4, 20, 40
-"""A line of the chart of rates has the means of stretches of time: at least so many measurements in
-each on average, and the least and most stretches."""
+# A line of the chart of rates has the means of equal parts of the time.
+MEASURED_IN_PART = 4
+"""The minimum number of measurements in each part, on average."""
+FEWEST_PARTS = 20
+"""With fewer parts than this, the line has the measurements themselves."""
+MOST_PARTS = 40
+"""The maximum number of parts."""
 NOT_FAR = 2.0
 """The allowed rate is drawn unless it is more than this many times the highest one."""
 LOW = 22
 """With fewer lines than this, there is no room for the chart of rates below the facts."""
-NEAR = 0.9
-"""From this share of the allowed requests on, the allowance is what sets the pace."""
-
-
-def has_server(status: Status) -> bool:
-    """Whether its source asks a server for articles. A source of files has no latency, no rate
-    limit, no throttling and no downloads."""
-    return described(status.source).asks_server or status.activity.requests > 0
-
-
-def pace(status: Status) -> str:
-    """What limits the pace; "" if that is not known."""
-    now = status.activity
-    if now.pace:
-        return "slowed down so that you can follow; f: faster"
-    bound: str | None = now.bound_by
-    if bound == "network":
-        at_cap = (
-            now.allowed_per_minute and now.requests_last_minute >= NEAR * now.allowed_per_minute
-        )
-        allowance = "the wiki's allowance" if at_cap else "the network"
-        bound = allowance if has_server(status) else "reading the files"
-    return f"{bound} sets the pace" if bound else ""
-
-
-def often(number: int) -> str:
-    """1 -> "once", 3 -> "3 times"."""
-    return "once" if number == 1 else f"{count(number)} times"
-
-
-def finished(status: Status, advice: str = "") -> str:
-    """Why a finished session has ended; ``advice``: what to do if it has reached its limit of
-    articles."""
-    limit = status.activity.article_limit
-    if limit and status.articles >= limit:
-        return f"finished: {ARTICLES.flag} {count(limit)} has been reached" + advice
-    read = "" if status.added else f" {often(status.passes)}"
-    return f"finished: every {noun(status.source)[:-1]} has been read{read}"
-
-
-def nothing_left(status: Status) -> str:
-    """Why a trainer that is started again would end at once; "" if it would not."""
-    again = command(f"train {ARTICLES.flag} N", Path(status.session))
-    return (
-        finished(status, f"; `{again}` continues to a larger N")
-        if status.state == "finished"
-        else ""
-    )
-
-
-def wait_text(status: Status, now: float) -> Part:
-    """What the trainer waits for and until when, or what sets the pace."""
-    if status.state == "stalled":
-        since = time.strftime(
-            "%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0))
-        )
-        state = "suspended (as by Ctrl+Z)" if status.suspended else "no sign of life"
-        return f"{state} since {since}: these are its last numbers", "bad"
-    if status.state == "stopping":
-        return "saving and stopping", "warn"
-    if not status.running:
-        text = {
-            "starting": visible(status.waiting_for or "the trainer is starting"),
-            "finished": finished(status),
-            "stopped": "stopped",
-            "dead": "the trainer has died; what it had saved is kept",
-            "new": "nothing has run yet",
-        }.get(status.state, "no trainer is running")
-        return text, "bad" if status.state == "dead" else "muted"
-    if status.state == "paused":
-        return "paused by you; P resumes", "warn"
-    if status.activity.compiling:
-        return "compiling the models, only once after installation", "warn"
-    paced, activity = pace(status), status.activity
-    unusual = activity.failing or activity.crawl_rate == 0
-    # Waiting for a reply is the usual state.
-    if status.waiting_for and (unusual or not paced):
-        return visible(activity.wait(now)), "warn" if unusual else "muted"
-    return paced, "muted"
-
-
-def request_rate(status: Status) -> Part:
-    """Requests of the last minute against the budget; "" without a trainer."""
-    cap, sent = status.activity.allowed_per_minute, count(status.activity.requests_last_minute)
-    text = f"{sent} of {cap} a minute" if cap else f"{sent} a minute, no cap"
-    return text if status.running else "", "" if status.lively else "faint"
-
-
-def read(status: Status) -> str:
-    """How much has come in: "13,845 articles, 113.6 MB"."""
-    bytes_read = (
-        f", {decimal(status.bytes_read)}" if status.bytes_read and has_server(status) else ""
-    )
-    return plural(status.crawled, unit_noun(status.source, status.passes)[:-1]) + bytes_read
-
-
-def per_second(rate: float) -> str:
-    """A rate in at most six characters, per minute if it is slow."""
-    if 0 < rate < 1:
-        return f"{rate * 60:.1f}/min"
-    return f"{short(rate)}/s"
-
-
-def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
-    """The newest rates, back to the last gap in training, an hour at most, oldest first."""
-    rates = sorted(flow, key=lambda one: one.at)  # the clock may have been set back
-    gaps = [i for i in range(1, len(rates)) if rates[i].at - rates[i - 1].at > GAP]
-    return rates[gaps[-1] :] if gaps else rates
-
-
-def flowing(look: SessionView) -> list[Line]:
-    """The rates of reading and learning, bold while they are current, and what waits in between."""
-    status, now, facts = look.status, look.status.activity, list[Line]()
-    ink, (number, _, unit) = (
-        "strong" if status.lively else "faint",
-        per_second(now.crawl_rate).partition("/"),
-    )
-    if status.running:
-        facts = [
-            [(number, ink), (f" {look.noun}/{unit} in", "muted")],
-            [(per_second(now.train_rate), ink), (" learnt", "muted")],
-        ]
-    if waiting := now.queue if status.running else status.pending:
-        filling = status.state == "running" and now.bound_by in ("network", "parsing")
-        words = " wait for the next batch" if filling else " wait to be learnt"
-        facts.append([(count(waiting), "strong"), (words, "muted")])
-    return facts
-
-
-def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
-    """The present rate as a bar, if there is room for one: requests as a share of those allowed or,
-    without a limit, the crawl rate as a share of its peak within the hour."""
-    status, now = look.status, look.status.activity
-    if not now.crawl_rate:  # the last count of requests may be old
-        return []
-    most = max(now.crawl_rate, *(flow.crawl_rate for flow in last_stretch(look.flow)), 0.0)
-    if now.allowed_per_minute:
-        part, words = (
-            now.requests_last_minute / now.allowed_per_minute,
-            f"requests {request_rate(status)[0]}",
-        )
-    else:
-        part, words = now.crawl_rate / most, f"peak {per_second(most)} this hour"
-    room = max(min(width - len(words) - 3, MOST_BARS), 0)
-    bars = bar(part, room, ascii_only=ascii_only).ljust(room, "░") + " " * bool(room)
-    return [[(bars, "spark" if status.lively else "faint"), (words, "muted")]]
-
-
-def course(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
-    """The crawl rates of the last hour as bars, with the lowest and the highest in words."""
-    hour = last_stretch(look.flow)
-    usual = float(np.median([flow.crawl_rate for flow in hour])) if hour else 0.0
-    rates = [
-        *dropwhile(lambda rate: rate < 0.8 * usual, (flow.crawl_rate for flow in hour))
-    ]  # no slow start
-    room = min(width - COURSE_WORDS, MOST_BARS, len(rates))
-    if room < 2 or not any(rates):
-        return []
-    least, most = per_second(min(rates)), per_second(max(rates))
-    words = most if least == most else f"{least} to {most}"
-    bars = spark(rates, room, ascii_only=ascii_only, least=STEADY)
-    ink, lasted = (
-        "spark" if look.status.lively else "faint",
-        age(hour[-1].at - hour[-len(rates)].at),
-    )
-    return [[(bars, ink), (f" {words} in {lasted}", "muted")]]
-
-
-def troubles(status: Status, now: float) -> list[str]:
-    """What has gone wrong in this run, and how long ago."""
-    s = status.activity
-    server = "wiki" if described(status.source).asks_server else "server"
-    asked, retries = f"the {server} asked us to wait {often(s.throttled)}", s.retries - s.throttled
-    kinds = (s.throttled, asked, s.throttled_at), (retries, plural(retries, "retry"), s.failed_at)
-    every = [kind for kind in kinds if kind[0] > 0] or [
-        (1, visible(text), at) for at, text in s.errors[-1:]
-    ]
-    return [
-        words
-        if at is None
-        else f"{words}, {'the last ' * (number > 1)}{age(max(now - at, 0.0))} ago"
-        for number, words, at in every
-    ]
-
-
-def standing(look: SessionView) -> list[Part]:
-    """What is in the way now, placed first if it is unusual; what went wrong before, or that
-    nothing is wrong."""
-    text, ink = wait_text(look.status, look.at)
-    before: list[Part] = [(trouble, "") for trouble in troubles(look.status, look.at)]
-    now = [(text, ink)] if text else []
-    if ink != "muted" or not look.status.running:
-        return [*now, *before]
-    return [*(before or [("nothing wrong", "muted")]), *now]
-
-
-def packed(facts: Sequence[Line], width: int, most: int = 99) -> list[Line]:
-    """Facts beside one another in at most this many lines; what does not fit is left out."""
-    lines, room = list[Line](), 0
-    for fact in facts:
-        cells = 2 + sum(cell_len(text) for text, _ in fact)
-        if lines and cells <= room:
-            lines[-1] += [("  ", ""), *fact]
-            room -= cells
-        elif len(lines) < most:
-            lines.append([(" ", ""), *fact])
-            room = width - cells
-    return lines
-
-
-def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> list[Line]:
-    """The panel: the flow, a gauge of it, the progress, the last hour, and what is in the way.
-
-    With only two lines, the same without the gauge's bar, the most important first.
-    """
-    if look.as_of is not None:
-        return packed(_by_then(look), width, height)
-    total, stands = look.settings.get("documents"), standing(look)
-    whole = " read"
-    if (
-        isinstance(total, int)
-        and look.status.passes == 1
-        and not look.status.activity.article_limit
-    ):
-        whole = f" of {short(total)} read"
-    so_far: list[Line] = [[(words, "muted")] for words in [progress(look.status, whole)] if words]
-    if height <= 2:
-        first, *rest = [[part] for part in stands]
-        flows = (
-            [first, *flowing(look)] if stands[0][1] in ("warn", "bad") else [*flowing(look), first]
-        )
-        facts = [
-            *flows,
-            *gauge(look, 0, ascii_only),
-            *so_far,
-            *rest,
-            *course(look, width // 2, ascii_only),
-        ]
-        return packed(facts, width, 2)
-    parts = flowing(look), gauge(look, width, ascii_only), so_far, course(look, width, ascii_only)
-    lines = [line for facts in parts for line in packed(facts, width)]
-    last: list[Line] = [
-        [(" " + piece, ink)] for text, ink in stands for piece in folded(text, width - 2)
-    ]
-    return [*lines[: max(height - len(last), 0)], *last]
-
-
-def _by_then(look: SessionView) -> list[Line]:
-    """What is known of the flow at the moment of a replay."""
-    assert look.as_of is not None
-    facts: list[Line] = [
-        [(count(look.as_of), "strong"), (f" of {look.some(look.status.articles)} learnt", "muted")]
-    ]
-    course, moment = look.course(), look.moment(look.as_of)
-    if course is not None:
-        seconds = float(np.interp(look.as_of, course.articles, course.seconds))
-        facts.append([(f"after {clock(seconds)} of running time", "muted")])
-        if seconds > 0:
-            facts.append(
-                [(per_second(look.as_of / seconds), "strong"), (" on average until then", "muted")]
-            )
-    if moment is not None:
-        facts.append([(time.strftime("on %Y-%m-%d at %H:%M:%S", time.localtime(moment)), "muted")])
-    return facts
 
 
 class Crawl(View):
@@ -346,70 +79,83 @@ class Crawl(View):
             return self.query_one(Chart).display
         return super().check_action(action, parameters)
 
-    def draw(self, look: SessionView) -> None:
-        name(self.query_one(Facts), "Crawl" + look.of_now())
-        self.query_one(Facts).show_items(facts(look))
-        self.query_one(Chart).draw(rates(look))
+    def draw(self, session: SessionView) -> None:
+        name(self.query_one(Facts), "Crawl" + session.of_now())
+        self.query_one(Facts).show_items(facts(session))
+        self.query_one(Chart).draw(rates(session))
         self._entitle()
-        self.query_one(EventList).show_items(errors(look))
+        self.query_one(EventList).show_items(errors(session))
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:
-        chart, look = self.query_one(Chart), self.look
-        if look is not None:
-            title = f"{look.noun.capitalize()} a second{chart.scales()}{look.of_now()}"
+        chart = self.query_one(Chart)
+        session = self.session
+        if session is not None:
+            title = f"{session.noun.capitalize()} a second{chart.scales()}{session.of_now()}"
             name(chart, title, chart.pointed())
 
 
-def errors(look: SessionView) -> list[Event]:
+def errors(session: SessionView) -> list[Event]:
     """The newest errors: those that the log has of earlier runs, then those of the last run."""
-    began = look.runs[-1].started_at if look.runs else 0.0
-    earlier = [event for event in look.events if event.level != "info" and event.at < began]
-    return [*earlier, *(Event(at, "warning", text) for at, text in look.status.activity.errors)]
+    began = session.runs[-1].started_at if session.runs else 0.0
+    earlier = [event for event in session.events if event.level != "info" and event.at < began]
+    return [*earlier, *(Event(at, "warning", text) for at, text in session.status.activity.errors)]
 
 
-def rates(look: SessionView) -> Drawing:
+def rates(session: SessionView) -> Drawing:
     """Rates of reading and learning in the last hour of training: over the time before now, ending
     with the present rate, while the trainer is alive, otherwise over the time of day."""
-    if not look.flow:
+    if not session.flow:
         return Drawing(empty=("no rates measured yet",))
-    flows = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
+    flows = in_order(session.flow)
     newest = flows[-1].at
-    alive = look.status.lively and look.at - newest < GAP
+    alive = session.status.lively and session.at - newest < GAP
     if alive:
-        newest = max(newest, look.at)
-        flows.append(replace(flows[-1], at=newest, crawl_rate=look.status.activity.crawl_rate))
-    zero, local = newest, time.localtime(newest)
-    if not alive:  # midnight, so that round values on the axis are round on the clock
-        zero -= local.tm_hour * 3_600 + local.tm_min * 60 + local.tm_sec + newest % 1
+        newest = max(newest, session.at)
+        present_rate = session.status.activity.crawl_rate
+        flows.append(replace(flows[-1], at=newest, crawl_rate=present_rate))
+    # Midnight, so that round values on the axis are round on the clock.
+    zero = newest if alive else _midnight_before(newest)
     x = np.array([flow.at - zero for flow in flows])
     crawl = np.array([flow.crawl_rate for flow in flows])
     train = np.array([flow.train_rate for flow in flows])
     # A pause of the trainer is drawn as a gap, not as a straight line.
-    is_paused = np.r_[False, np.diff(x) > GAP]
-    crawl[is_paused] = np.nan
-    train[is_paused] = np.nan
+    after_pause = 1 + np.flatnonzero(np.diff(x) > GAP)
+    crawl[after_pause] = np.nan
+    train[after_pause] = np.nan
     lines = [Series("crawl", *_course(x, crawl)), Series("learnt", *_course(x, train), number=1)]
     if len(lines[0].x) < len(x):
         lines.insert(0, Series("range", x, crawl, band=True))
-    allowed = allowed_rate(look.status) if alive else 0.0
-    most = float(np.fmax.reduce(np.concatenate([crawl, train])))
-    if 0 < allowed <= NOT_FAR * most:
-        lines.append(Series("allowed", x[[0, -1]], np.full(2, allowed), number=2))
-    return Drawing(
-        series=tuple(lines),
-        x_name="ago" if alive else time.strftime("on %Y-%m-%d", local),
-        label_x=ago if alive else lambda value: _time_of_day(zero + value),
-        needless="" if alive else ":00",
+    drawing = Drawing(
         time_x=True,
         value=per_second,
         tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(zero + value)),
-        faded=not alive,
     )
+    if not alive:
+        return replace(
+            drawing,
+            series=tuple(lines),
+            x_name=time.strftime("on %Y-%m-%d", time.localtime(newest)),
+            label_x=lambda value: _time_of_day(zero + value),
+            needless=":00",
+            faded=True,
+        )
+    allowed = allowed_rate(session.status)
+    highest = float(np.fmax.reduce(np.concatenate([crawl, train])))
+    if 0 < allowed <= NOT_FAR * highest:
+        lines.append(Series("allowed", x[[0, -1]], np.full(2, allowed), number=2))
+    return replace(drawing, series=tuple(lines), x_name="ago", label_x=ago)
+
+
+def _midnight_before(moment: float) -> float:
+    """The last midnight by the local clock."""
+    local = time.localtime(moment)
+    return moment - (local.tm_hour * 3_600 + local.tm_min * 60 + local.tm_sec + moment % 1)
 
 
 def _course(x: Floats, rates: Floats) -> tuple[Floats, Floats]:
-    """The mean of a rate in each stretch of time; the measurements themselves if they are few."""
+    """The mean of a rate in each of equal parts of the time, at the middle of the part; the
+    measurements themselves if they are few."""
     parts = min(len(x) // MEASURED_IN_PART, MOST_PARTS)
     if parts < FEWEST_PARTS:
         return x, rates
@@ -420,7 +166,8 @@ def _course(x: Floats, rates: Floats) -> tuple[Floats, Floats]:
     total = np.bincount(part, np.where(known, rates, 0.0), minlength=parts)
     means = np.full(parts, np.nan)
     np.divide(total, number, out=means, where=number > 0)
-    return (edges[1:] + edges[:-1]) / 2, means
+    middles = (edges[1:] + edges[:-1]) / 2
+    return middles, means
 
 
 def allowed_rate(status: Status) -> float:
@@ -433,40 +180,70 @@ def _time_of_day(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(round(at)))
 
 
-def facts(look: SessionView) -> list[Fact]:
+def facts(session: SessionView) -> list[Fact]:
     """Everything about the crawl in words."""
-    s, now = look.status, look.status.activity
-    _, words, ink = condition(s)
-    since = s.checkpoint_age_seconds
-    flow = ", ".join("".join(text for text, _ in fact) for fact in flowing(look))
-    rows: list[Fact] = [
-        ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
-        ("source", source_words(s), "strong"),
-        ("", described(s.source).remark, "muted"),
-        *(("" if i else "now", *part) for i, part in enumerate(standing(look))),
-        ("flow", flow, "" if s.lively else "faint"),
-        *(_asking(s) if has_server(s) else []),
-        ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
-        ("crawled" if has_server(s) else "read", read(s), ""),
-        ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
-        ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
-        ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
-        ("progress", progress(s, f" of {source_words(s)} read"), ""),
-        ("last save", f"{age(since)} ago" if since is not None else "none", ""),
-    ]
-    if look.last_words and s.state != "finished":
-        rows.insert(1, ("", f"its last message: {visible(look.last_words)}", "warn"))
-    return [row for row in rows if row[1]]
+    status = session.status
+    _, condition_words, condition_ink = condition(status)
+    trainer = condition_words.lower()
+    if status.pid:
+        trainer += f", pid {status.pid}"
+    rows: list[Fact] = [("trainer", trainer, condition_ink)]
+    if session.last_words and status.state != "finished":
+        rows.append(("", f"its last message: {visible(session.last_words)}", "warn"))
+    rows.append(("source", source_words(status), "strong"))
+    rows.append(("", described(status.source).remark, "muted"))
+
+    title = "now"
+    for text, ink in standing(session):
+        rows.append((title, text, ink))
+        title = ""
+
+    flow = ", ".join("".join(text for text, _ in fact) for fact in flowing(session))
+    flow_ink = "" if status.lively else "faint"
+    rows.append(("flow", flow, flow_ink))
+    overall = f"{short(status.articles_per_hour)} {session.counted} an hour"
+    if has_server(status):
+        rows += _asking(status)
+        rows.append(("overall", overall, ""))
+        rows.append(("crawled", read(status), ""))
+    else:
+        rows.append(("overall", overall, ""))
+        rows.append(("read", read(status), ""))
+
+    trained = count(status.articles) + limited(status.activity.article_limit, status.articles)
+    rows.append(("trained", trained, ""))
+    held_out = f"{count(status.held_out)} of {count(status.held_out_target)}, never trained on"
+    rows.append(("held out", held_out, ""))
+    skipped = count(status.skipped)
+    if status.skips:
+        skipped += f": {skips_told(status.skips)}"
+    rows.append(("skipped", skipped, ""))
+    rows.append(("progress", progress(status, f" of {source_words(status)} read"), ""))
+    since = status.checkpoint_age_seconds
+    last_save = f"{age(since)} ago" if since is not None else "none"
+    rows.append(("last save", last_save, ""))
+    return [(title, text, ink) for title, text, ink in rows if text]
 
 
-def _asking(s: Status) -> list[Fact]:
+def _asking(status: Status) -> list[Fact]:
     """How the server responds to requests."""
-    now, seconds = s.activity, s.activity.latency_seconds
-    latency = f"{seconds:.2f} s" if seconds is not None else "not measured"
-    title, run = ("", "this") if s.running else ("requests", "the last")
+    now = status.activity
+    sent = count(now.requests)
+    rate, rate_ink = request_rate(status)
+    latency = "not measured"
+    if now.latency_seconds is not None:
+        latency = f"{now.latency_seconds:.2f} s"
+    latency_ink = "" if status.lively else "faint"
+    size = plural(now.batch_pages, "page") if now.batch_pages else "not known"
+    if status.running:
+        requests: list[Fact] = [
+            ("requests", rate, rate_ink),
+            ("", f"{sent} in this run", "muted"),
+        ]
+    else:
+        requests = [("requests", f"{sent} in the last run", "muted")]
     return [
-        ("requests", *request_rate(s)),
-        (title, f"{count(now.requests)} in {run} run", "muted"),
-        ("latency", latency, "" if s.lively else "faint"),
-        ("request size", plural(now.batch_pages, "page") if now.batch_pages else "not known", ""),
+        *requests,
+        ("latency", latency, latency_ink),
+        ("request size", size, ""),
     ]

@@ -9,27 +9,22 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
+from wikitopics.session.metrics import Metric
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.chart import (
-    X_KINDS,
-    Chart,
-    Picture,
-    Scale,
-    drawing,
-    measurement_caption,
-    title,
-    warning,
-)
-from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.chart import Chart, Picture, Scale
+from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title, warning
+from wikitopics.tui.flow import flow_lines
 from wikitopics.tui.inks import Lines, marks_of, name
+from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
+from wikitopics.tui.topic_card import TopicCard
+from wikitopics.tui.topic_list import TopicList, topics_title
+from wikitopics.tui.topic_order import featured
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
-from wikitopics.tui.views.crawl import flow_lines
-from wikitopics.tui.views.log import Story, ticker
-from wikitopics.tui.views.view import A_TOPIC, FAR, LOG, View, next_choice
+from wikitopics.tui.views.log import Log, Story, ticker
+from wikitopics.tui.views.view import A_TOPIC, FAR, View, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
@@ -57,20 +52,13 @@ class SmallCharts(Container):
         for _ in range(MOST):
             yield SmallChart()
 
-    def show(self, look: SessionView, choice: Choice, x_kind: str, like: Chart) -> None:
+    def show(self, session: SessionView, choice: Choice, x_kind: str, like: Chart) -> None:
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
-        window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cut else None
-        models = choice.models_of(look)
-        metrics = [
-            metric
-            for metric in look.metrics
-            if metric.brief
-            and metric.name != choice.metric
-            and any(
-                (curve := look.curves.get((m, metric.name))) and curve.values.size for m in models
-            )
-        ][:MOST]
+        window = None
+        if drawn is not None and drawn.cut is not None:
+            window = (drawn.x_axis.low, drawn.x_axis.high)
+        metrics = _measured_besides(session, choice)[:MOST]
         self.set_class(not metrics, "-empty")
         for index, chart in enumerate(self.query(SmallChart)):
             chart.display = index < len(metrics)
@@ -78,13 +66,32 @@ class SmallCharts(Container):
                 continue
             metric = metrics[index]
             chart.metric = metric.name
-            chart.log_x, chart.fit_y, chart.window = like.log_x, like.fit_y, window
-            chart.drawing = drawing(look, replace(choice, metric=metric.name), x_kind, turns=False)
+            chart.log_x = like.log_x
+            chart.fit_y = like.fit_y
+            chart.window = window
+            of_metric = replace(choice, metric=metric.name)
+            chart.drawing = drawing(session, of_metric, x_kind, turns=False)
             chart.redraw()
             name(chart, metric.brief, chart.drawing.in_words)
 
 
-WIDE, VAST = 120, 180
+def _measured_besides(session: SessionView, choice: Choice) -> list[Metric]:
+    """The metrics with a brief name that are not on the large chart and that have been measured."""
+
+    def is_measured(metric: Metric) -> bool:
+        curves = [session.curves.get((model, metric.name)) for model in choice.models_of(session)]
+        return any(curve is not None and curve.values.size for curve in curves)
+
+    others = [metric for metric in session.metrics if metric.name != choice.metric]
+    return [metric for metric in others if metric.brief and is_measured(metric)]
+
+
+WIDE = 120
+"""The number of columns from which panels stand side by side."""
+VAST = 180
+"""The number of columns from which there is room for the small charts, a card and the atlas."""
+TALL = 40
+"""The number of lines from which more panels are shown."""
 LOW = 22
 """With fewer lines than this, the chart and the topics share them; otherwise the chart has
 eleven."""
@@ -94,10 +101,10 @@ ABOUT = 12
 """Articles listed on the topic card."""
 
 
-def _present(look: SessionView) -> float | None:
-    """When the look was taken; None in a replay or while no trainer is alive, as no time passes
+def _present(session: SessionView) -> float | None:
+    """When the session was read; None in a replay or while no trainer is alive, as no time passes
     then."""
-    return look.at if look.as_of is None and look.status.lively else None
+    return session.at if session.as_of is None and session.status.lively else None
 
 
 class Dashboard(View):
@@ -141,100 +148,125 @@ class Dashboard(View):
     def fit(self, width: int, height: int) -> None:
         self.set_class(width >= WIDE, "-wide")
         self.set_class(width >= VAST, "-vast")
-        self.set_class(height >= 40, "-tall")
+        self.set_class(height >= TALL, "-tall")
         self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
-    def draw(self, look: SessionView) -> None:
-        chart, model = self.query_one(Chart), self.choice.model_of(look)
-        if (
-            not look.models or (look.models[0], self.choice.metric) in look.curves
-        ):  # it has been read
-            chart.draw(drawing(look, self.choice, self.x_kind))
+    def draw(self, session: SessionView) -> None:
+        model = self.choice.model_of(session)
+        chart = self.query_one(Chart)
+        is_read = not session.models or (session.models[0], self.choice.metric) in session.curves
+        if is_read:  # otherwise the metric has just been chosen
+            chart.draw(drawing(session, self.choice, self.x_kind))
         self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
-            flow.show_lines(partial(flow_lines, look, self.choice.ascii_only))
-        topics = self.query_one(TopicList)
-        topics.show_topics(look, self.choice, self.sought)
-        title, below = topics_title(look, self.choice, self.sought)
-        self._show_story(look)
-        if self._moments and not (self.has_class("-wide") and self.has_class("-tall")):
-            title += f" · {look.topics_after(model)}"  # there is no room for more than one moment
-            below = ticker(self._moments, len(self.choice.models_of(look)) > 1, _present(look))
-        name(topics, title, below)
-        reading = self.query_one(Reading)
-        reads = look.status.state == "running" and look.status.activity.crawl_rate
-        heading = (
-            "Read by then" if look.as_of is not None else "Now reading" if reads else "Last read"
-        )
-        name(reading, heading, for_measuring(look, look.recent))
-        reading.show_look(look, model)
-        if self.has_class("-vast"):
-            self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
-            self._show_card(look)
-            self.query_one(TopicAtlas).show_atlas(self, look)
+            flow.show_lines(partial(flow_lines, session, self.choice.ascii_only))
 
-    def _show_story(self, look: SessionView) -> None:
+        self._show_story(session)
+        topics = self.query_one(TopicList)
+        topics.show_topics(session, self.choice, self.sought)
+        title, below = topics_title(session, self.choice, self.sought)
+        has_story_in_sight = self.has_class("-wide") and self.has_class("-tall")
+        if self._moments and not has_story_in_sight:  # there is room for one moment
+            title += f" · {session.topics_after(model)}"
+            several = len(self.choice.models_of(session)) > 1
+            below = ticker(self._moments, several, _present(session))
+        name(topics, title, below)
+
+        reading = self.query_one(Reading)
+        status = session.status
+        if session.as_of is not None:
+            heading = "Read by then"
+        elif status.state == "running" and status.activity.crawl_rate:
+            heading = "Now reading"
+        else:
+            heading = "Last read"
+        name(reading, heading, for_measuring(session, session.recent))
+        reading.show_session(session, model)
+        if self.has_class("-vast"):
+            self.query_one(SmallCharts).show(session, self.choice, self.x_kind, chart)
+            self._show_card(session)
+            self.query_one(TopicAtlas).show_atlas(self, session)
+
+    def _show_story(self, session: SessionView) -> None:
         """Show the story as it is known, and derive it again in the background if something has
         happened."""
         if self.fillings.get("story", ())[:1] != (self.host.path,):
             self._moments = ()  # they are those of another session
-        models = self.choice.models_of(look)
-        marks = {model: marks_of(self, look, model) for model in models}
-        self.query_one(Story).show_moments(self._moments, marks, _present(look))
-        measured = tuple(curve.articles.size for curve in look.curves.values())
-        values = look.as_of, models, measured, look.topics, look.changes, look.runs, look.events
-        self.fill("story", values, partial(self._fill_story, models, look))
+        models = self.choice.models_of(session)
+        marks = {model: marks_of(self, session, model) for model in models}
+        self.query_one(Story).show_moments(self._moments, marks, _present(session))
+        measured = tuple(curve.articles.size for curve in session.curves.values())
+        values = (
+            session.as_of,
+            models,
+            measured,
+            session.topics,
+            session.changes,
+            session.runs,
+            session.events,
+        )
+        self.fill("story", values, partial(self._fill_story, models, session))
 
-    async def _fill_story(self, models: Sequence[str], look: SessionView) -> None:
+    async def _fill_story(self, models: Sequence[str], session: SessionView) -> None:
         def derived(reader: SessionReader) -> tuple[Moment, ...]:
             model = models[0]  # shares move in the list of topics, which shows one model
-            spans = doublings(reader.snapshots(model, look.as_of))[-SPANS - 1 :]
+            spans = doublings(reader.snapshots(model, session.as_of))[-SPANS - 1 :]
             snapshots = reader.words_at(model, spans)
-            shares = [(one.articles, one.shares) for one in snapshots]
-            names, found = [row.name for row in look.topics_of(model)], look.atlases.get(model)
-            areas = found.areas if found is not None else ()
+            shares = [(snapshot.articles, snapshot.shares) for snapshot in snapshots]
+            names = [row.name for row in session.topics_of(model)]
+            atlas = session.atlases.get(model)
+            areas = atlas.areas if atlas is not None else ()
             moved = movements(model, shares, names, areas) if names else []
-            curves = {model: look.curves[model, SCORE.name] for model in models}
-            past = look.changes_of(models), look.runs, look.events, look.flow
-            return story(curves, *past, moved, look.counted)
+            return story(
+                {model: session.curves[model, SCORE.name] for model in models},
+                session.changes_of(models),
+                session.runs,
+                session.events,
+                session.flow,
+                moved,
+                session.counted,
+            )
 
         self._moments = await self.ask(derived)
         self.again()
 
-    def _show_card(self, look: SessionView) -> None:
+    def _show_card(self, session: SessionView) -> None:
         """Show one topic in more detail: the one selected here, or the one that matters most."""
-        listed, model = self.query_one(TopicList), self.choice.model_of(look)
-        rows = look.topics_of(model)
-        row, why = featured(
-            rows, listed.topic if listed.held else None, self.choice.pinned_of(model)
-        )
-        self.query_one(TopicCard).show(row, look, self.choice, why)
+        model = self.choice.model_of(session)
+        listed = self.query_one(TopicList)
+        chosen = listed.topic if listed.held else None
+        pinned = self.choice.pinned_of(model)
+        row, why = featured(session.topics_of(model), chosen, pinned)
+        self.query_one(TopicCard).show(row, session, self.choice, why)
         if row is not None:
-            values = look.status.session, model, row.topic, look.recent, look.as_of
-            self.fill("card", values, partial(self._fill_card, row.topic, model, look))
+            values = (session.status.session, model, row.topic, session.recent, session.as_of)
+            self.fill("card", values, partial(self._fill_card, row.topic, model, session))
 
-    async def _fill_card(self, topic: int, model: str, look: SessionView) -> None:
+    async def _fill_card(self, topic: int, model: str, session: SessionView) -> None:
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ABOUT))
-        articles = [article for article in articles if look.seen_by_now(article)]
+        articles = [article for article in articles if session.seen_by_now(article)]
         self.query_one(TopicCard).show_articles(articles)
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:
-        if self.look is None:
+        if self.session is None:
             return
         chart = self.query_one(Chart)
-        notes = warning(self.look), measurement_caption(self.look, self.choice)
-        below = chart.pointed() or " · ".join(note for note in notes if note)
-        name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
+        below = chart.pointed()
+        if not below:
+            notes = [warning(self.session), measurement_caption(self.session, self.choice)]
+            below = " · ".join(note for note in notes if note)
+        name(chart, title(self.session, self.choice, self.x_kind) + chart.scales(), below)
 
     def open_row(self, row: object) -> None:
         if not isinstance(row, tuple):
             super().open_row(row)
             return
-        moment: Moment = row[0]  # of the story
+        moment: Moment
+        moment, _ = row  # of the story
         if moment.kind in ("wait", "restart"):
-            self.host.call_later(self.host.action_view, LOG)
+            self.host.call_later(self.host.action_view, Log.TITLE)
         elif moment.topic is not None:
             if moment.model != self.model:  # the view of topics shows those of one model
                 self.choice.model = moment.model
@@ -242,8 +274,8 @@ class Dashboard(View):
 
     @on(TopicList.Moved)
     def _moved(self, event: TopicList.Moved) -> None:
-        if self.look is not None and self.has_class("-vast"):
-            self._show_card(self.look)
+        if self.session is not None and self.has_class("-vast"):
+            self._show_card(self.session)
             if isinstance(event.row, TopicRow):
                 self.query_one(TopicAtlas).choose(event.row.topic)
 
@@ -263,23 +295,25 @@ class Dashboard(View):
         self.again()
 
     def action_metric(self) -> None:
-        if self.look is not None:
-            self.show_metric(
-                next_choice(self.choice.metric, [metric.name for metric in self.look.metrics])
-            )
+        if self.session is not None:
+            metrics = [metric.name for metric in self.session.metrics]
+            self.show_metric(next_choice(self.choice.metric, metrics))
 
     def show_metric(self, metric: str) -> None:
         """Show this metric on the large chart."""
         self.choice.metric = metric
-        self.host.watched.look_again()
+        self.host.watched.read_again()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic
 
     def chosen_article(self) -> ArticleRow | None:
         reading = self.query_one(Reading)
-        return reading.current[0] if reading.current is not None and reading.has_focus else None
+        if reading.current is None or not reading.has_focus:
+            return None
+        article, _ = reading.current
+        return article
 
     def copied(self) -> str:
-        current = self.query_one(TopicList).topic
-        return in_line(word for word, _ in current.words) if current else ""
+        row = self.query_one(TopicList).topic
+        return "" if row is None else in_line(word for word, _ in row.words)

@@ -11,13 +11,14 @@ from textual import on
 from textual.app import ComposeResult
 
 from wikitopics.session.records import ShareHistory, TopicRow
-from wikitopics.tui.follow import SessionView
+from wikitopics.tui.axes import Axis, Floats, scaled, ticks
 from wikitopics.tui.inks import Line, name, sorting
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.plot import Axis, Floats, own_space, ticks
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import padded, plural, share, short
-from wikitopics.tui.topics import NO_TOPICS, matching, words_of
+from wikitopics.tui.topic_list import NO_TOPICS, words_of
+from wikitopics.tui.topic_order import matching
 from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The
@@ -38,8 +39,11 @@ FLOOR = 0.7
 """A topic below this fraction of their size is drawn as nothing: unborn topics have a size too, all
 alike."""
 NUMBER = 5
-NAMES = (14, 32)
-"""The minimum and maximum width of a name, in cells."""
+"""Cells of a topic's number."""
+SHORTEST_NAME = 14
+"""The minimum width of a name, in cells."""
+LONGEST_NAME = 32
+"""The maximum width of a name, in cells."""
 WORDS = 40
 """Cells of the words at the right, if there is room for them."""
 WITH_WORDS = 110
@@ -48,7 +52,7 @@ WITH_WORDS = 110
 
 def stream(history: ShareHistory) -> Axis:
     """The axis of articles from the first snapshot to the newest."""
-    low, high = own_space(history.articles[[0, -1]].astype(np.float64), log=True).tolist()
+    low, high = scaled(history.articles[[0, -1]].astype(np.float64), log=True).tolist()
     return Axis(low, high, log=True)
 
 
@@ -57,7 +61,7 @@ def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
     it, or the one before if it has none."""
     axis = stream(history)
     edges = axis.low + (axis.high - axis.low) * np.arange(1, width + 1) / width
-    snapshots = own_space(history.articles.astype(np.float64), log=True)
+    snapshots = scaled(history.articles.astype(np.float64), log=True)
     return np.maximum(np.searchsorted(snapshots, edges + 1e-9, "right") - 1, 0).astype(np.int64)
 
 
@@ -106,35 +110,43 @@ class Heatmap(RowList[TopicRow]):
     _history: ShareHistory | None = None
     at: int | None = None
     """Articles of the snapshot under the cursor; None: the newest, as it changes."""
-    _of: object = None
+    _shown: object = None
+    """The session and the model whose topics are drawn."""
     _made: HeatmapPicture | None = None
+    """The heatmap as it was last made; None: it has to be made again."""
     _sought = ""
 
-    def show_history(self, view: View, look: SessionView) -> None:
+    def show_history(self, view: View, session: SessionView) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is
         known."""
-        choice, sought, model = view.choice, view.sought, view.choice.model_of(look)
+        choice = view.choice
+        sought = view.sought
+        model = choice.model_of(session)
 
         async def fill() -> None:
             history = await view.ask(lambda reader: reader.share_history(model), aside=True)
-            if (of := (look.status.session, model)) != self._of:
+            shown = (session.status.session, model)
+            if shown != self._shown:
                 self.release()
-                self._of, self.at = of, None
-            rows, shown = (
-                look.topics_of(model),
-                history if look.as_of is None else history.up_to(look.as_of),
-            )
+                self._shown = shown
+                self.at = None
+            if session.as_of is not None:
+                history = history.up_to(session.as_of)
+            snapshots, topics = history.shares.shape
             self._sought = sought
-            self._history, self._made = (shown if len(shown.articles) else None), None
-            self.empty = (
-                f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
-            )
+            self._history = history if snapshots else None
+            self._made = None
+            rows = session.topics_of(model)
+            if rows and sought:
+                self.empty = f" no topic has “{sought}” among its top words"
+            else:
+                self.empty = NO_TOPICS
             listed = matching(rows, sought, choice.order, choice.pinned_of(model))
-            self.show([row for row in listed if row.topic < shown.shares.shape[1]], anew=True)
+            self.show([row for row in listed if row.topic < topics], anew=True)
             self.post_message(self.Moved(self.current))  # to a newer snapshot
 
         values = (
-            look.topics,
+            session.topics,
             model,
             sought,
             choice.order,
@@ -152,7 +164,8 @@ class Heatmap(RowList[TopicRow]):
     @property
     def pointed(self) -> tuple[TopicRow, int, float] | None:
         """The topic, the articles and its share under the cursor."""
-        row, history = self.current, self._history
+        row = self.current
+        history = self._history
         if row is None or history is None:
             return None
         index = self._snapshot()
@@ -184,57 +197,67 @@ class Heatmap(RowList[TopicRow]):
     def _room(self, width: int) -> tuple[int, int, int]:
         """Cells of the name, the shades and the words."""
         words = WORDS if width >= WITH_WORDS else 0
-        name = min(max(width // 3, NAMES[0]), NAMES[1])
-        return name, max(width - NUMBER - name - words - 1, 1), words
+        name = min(max(width // 3, SHORTEST_NAME), LONGEST_NAME)
+        shades = max(width - NUMBER - name - words - 1, 1)
+        return name, shades, words
 
     def _picture(self, width: int) -> HeatmapPicture:
         assert self._history is not None
         _, room, _ = self._room(width)
         if self._made is None or len(self._made.snapshots) != room:
             history = self._history
-            snapshots, own = columns(history, room), history.own.astype(np.float64)
-            shades = levels(own[snapshots], own[-1]).T.tolist()
+            snapshots = columns(history, room)
+            sizes = history.own.astype(np.float64)
+            shades = levels(sizes[snapshots], sizes[-1]).T.tolist()
             self._made = HeatmapPicture(snapshots, shades, _axis(history, room))
         return self._made
 
     def header(self, width: int) -> Line:
         name, room, words = self._room(width)
-        axis = self._picture(width).axis if self._history is not None else " " * room
+        axis = " " * room if self._history is None else self._picture(width).axis
+        if words:
+            axis += " words now"
         return [
-            (sorting(f"{'#':>{NUMBER - 1}} ", "number"), "header"),
-            (sorting(f"{'name':<{name}}", "name"), "header"),
-            (axis + (" words now" if words else ""), "header"),
+            (sorting("#".rjust(NUMBER - 1) + " ", "number"), "header"),
+            (sorting("name".ljust(name), "name"), "header"),
+            (axis, "header"),
         ]
 
     def parts(self, row: TopicRow, width: int) -> Line:
         name, _, words = self._room(width)
         out: Line = [(f"{row.topic:>{NUMBER - 1}} ", "muted")]
-        hits = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
-        if words or not hits or hits[0][1] != "accent":
-            out.append((padded(row.name, name - 1) + " ", ""))
-        else:  # the word for which the topic is listed
-            cells = cell_len(hits[0][0])
-            out += [(padded(row.name, max(name - 1 - cells, 0)) + " ", ""), *hits]
+        # If the words are not shown, the one for which the topic is listed stands beside its name.
+        hit: Line = []
+        if not words:
+            first = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
+            hit = [(text, ink) for text, ink in first if ink == "accent"]
+        hit_cells = sum(cell_len(text) for text, _ in hit)
+        out += [(padded(row.name, max(name - 1 - hit_cells, 0)) + " ", ""), *hit]
         if self._history is None:
             return out
-        picture, column = self._picture(width), -1
+        picture = self._picture(width)
+        column = None
         if row is self.current and self.has_focus:
             # The last column that shows the snapshot under the cursor, which may have been thinned
             # out since.
             column = max(int(np.searchsorted(picture.snapshots, self._snapshot(), "right")) - 1, 0)
         out += self._cells(picture.shades[row.topic], column)
-        return [*out, (" ", ""), *words_of(row, words, sought=self._sought)] if words else out
-
-    def _cells(self, shades: Sequence[int], column: int) -> Line:
-        """The shades, with equal neighbours in one part; the cell under the cursor has its own part
-        and ink."""
-        signs = ASCII_SHADES if self.ascii_only else SHADES
-        out: Line = []
-        for (here, shade), cells in groupby(
-            enumerate(shades), lambda cell: (cell[0] == column, cell[1])
-        ):
-            out.append(("◆", "strong") if here else (signs[shade] * len([*cells]), INKS[shade]))
+        if words:
+            out += [(" ", ""), *words_of(row, words, sought=self._sought)]
         return out
+
+    def _cells(self, shades: Sequence[int], column: int | None) -> Line:
+        """The shades, with equal neighbours in one part; the cell under the cursor, in this
+        ``column``, has its own part and ink."""
+        if column is None:
+            return self._shaded(shades)
+        before = self._shaded(shades[:column])
+        after = self._shaded(shades[column + 1 :])
+        return [*before, ("◆", "strong"), *after]
+
+    def _shaded(self, shades: Sequence[int]) -> Line:
+        signs = ASCII_SHADES if self.ascii_only else SHADES
+        return [(signs[shade] * len([*same]), INKS[shade]) for shade, same in groupby(shades)]
 
 
 class Emergence(View):
@@ -242,6 +265,7 @@ class Emergence(View):
     cursor."""
 
     TITLE = "Emergence"
+    PART_OF = "Atlas"
     HOME = Heatmap
     FINDS = A_TOPIC
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
@@ -253,21 +277,24 @@ class Emergence(View):
     def compose(self) -> ComposeResult:
         yield Heatmap(id="emergence")
 
-    def draw(self, look: SessionView) -> None:
-        self.query_one(Heatmap).show_history(self, look)
+    def draw(self, session: SessionView) -> None:
+        self.query_one(Heatmap).show_history(self, session)
 
     @on(Heatmap.Moved)
     def _entitle(self) -> None:
-        look, drawn = self.look, self.query_one(Heatmap)
-        if look is None:
+        session = self.session
+        drawn = self.query_one(Heatmap)
+        if session is None:
             return
         which = f"with “{self.sought}”" if self.sought else "over time"
-        title = f"Emergence · {plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
-        shades = (SHADES, ASCII_SHADES)[drawn.ascii_only][1::2]
+        topics = plural(len(drawn.rows), "topic")
+        title = f"Emergence · {topics} {which}{session.of_model(self.model)}"
+        all_shades = ASCII_SHADES if drawn.ascii_only else SHADES
+        shades = all_shades[1::2]  # some of them, from light to full
         below = ""
         if drawn.pointed is not None:
             row, articles, part = drawn.pointed
-            below = f"{row.label} · after {look.some(articles)} · {share(part)}"
+            below = f"{row.label} · after {session.some(articles)} · {share(part)}"
         name(drawn, f"{title} · {shades} fuller: more text of its own", below)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
@@ -276,7 +303,7 @@ class Emergence(View):
 
     def copied(self) -> str:
         pointed = self.query_one(Heatmap).pointed
-        if pointed is None or self.look is None:
+        if pointed is None or self.session is None:
             return ""
         row, articles, part = pointed
-        return f"{row.label}, {share(part)} after {self.look.some(articles)}"
+        return f"{row.label}, {share(part)} after {self.session.some(articles)}"

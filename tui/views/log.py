@@ -7,9 +7,10 @@ from textual.app import ComposeResult
 
 from wikitopics.session.analysis.story import Kind, Moment
 from wikitopics.session.records import Event
-from wikitopics.tui.follow import LOG_LINES, SessionView
+from wikitopics.tui.follow import LOG_LINES
 from wikitopics.tui.inks import Line, Marks, name
 from wikitopics.tui.lists import Folded
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings, table
 from wikitopics.tui.text import age, count, folded, plural, visible
 from wikitopics.tui.views.view import View
@@ -21,10 +22,14 @@ MOMENTS: Mapping[Kind, Sequence[str]] = table("signs.toml")["moments"]
 """The sign, the ink and the meaning of each kind of moment."""
 LEAST = 20
 """The minimum width of a message's line, in cells, however narrow the list is."""
+LEAST_OF_STORY = 16
+"""The same for a moment of the story."""
 WHEN = 11
 """Cells of the time of a moment."""
-NEWEST, TURN = 5, 4.0
-"""How many moments a ticker shows in turn, and the seconds of each."""
+NEWEST = 5
+"""How many moments a ticker shows in turn."""
+TURN = 4.0
+"""For how many seconds it shows each."""
 
 Fact = tuple[str, str, str]
 """Name, value, ink of the value."""
@@ -39,9 +44,11 @@ class EventList(Folded[Event]):
 
     def fold(self, item: Event, width: int) -> list[Line]:
         """The time, the level if it matters, and the message."""
-        stamp, ink = " %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", INK[item.level]
-        level = f"{item.level:<8}" if item.level != "info" else ""
-        head = [(time.strftime(stamp, time.localtime(item.at)), "muted"), (level, ink)]
+        ink = INK[item.level]
+        form = " %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S "
+        head: Line = [(time.strftime(form, time.localtime(item.at)), "muted")]
+        if item.level != "info":
+            head.append((f"{item.level:<8}", ink))
         return _hanging(head, visible(item.message), ink, width, LEAST)
 
 
@@ -49,7 +56,8 @@ class Facts(Folded[Fact]):
     """Names and values, one pair per line; an empty name continues the line above."""
 
     def fold(self, item: Fact, width: int) -> list[Line]:
-        (title, value, ink), column = item, max(len(title) for title, _, _ in self.items)
+        title, value, ink = item
+        column = max(len(title) for title, _, _ in self.items)
         return _hanging([(f" {title:<{column}}  ", "muted")], value, ink, width, 1)
 
 
@@ -57,17 +65,23 @@ def when(moment: Moment, now: float | None) -> str:
     """How long ago the moment was; if ``now`` is None, after how many articles: "at 12,000"."""
     if now is None or moment.at is None:
         return f"at {count(moment.articles)}"
-    return f"{age(now - moment.at)} ago" if now - moment.at >= 60 else "just now"
+    seconds = now - moment.at
+    return f"{age(seconds)} ago" if seconds >= 60 else "just now"
 
 
 def in_words(moment: Moment, several: bool) -> str:
     """The moment in words; with ``several`` models, it names its model."""
-    return visible(f"{moment.model} {moment.words}" if several and moment.model else moment.words)
+    if several and moment.model:
+        return visible(f"{moment.model} {moment.words}")
+    return visible(moment.words)
 
 
 def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
     """One of the newest moments, in one line: each in turn, or the newest if ``now`` is None."""
-    moment = moments[0 if now is None else int(now / TURN) % min(len(moments), NEWEST)]
+    turn = 0
+    if now is not None:
+        turn = int(now / TURN) % min(len(moments), NEWEST)
+    moment = moments[turn]
     sign, _, _ = MOMENTS[moment.kind]
     return f"{when(moment, now)} {sign} {in_words(moment, several)}"
 
@@ -89,26 +103,32 @@ class Story(Folded[Moment]):
     ) -> None:
         """Show these moments. ``marks``: those of each model. ``now``: seconds since the epoch, or
         None."""
-        minute = (
-            None if now is None else now // 60 * 60
-        )  # all ages are redrawn together, once a minute
+        # All ages are redrawn together, once a minute.
+        minute = None if now is None else now // 60 * 60
         if (moments, marks, minute) != (self.items, self._marks, self._now):
-            self.items, self._marks, self._now = moments, marks, minute
+            self.items = moments
+            self._marks = marks
+            self._now = minute
             self.refold()
 
     def fold(self, item: Moment, width: int) -> list[Line]:
         sign, ink, _ = MOMENTS[item.kind]
-        head = [(f"{when(item, self._now):>{WHEN}} ", "faint"), (f"{sign} ", ink)]
-        if (own := self._marks.get(item.model or "")) and item.topic is not None:
-            head += own.dot(item.topic)
-        return _hanging(head, in_words(item, len(self._marks) > 1), "", width, 16)
+        head: Line = [(f"{when(item, self._now):>{WHEN}} ", "faint"), (f"{sign} ", ink)]
+        marks = self._marks.get(item.model or "")
+        if marks is not None and item.topic is not None:
+            head += marks.dot(item.topic)
+        words = in_words(item, len(self._marks) > 1)
+        return _hanging(head, words, "", width, LEAST_OF_STORY)
 
 
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:
     """The text beside ``head``, folded within its column, which has at least ``least`` cells."""
     column = sum(len(part) for part, _ in head)
     first, *others = folded(text, max(width - column, least)) or [""]
-    return [[*head, (first, ink)], *([(" " * column, ""), (line, ink)] for line in others)]
+    lines: list[Line] = [[*head, (first, ink)]]
+    for line in others:
+        lines.append([(" " * column, ""), (line, ink)])
+    return lines
 
 
 class Log(View):
@@ -123,15 +143,20 @@ class Log(View):
     def compose(self) -> ComposeResult:
         yield EventList(id="events")
 
-    def draw(self, look: SessionView) -> None:
-        sought, events = self.sought.lower(), look.events
+    def draw(self, session: SessionView) -> None:
+        sought = self.sought.lower()
+        events = session.events
         if sought:
-            events = tuple(e for e in events if sought in e.message.lower() or sought in e.level)
+            events = tuple(
+                event
+                for event in events
+                if sought in event.message.lower() or sought in event.level
+            )
         listed = self.query_one(EventList)
         finding = f" with “{visible(self.sought)}”" if sought else ""
         listed.empty = " no line contains these words" if sought else EventList.empty
         listed.show_items(events)
-        newest = f", of the newest {LOG_LINES}" if len(look.events) == LOG_LINES else ""
+        newest = f", of the newest {LOG_LINES}" if len(session.events) == LOG_LINES else ""
         name(listed, f"Log · {plural(len(events), 'line')}{finding}{newest}")
 
     def copied(self) -> str:

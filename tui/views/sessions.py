@@ -18,21 +18,28 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import command
 from wikitopics.session.records import Status
+from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import condition, source_words
-from wikitopics.tui.chart import X_KINDS, Picture, drawing, measurement_caption, title
-from wikitopics.tui.follow import MOST, Follower, SessionView, run_in_background
+from wikitopics.tui.chart import Picture
+from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title
+from wikitopics.tui.follow import MOST, Follower
 from wikitopics.tui.inks import Line, Part, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Ask
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings, is_refused, write_action
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
-from wikitopics.tui.topics import TopicList, topics_title
+from wikitopics.tui.topic_list import TopicList, topics_title
 from wikitopics.tui.views.view import View, next_choice
 
 # Sessions, one per line: name, state and progress.
 
-STATE, ARTICLES, SOURCE = 12, 10, 15
-"""Cells of these columns if the terminal is narrow."""
+# Cells of the columns; where there is room, the source has more.
+CURSOR = 3
+STATE = 12
+DETAILED_STATE = 16
+ARTICLES = 10
+SOURCE = 15
 ROOMY = 110
 """Cells of a line from which the state is shown in more detail."""
 
@@ -86,19 +93,23 @@ class SessionList(RowList[SessionRow]):
     """
 
     empty = " looking for sessions …"
-    _longest = 0, 0, 0
-    """Cells of the longest name, the longest source, and the longest text after the columns."""
+    # Cells of the longest name, the longest source, and the longest text after the columns.
+    _longest_name = 0
+    _longest_source = 0
+    _longest_tail = 0
 
     def show(self, rows: Sequence[SessionRow], *, anew: bool = False) -> None:
-        self._longest = (
-            max((cell_len(visible(row.name)) for row in rows), default=0),
-            max((cell_len(row.source) for row in rows), default=0),
-            max((sum(cell_len(text) for text, _ in _tail(row.status)) for row in rows), default=0),
+        tails = [_tail(row.status) for row in rows]
+        self._longest_name = max((cell_len(visible(row.name)) for row in rows), default=0)
+        self._longest_source = max((cell_len(row.source) for row in rows), default=0)
+        self._longest_tail = max(
+            (sum(cell_len(text) for text, _ in tail) for tail in tails), default=0
         )
-        first = not self.rows
+        is_first = not self.rows
         super().show(rows, anew=anew)
-        if first and rows:
-            self.go_to(next((i for i, row in enumerate(rows) if row.here), 0))
+        if is_first and rows:
+            on_screen = [index for index, row in enumerate(rows) if row.here] or [0]
+            self.go_to(on_screen[0])
 
     def key(self, row: SessionRow) -> object:
         return row.path
@@ -106,37 +117,45 @@ class SessionList(RowList[SessionRow]):
     def header(self, width: int) -> Line:
         name, state, source = self._widths(width)
         return [
-            (sorting(f"   {'name':<{name}} ", "name"), "header"),
-            (f"{'state':<{state}} ", "header"),
-            (sorting(f"{'articles':>{ARTICLES}}  ", "articles"), "header"),
-            (f"{'source':<{source}} models, perplexity", "header"),
+            (sorting(" " * CURSOR + "name".ljust(name) + " ", "name"), "header"),
+            ("state".ljust(state) + " ", "header"),
+            (sorting("articles".rjust(ARTICLES) + "  ", "articles"), "header"),
+            ("source".ljust(source) + " models, perplexity", "header"),
         ]
 
     def _widths(self, width: int) -> tuple[int, int, int]:
         """Cells of name, state and source. A name is shown whole as long as there is room for its
         state; the columns after it shrink first, beginning with the source."""
-        longest, source, tail = self._longest
-        state = 16 if width >= ROOMY else STATE
-        name = max(min(longest, width - len("   ") - 1 - state), len("name"))
-        rest = width - len("   ") - name - 1 - state - 1 - ARTICLES - 2 - 1
-        return name, state, max(min(source, rest - tail), SOURCE)
+        state = DETAILED_STATE if width >= ROOMY else STATE
+        room_for_name = width - CURSOR - 1 - state
+        name = max(min(self._longest_name, room_for_name), len("name"))
+        # The gaps after the columns: of one cell each, and of two after the articles.
+        gaps = 1 + 1 + 2 + 1
+        room_for_source = width - CURSOR - name - state - ARTICLES - gaps - self._longest_tail
+        source = max(min(self._longest_source, room_for_source), SOURCE)
+        return name, state, source
 
     def parts(self, row: SessionRow, width: int) -> Line:
         name, state, source = self._widths(width)
         cursor = ">" if row is self.current and self.has_focus else " "
-        mark: Part = (f"{cursor}{'●' if row.here else '+' if row.marked else ' '} ", "accent")
+        sign = " "
+        if row.here:
+            sign = "●"
+        elif row.marked:
+            sign = "+"
+        mark: Part = (f"{cursor}{sign} ", "accent")
         title: Part = (padded(squeezed(visible(row.name), name), name) + " ", "strong")
-        s = row.status
-        if isinstance(s, str):
-            return [mark, title, (visible(s), "bad")]
-        _, words, ink = condition(s)
+        status = row.status
+        if isinstance(status, str):
+            return [mark, title, (visible(status), "bad")]
+        _, words, ink = condition(status)
         return [
             mark,
             title,
-            (f"{cut(words.lower(), state):<{state}} ", ink),
-            (f"{count(s.documents):>{ARTICLES}}  ", ""),
+            (cut(words.lower(), state).ljust(state) + " ", ink),
+            (count(status.documents).rjust(ARTICLES) + "  ", ""),
             (padded(row.source, source) + " ", "muted"),
-            *_tail(s),
+            *_tail(status),
         ]
 
 
@@ -145,19 +164,21 @@ def _tail(status: Status | str) -> Line:
     save."""
     if isinstance(status, str):
         return []
-    models = "  ".join(
-        f"{m.name} {measured(m.perplexity)}" if m.perplexity is not None else m.name
-        for m in status.models
-    )
+    models = []
+    for model in status.models:
+        words = model.name
+        if model.perplexity is not None:
+            words += f" {measured(model.perplexity)}"
+        models.append(words)
+    tail: Line = [(visible("  ".join(models)), "")]
     since = status.checkpoint_age_seconds
-    return [
-        (visible(models), ""),
-        (f"  saved {age(since)} ago" if since is not None else "", "faint"),
-    ]
+    if since is not None:
+        tail.append((f"  saved {age(since)} ago", "faint"))
+    return tail
 
 
 EVERY = 3.0
-"""Seconds between two looks at the folder while the view is in sight."""
+"""Seconds between two readings of the folder while the view is in sight."""
 
 
 class Sessions(View):
@@ -169,7 +190,8 @@ class Sessions(View):
     FINDS = "a session's name or source"
     BINDINGS = bindings("sessions")
 
-    _looked_at = float("-inf")
+    _listed_at = float("-inf")
+    """When the folder was last read, by the monotonic clock."""
     _here = Path()
     """The session on screen."""
     _rows: Sequence[SessionRow] = ()
@@ -179,15 +201,17 @@ class Sessions(View):
         yield SessionList(id="sessions")
         with Container(id="session"):
             yield Picture(id="session-curve")
-            yield TopicList(id="session-topics", disabled=True)  # only to look at
+            yield TopicList(id="session-topics", disabled=True)  # only to be seen
 
     def on_mount(self) -> None:
         self.query_one(Picture).fit_y = True
 
-    def draw(self, look: SessionView) -> None:
-        here, now = Path(look.status.session), time.monotonic()
-        if here != self._here or now - self._looked_at >= EVERY:
-            self._here, self._looked_at = here, now
+    def draw(self, session: SessionView) -> None:
+        here = Path(session.status.session)
+        now = time.monotonic()
+        if here != self._here or now - self._listed_at >= EVERY:
+            self._here = here
+            self._listed_at = now
             run_in_background(self, self._fill, "sessions")
 
     async def _fill(self) -> None:
@@ -199,7 +223,8 @@ class Sessions(View):
             self.again()
 
     def again(self) -> None:
-        sessions, marked = self.query_one(SessionList), self.choice.compared
+        marked = self.choice.compared
+        sessions = self.query_one(SessionList)
         sessions.empty = " no sessions in the session folder; this one is elsewhere"
         if self.sought:
             sessions.empty = f" no session has “{visible(self.sought)}” in its name or source"
@@ -207,7 +232,8 @@ class Sessions(View):
         sessions.show(listed(rows, self._order, self.sought))
         running = sum(row.running for row in rows)
         title = f"{plural(len(sessions.rows), 'session')} by {self._order}"
-        title += f", {running} running" if running else ""
+        if running:
+            title += f", {running} running"
         new = "" if is_refused(self, "new") else ", n creates a new one"
         name(sessions, title, f"Enter opens, x compares{new}")
         self._show_chosen()
@@ -218,30 +244,28 @@ class Sessions(View):
         row = self.query_one(SessionList).current
         if row is None or not self.has_class("-tall"):
             return
-        values = row.path, row.status if isinstance(row.status, str) else row.status.committed_at
-        self.fill("chosen", values, partial(self._fill_chosen, row))
+        state = row.status if isinstance(row.status, str) else row.status.committed_at
+        self.fill("chosen", (row.path, state), partial(self._fill_chosen, row))
 
     async def _fill_chosen(self, row: SessionRow) -> None:
         choice = replace(self.choice, metric=METRICS[0].name, model=None)
         follower = Follower(row.path)
         try:
-            look = await follower.look([choice.metric])
+            session = await follower.read_session([choice.metric])
         except SessionError:  # the list says why
             self.remove_class("-known")
             return
         finally:
             follower.close()
         self.add_class("-known")
-        curve, topics = self.query_one(Picture), self.query_one(TopicList)
-        curve.drawing = drawing(look, choice, X_KINDS[0])
+        curve = self.query_one(Picture)
+        curve.drawing = drawing(session, choice, X_KINDS[0])
         curve.redraw()
-        name(
-            curve,
-            f"{row.name} · {title(look, choice, X_KINDS[0])}",
-            measurement_caption(look, choice),
-        )
-        topics.show_topics(look, choice, "")
-        name(topics, *topics_title(look, choice, ""))
+        curve_title = f"{row.name} · {title(session, choice, X_KINDS[0])}"
+        name(curve, curve_title, measurement_caption(session, choice))
+        topics = self.query_one(TopicList)
+        topics.show_topics(session, choice, "")
+        name(topics, *topics_title(session, choice, ""))
 
     def open_row(self, row: object) -> None:
         assert isinstance(row, SessionRow)
@@ -252,7 +276,8 @@ class Sessions(View):
 
     def action_compare(self) -> None:
         """Mark or unmark the selected session."""
-        row, marked = self.query_one(SessionList).current, self.choice.compared
+        row = self.query_one(SessionList).current
+        marked = self.choice.compared
         if row is None:
             return
         if row.path in marked:
@@ -269,7 +294,7 @@ class Sessions(View):
         else:
             marked.append(row.path)
         self.again()
-        self.host.watched.look_again()
+        self.host.watched.read_again()
 
     def action_order(self) -> None:
         self.action_sort(next_choice(self._order, [*ORDERS]))
@@ -283,11 +308,13 @@ class Sessions(View):
         row = self.query_one(SessionList).current
         if row is None:
             return
-        why = "it is on screen; open another session first" if row.here else ""
+        why_not = ""
         if row.running:
-            why = f"a trainer is running on it; `{visible(command('stop', row.path))}` ends it"
-        if why:
-            self.app.notify(f"{row.name} was not deleted: {why}", severity="warning")
+            why_not = f"a trainer is running on it; `{visible(command('stop', row.path))}` ends it"
+        elif row.here:
+            why_not = "it is on screen; open another session first"
+        if why_not:
+            self.app.notify(f"{row.name} was not deleted: {why_not}", severity="warning")
             return
         words = (
             f"This deletes {visible(row.name)} and everything it has learnt, and cannot be undone."

@@ -10,11 +10,12 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.story import doublings
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Lines, Part, name
+from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, padded, share
-from wikitopics.tui.topics import TopicCard, TopicList, topics_title
+from wikitopics.tui.topic_card import TopicCard
+from wikitopics.tui.topic_list import NEWCOMER, TopicList, topics_title
 from wikitopics.tui.views.articles import ArticleList, leading
 from wikitopics.tui.views.view import A_TOPIC, View
 
@@ -24,6 +25,9 @@ from wikitopics.tui.views.view import A_TOPIC, View
 History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
 """(articles, share, words with probabilities) of every stored snapshot, oldest first."""
 COLUMN = 15
+"""Cells of a column of the topic's history."""
+HEAD_LINES = 2
+"""Lines above its words: the articles read, and the topic's share."""
 
 
 class Evolution(Lines, can_focus=True):
@@ -43,7 +47,10 @@ class Evolution(Lines, can_focus=True):
         ``why``: shown in place of an empty history.
         """
         shown = doublings([articles for articles, _, _ in history])
-        self._why, self._columns = why, [snapshot for snapshot in history if snapshot[0] in shown]
+        self._columns = [
+            (articles, part, words) for articles, part, words in history if articles in shown
+        ]
+        self._why = why
         if self.selected not in self._articles():
             self.selected = None
         self.redraw()
@@ -54,11 +61,9 @@ class Evolution(Lines, can_focus=True):
     @property
     def _index(self) -> int:
         """Index of the selected column."""
-        return (
-            len(self._columns) - 1
-            if self.selected is None
-            else self._articles().index(self.selected)
-        )
+        if self.selected is None:
+            return len(self._columns) - 1
+        return self._articles().index(self.selected)
 
     def step(self, by: int) -> None:
         """Select the previous or next column."""
@@ -71,39 +76,54 @@ class Evolution(Lines, can_focus=True):
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
         """The words of the selected column."""
-        return self._columns[self._index][2] if self._columns else ()
+        if not self._columns:
+            return ()
+        _, _, words = self._columns[self._index]
+        return words
 
     def lines(self, width: int, height: int) -> list[Line]:
         if not self._columns:
             return [[(f" {self._why}", "muted")]]
         room = max((width - 1) // COLUMN, 1)
-        chosen = self._index
-        first = max(min(chosen - room // 2, len(self._columns) - room), 0)
-        out = []
+        first = max(min(self._index - room // 2, len(self._columns) - room), 0)
+        in_sight = range(first, min(first + room, len(self._columns)))
+        lines: list[Line] = []
         for y in range(height):
-            parts: Line = [("‹" if first and y == 0 else " ", "faint")]
-            for index in range(first, min(first + room, len(self._columns))):
-                parts.append(self._cell(index, y, index == chosen and self.selected is not None))
-            out.append(parts)
-        return out
+            is_cut = first > 0 and y == 0
+            edge = "‹" if is_cut else " "
+            lines.append([(edge, "faint"), *(self._cell(index, y) for index in in_sight)])
+        return lines
 
-    def _cell(self, index: int, y: int, chosen: bool) -> Part:
+    def _cell(self, index: int, y: int) -> Part:
+        """Line ``y`` of a column."""
         articles, part, words = self._columns[index]
-        if y < 2:
-            ink = "muted" if y else ("accent" if chosen else "strong")
-            return f"{share(part) if y else count(articles):<{COLUMN}}", ink
-        if y - 2 >= len(words):
+        is_selected = self.selected == articles
+        if y == 0:
+            head_ink = "accent" if is_selected else "strong"
+            return count(articles).ljust(COLUMN), head_ink
+        if y == 1:
+            return share(part).ljust(COLUMN), "muted"
+        if y - HEAD_LINES >= len(words):
             return " " * COLUMN, ""
-        word = words[y - 2][0]
-        new = index > 0 and word not in dict(self._columns[index - 1][2])
-        text = padded(f"+{word}" if new else word, COLUMN - 1) + " "
-        return text, "new" if new else ("accent" if chosen else "")
+        word, _ = words[y - HEAD_LINES]
+        if index > 0:
+            _, _, words_before = self._columns[index - 1]
+            if word not in dict(words_before):
+                return padded(f"{NEWCOMER}{word}", COLUMN - 1) + " ", "new"
+        ink = "accent" if is_selected else ""
+        return padded(word, COLUMN - 1) + " ", ink
 
 
 SIDE_BY_SIDE = 110
-LOW, TALL, LOFTY = 22, 38, 55
-KEPT_WORDS = 20
+"""Columns of the terminal from which list and detail stand side by side."""
+# Lines of the terminal from which there is room for less, or for more, of the detail.
+LOW = 22
+TALL = 38
+LOFTY = 55
+HISTORY_WORDS = 20
+"""Words of each column of the topic's history."""
 ARTICLES = 50
+"""The maximum number of articles about the topic."""
 
 
 class TopicView(View):
@@ -140,23 +160,24 @@ class TopicView(View):
         self.set_class(height >= LOFTY, "-lofty")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        listed = self.query_one(TopicList) if self.is_mounted else None
         if action == "close":
-            return bool(
-                self._covered or self.sought or (listed is not None and not listed.has_focus)
-            )
+            if self._covered or self.sought:
+                return True
+            return self.is_mounted and not self.query_one(TopicList).has_focus
         if action == "unfold":
-            return listed is not None and listed.is_grouped and not self._covered
+            if self._covered or not self.is_mounted:
+                return False
+            return self.query_one(TopicList).is_grouped
         if action == "fold":
             return not self._covered
         if action == "step":
             return self._covered or self.has_class("-side")
         return super().check_action(action, parameters)
 
-    def draw(self, look: SessionView) -> None:
+    def draw(self, session: SessionView) -> None:
         topics = self.query_one(TopicList)
-        topics.show_topics(look, self.choice, self.sought)
-        name(topics, *topics_title(look, self.choice, self.sought))
+        topics.show_topics(session, self.choice, self.sought)
+        name(topics, *topics_title(session, self.choice, self.sought))
         if self._wanted is not None and topics.go_to_topic(self._wanted):
             self._wanted = None
             self._open_detail()
@@ -164,53 +185,61 @@ class TopicView(View):
 
     def open(self, topic: int) -> None:
         """Show everything about this topic."""
-        self.sought, self._wanted = "", topic
+        self.sought = ""
+        self._wanted = topic
         self.fillings.pop("detail", None)
         self.again()
 
     @on(TopicList.Moved)
     def _detail(self) -> None:
         """Fill the detail if it is in sight and does not yet show this topic at this moment."""
-        row, look = self.chosen_topic(), self.look
-        if look is None or not (self.has_class("-side") or self.has_class("-open")):
+        session = self.session
+        is_in_sight = self.has_class("-side") or self.has_class("-open")
+        if session is None or not is_in_sight:
             return
+        row = self.chosen_topic()
         model = self.model
-        self.query_one(TopicCard).show(row, look, self.choice)
+        self.query_one(TopicCard).show(row, session, self.choice)
         if row is None:
-            self.fill("detail", (), partial(self._empty, look, model))
+            self.fill("detail", (), partial(self._empty, session, model))
         else:
             self.fill(
-                "detail", (row.label, model, look.topics), partial(self._fill, row, model, look)
+                "detail",
+                (row.label, model, session.topics),
+                partial(self._fill, row, model, session),
             )
 
-    async def _empty(self, look: SessionView, model: str) -> None:
+    async def _empty(self, session: SessionView, model: str) -> None:
         """Show that no topic is selected."""
-        evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
+        evolution = self.query_one(Evolution)
         evolution.show((), "no topic selected")
         name(evolution, "Over time")
-        listed.show_articles((), {}, look, model)
-        name(listed, look.noun.capitalize())
+        listed = self.query_one(ArticleList)
+        listed.show_articles((), {}, session, model)
+        name(listed, session.noun.capitalize())
 
-    async def _fill(self, row: TopicRow, model: str, look: SessionView) -> None:
-        topic, relevant = row.topic, self.choice.relevant
+    async def _fill(self, row: TopicRow, model: str, session: SessionView) -> None:
+        topic = row.topic
+        relevant = self.choice.relevant
         history = await self.ask(
             lambda reader: reader.topic_history(
                 model,
                 topic,
-                KEPT_WORDS,
-                look.as_of,
+                HISTORY_WORDS,
+                session.as_of,
                 relevant=relevant,
             ),
             aside=True,
         )
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
-        articles = [article for article in articles if look.seen_by_now(article)]
+        articles = [article for article in articles if session.seen_by_now(article)]
         topics = await leading(self, model, articles)
-        evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
+        evolution = self.query_one(Evolution)
         evolution.show(history)
-        name(evolution, f"{row.label} over time, by {look.noun} read", "[ ] step through it")
-        listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
-        name(listed, f"{look.noun.capitalize()} most about {row.label}")
+        name(evolution, f"{row.label} over time, by {session.noun} read", "[ ] step through it")
+        listed = self.query_one(ArticleList)
+        listed.show_articles(articles, topics, session, model, sought=model, topic=topic)
+        name(listed, f"{session.noun.capitalize()} most about {row.label}")
 
     def open_row(self, row: object) -> None:
         if isinstance(row, TopicRow):
@@ -243,7 +272,11 @@ class TopicView(View):
         self.refresh_bindings()
 
     def action_unfold(self, out: bool) -> None:
-        self.query_one(TopicList).unfold(out)
+        listed = self.query_one(TopicList)
+        if out:
+            listed.unfold()
+        else:
+            listed.fold()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic

@@ -1,13 +1,10 @@
 """What all views have in common."""
 
 import asyncio
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from textual import on
 from textual.containers import Container
@@ -18,55 +15,25 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import Work, run_in_background
+from wikitopics.tui.browser import open_page
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.follow import Choice, SessionView, Work, run_in_background
+from wikitopics.tui.host import Host
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
+from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import is_refused, write_action
 from wikitopics.tui.text import cut, visible
-from wikitopics.tui.topics import ORDERS
-
-if TYPE_CHECKING:
-    from wikitopics.tui.app import Wikitopics
-
-
-# The user's web browser, outside this terminal.
-
-PATIENCE = 20.0
-"""Seconds that a browser may take to start."""
-_OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
-
-
-def open_page(address: str) -> bool:
-    """Show the page in the user's browser; returns False if there is none with a window of its own.
-
-    It runs in a separate process without this terminal. Otherwise its output would spoil the
-    screen, and a browser that draws in a terminal (which Python may choose if $TERM is set) would
-    take it over.
-    """
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", _OPEN, address],
-            env={name: value for name, value in os.environ.items() if name != "TERM"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            timeout=PATIENCE,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
-
+from wikitopics.tui.topic_order import ORDERS
 
 T = TypeVar("T")
 
-WIDE, TALL = 110, 34
-"""From this many columns, or lines, more panels are shown."""
+WIDE = 110
+"""The number of columns from which more panels are shown."""
+TALL = 34
+"""The number of lines from which more panels are shown."""
 FAR = 10
 """Columns of a long step of a crosshair."""
-LOG, ATLAS, EMERGENCE, ASK = 4, 6, 7, 8
-"""The indices, in `VIEWS`, of some views that others lead to."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
 
@@ -74,14 +41,19 @@ A_TOPIC = "a topic's name, number or word"
 def next_choice(now: T, every: Sequence[T]) -> T:
     """The next of these values, the first after the last one or after one that is not among
     them."""
-    return every[(every.index(now) + 1) % len(every)] if now in every else every[0]
+    if now not in every:
+        return every[0]
+    place = every.index(now) + 1
+    return every[place % len(every)]
 
 
 class View(Container):
-    """A view. It draws the look that it is given, and asks the session for anything else it
-    needs."""
+    """A view. It draws the session as it is given, and asks the session's reader for anything else
+    that it needs."""
 
     TITLE = ""
+    PART_OF = ""
+    """The title of the view that the bottom line marks in this one's place; "" for none."""
     FINDS = ""
     """What `/` finds here; "" if there is nothing to find."""
     HOME: type[Widget]
@@ -89,23 +61,23 @@ class View(Container):
     OF_MODEL = True
     """Whether it shows the selected model."""
 
-    look: SessionView | None = None
-    """The look that is drawn."""
+    session: SessionView | None = None
+    """The session that is drawn, as it was read."""
     sought = ""
     """Only rows that contain this are shown."""
 
     def __init__(self) -> None:
         super().__init__()
         self.fillings: dict[str, tuple[object, ...]] = {}
-        """The values for which each part filled in the background was last filled."""
+        """By part of the view: the values for which that part was last filled."""
 
     def on_mount(self) -> None:
         self.host.call_later(self.host.view_ready)
 
     def fill(self, part: str, values: tuple[object, ...], work: Work) -> None:
-        """Fill a part of the view in the background, if the session or the ``values`` it depends on
-        have changed. If the session cannot be read, the old drawing stays and the next look tries
-        again."""
+        """Fill a part of the view in the background, if the session or the ``values`` that the part
+        depends on have changed since it was last filled. If the session cannot be read, the old
+        drawing stays, and the next drawing of the view tries again."""
         values = (self.host.path, *values)
         if self.fillings.get(part) == values:
             return
@@ -120,9 +92,9 @@ class View(Container):
         run_in_background(self, filling, part)
 
     @property
-    def host(self) -> "Wikitopics":
+    def host(self) -> Host:
         """The app, which knows the session on screen and what the user has chosen to see."""
-        return cast("Wikitopics", self.app)
+        return cast(Host, self.app)
 
     @property
     def choice(self) -> Choice:
@@ -130,32 +102,32 @@ class View(Container):
         return self.host.choice
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
-        """Put a question to the session's reader; ``aside``: whether it may take long. Raises
-        SessionError if the file cannot be read now; the status line says so."""
+        """Put a question to the session's reader; ``aside``: whether the answer may take long.
+        Raises SessionError if the file cannot be read now; the status line says so."""
         answer = await self.host.watched.ask(question, aside=aside)
         if not self.is_running:
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
         return answer
 
-    def show(self, look: SessionView) -> None:
-        """Draw this look."""
-        self.look = look
-        self.draw(look)
+    def show(self, session: SessionView) -> None:
+        """Draw the session as it is here."""
+        self.session = session
+        self.draw(session)
 
-    def draw(self, look: SessionView) -> None:
-        """Hand the look to the panels."""
+    def draw(self, session: SessionView) -> None:
+        """Hand the session to the panels."""
         raise NotImplementedError
 
     def again(self) -> None:
-        """Draw the same look again: something else has changed."""
-        if self.is_mounted and self.look is not None:
-            self.draw(self.look)
+        """Draw the same again: something besides the session has changed."""
+        if self.is_mounted and self.session is not None:
+            self.draw(self.session)
 
     @property
     def model(self) -> str:
-        """The model whose topics are listed, once there is a look."""
-        assert self.look is not None
-        return self.choice.model_of(self.look)
+        """The model whose topics are listed, once a session is drawn."""
+        assert self.session is not None
+        return self.choice.model_of(self.session)
 
     def home(self) -> Widget:
         """The widget that has the focus when the view opens."""
@@ -175,13 +147,13 @@ class View(Container):
     def action_all(self) -> None:
         self.find("")
 
-    def action_chart(self, what: str, *values: object) -> None:
+    def action_chart(self, method: str, *values: object) -> None:
         """Have the view's chart `step`, `zoom`, `reset` or `toggle`."""
-        getattr(self.query_one(Chart), what)(*values)
+        getattr(self.query_one(Chart), method)(*values)
 
-    def action_list(self, what: str, *values: object) -> None:
+    def action_list(self, action: str, *values: object) -> None:
         """Run an action of the widget that has the focus when the view opens."""
-        getattr(self.query_one(self.HOME), f"action_{what}")(*values)
+        getattr(self.query_one(self.HOME), f"action_{action}")(*values)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if is_refused(self, action):
@@ -192,8 +164,8 @@ class View(Container):
             case "maximise":
                 return self.screen.maximized is not None or len(self.screen.focus_chain) > 1
             case "models":
-                look = self.host.latest
-                return look is not None and self.OF_MODEL and len(look.models) > 1
+                session = self.host.latest
+                return session is not None and self.OF_MODEL and len(session.models) > 1
             case "order_topics" | "order_words":
                 return self.FINDS == A_TOPIC  # it lists topics
             case "browse":
@@ -233,38 +205,51 @@ class View(Container):
         self.choice.relevant = not self.choice.relevant
         by = "relevance" if self.choice.relevant else "probability"
         self.app.notify(f"Words of topics by {by}")
-        self.host.watched.look_again()
+        self.host.watched.read_again()
 
     def action_pin(self) -> None:
-        if (row := self.chosen_topic()) is not None:
-            self.choice.pinned ^= {(self.model, row.topic)}
-            self.host.show()
+        row = self.chosen_topic()
+        if row is None:
+            return
+        topic = (self.model, row.topic)
+        if topic in self.choice.pinned:
+            self.choice.pinned.remove(topic)
+        else:
+            self.choice.pinned.add(topic)
+        self.host.show()
 
     @write_action
     def action_rename(self) -> None:
-        if (row := self.chosen_topic()) is None:
+        row = self.chosen_topic()
+        if row is None:
             return
-        model, path = self.model, self.host.path
+        model = self.model
+        path = self.host.path
 
-        def renamed(name: str | None) -> None:
+        def give_name(name: str) -> str:
+            return rename(path, model, row.topic, name)
+
+        def answered(name: str | None) -> None:
             if name is not None:
                 self.app.notify(f"#{row.topic} is now called {name}")
-                self.host.watched.look_again()
+                self.host.watched.read_again()
 
-        self.app.push_screen(
-            Rename(row, lambda name: rename(path, model, row.topic, name)), renamed
-        )
+        self.app.push_screen(Rename(row, give_name), answered)
 
     def _address(self) -> str | None:
         """The address of the selected article."""
-        article, look = self.chosen_article(), self.host.latest
-        return None if article is None or look is None else look.address(article)
+        article = self.chosen_article()
+        session = self.host.latest
+        if article is None or session is None:
+            return None
+        return session.address(article)
 
     def action_browse(self) -> None:
-        if (address := self._address()) is None:
+        address = self._address()
+        if address is None:
             return
 
-        if self.host.READ_ONLY:  # whoever looks on has a browser: do not open one on this computer
+        if self.host.READ_ONLY:  # the user's browser is on another computer
             self.app.open_url(address)
             return
 
@@ -276,16 +261,16 @@ class View(Container):
         run_in_background(self.app, browse, "browse", exclusive=False)
 
     def action_copy(self) -> None:
-        if text := "\n".join(map(visible, self.copied().split("\n"))):
+        text = "\n".join(visible(line) for line in self.copied().split("\n"))
+        if text:
             self.app.copy_to_clipboard(text)
             self.app.notify(f"copied: {cut(text, 60)}")
 
     @write_action
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
-        target = Path(
-            f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg"
-        )
+        now = time.strftime("%Y%m%d-%H%M%S")
+        target = Path(f"{self.host.path.stem}-{self.TITLE.lower()}-{now}.svg")
         with self.host.warning():
             with replacing(target) as file:
                 file.write(self.app.export_screenshot().encode())
@@ -300,7 +285,8 @@ class View(Container):
     def copied(self) -> str:
         """The text that `c` copies; "" for none."""
         article = self.chosen_article()
-        return self._address() or ("" if article is None else article.title)
+        title = "" if article is None else article.title
+        return self._address() or title
 
     def chosen_topic(self) -> TopicRow | None:
         """The topic under the cursor; None in views without topics."""

@@ -9,8 +9,9 @@ from wikitopics.model import KindError, check_model, kinds
 from wikitopics.session.analysis.quality import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.chart import drawing, title
-from wikitopics.tui.follow import Choice, Follower
+from wikitopics.tui.curves import drawing, title
+from wikitopics.tui.follow import Follower
+from wikitopics.tui.session_view import Choice
 
 SURPRISED = """
 from wikitopics.model import Metric
@@ -42,14 +43,14 @@ def exported(cli):
 def drawn(path, metric):
     """The names of all metrics, the title of the chart, and the names of its lines."""
 
-    async def look():
+    async def session_view():
         follower = Follower(path)
         try:
-            return await follower.look([metric])
+            return await follower.read_session([metric])
         finally:
             follower.close()
 
-    session = asyncio.run(look())
+    session = asyncio.run(session_view())
     choice = Choice(metric=metric)
     names = [each.name for each in session.metrics]
     lines = [series.name for series in drawing(session, choice, "articles").series]

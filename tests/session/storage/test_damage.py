@@ -262,7 +262,7 @@ def look(path):
     async def read():
         feed = Follower(path)
         try:
-            found = await feed.look(("log_likelihood", "npmi"))
+            found = await feed.read_session(("log_likelihood", "npmi"))
             for model in found.models:
                 await feed.read(path, lambda reader, model=model: reader.topic_history(model, 0))
                 await feed.read(path, lambda reader, model=model: reader.articles_about(model, 0))

@@ -158,7 +158,7 @@ async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(path, trainer
     trainer.kill()
     trainer.wait()
     feed = Follower(path)
-    assert (await feed.look(())).status.articles == 1
+    assert (await feed.read_session(())).status.articles == 1
     feed.close(wait=True)
     assert not path.with_name(path.name + "-wal").exists()
     shutil.copy(path, tmp_path / "alone.db")

@@ -1,0 +1,130 @@
+"""One topic in short: its words with bars, its share over time, and articles about it."""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
+from wikitopics.tui.session_view import Choice, SessionView
+from wikitopics.tui.text import bar, cut, padded, share, spark, visible, weight
+from wikitopics.tui.topic_list import NEWCOMER, NOISE, PROMINENT, TREND
+
+WORD = 18
+"""The maximum width of a word, in cells."""
+SHORTEST_BAR = 4
+BESIDE = 2 + 7 + SHORTEST_BAR
+"""Cells beside a word: for signs, for its probability, and for the shortest bar."""
+COLUMN = 28
+"""The minimum width of a column of words, in cells."""
+LEAST = 16
+"""The minimum width of an area's name, in cells."""
+
+
+class TopicCard(Lines):
+    """A topic's share and area, then its top words, in two columns if one is not tall enough."""
+
+    DEFAULT_CLASSES = "panel"
+
+    _row: TopicRow | None = None
+    _model = ""
+    _session: SessionView | None = None
+    _articles: Sequence[ArticleRow] | None = None
+
+    def show(
+        self, row: TopicRow | None, session: SessionView, choice: Choice, why: str = ""
+    ) -> None:
+        """``why``: the reason for showing this topic."""
+        self._row = row
+        self._session = session
+        self._model = choice.model_of(session)
+        if row is None:
+            name(self, "Topic")
+        else:
+            reason = f" · {why}" if why else ""
+            order = "words by relevance" if choice.relevant else "words by probability"
+            title = row.label + session.of_model(self._model) + reason
+            name(self, title, f"{order} {session.topics_after(self._model)}")
+        self.redraw()
+
+    async def on_click(self) -> None:
+        if self._row is not None:
+            await self.run_action(f"app.open_topic({self._row.topic})")
+
+    def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
+        """Show the articles most about the topic; None: show none."""
+        self._articles = articles
+        self.redraw()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        row = self._row
+        if row is None:
+            return [[(" no topic selected", "muted")]]
+        lines = [self._summary(row, width), *self._words(row, width, height - 1)]
+        if self._articles is not None and self._session is not None:
+            lines.append([(" most about it", "muted")])
+            for article in self._articles:
+                proportion = ""
+                for model, _, largest in article.topics:
+                    if model == self._model:
+                        proportion = weight(largest)
+                        break
+                title = cut(visible(article.title), width - 6)
+                link = linked(title, self._session.address(article))
+                lines.append([(f" {proportion:>4} ", "accent"), (link, "")])
+        return lines
+
+    @property
+    def _marks(self) -> Marks:
+        assert self._session is not None
+        return marks_of(self, self._session, self._model)
+
+    def _summary(self, row: TopicRow, width: int) -> Line:
+        """Its share, its area, and as much of the course of its share as there is room for."""
+        out: Line = [
+            (" share ", "muted"),
+            (f"{share(row.share)}  ", "strong"),
+            *self._marks.dot(row.topic),
+        ]
+        area = self._marks.area_of.get(row.topic)
+        if area is not None:
+            number = f"area {area.number} "
+            used = sum(len(text) for text, _ in out) + len(number)
+            name = cut(visible(area.name), max(width - used - TREND - 3, LEAST))
+            out += [(number, "muted"), (f"{name}  ", "")]
+        room = width - 1 - sum(cell_len(text) for text, _ in out)
+        trend = spark(row.trend, max(room, 0), ascii_only=self.ascii_only, least=NOISE)
+        return [*out, (trend, self._marks.ink(row.topic))]
+
+    def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
+        def line(index: int, cells: int) -> Line:
+            return word_line(row, index, cells, self.ascii_only, self._marks.ink(row.topic))
+
+        if len(row.words) <= height or width < 2 * COLUMN:
+            return [line(i, width) for i in range(len(row.words))]
+        half = (len(row.words) + 1) // 2
+        return [line(i, width // 2) + line(half + i, width // 2) for i in range(half)]
+
+
+def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str) -> Line:
+    """The index-th word with its probability and a bar, in this ink, that compares it to the most
+    probable; all ``width`` cells are used. No parts after the last word."""
+    if index >= len(row.words):
+        return []
+    word, probability = row.words[index]
+    if word in row.newcomers:
+        sign = NEWCOMER
+        word_ink = "new"
+    else:
+        sign = " "
+        word_ink = "strong" if index < PROMINENT else ""
+    word_cells = min(WORD, width - BESIDE)
+    start: Line = [
+        (f" {sign}{padded(word, word_cells)}", word_ink),
+        (f"{100 * probability:5.1f}% ", "muted"),
+    ]
+    largest = max(probability for _, probability in row.words) or 1.0
+    bar_cells = max(width - word_cells - BESIDE, SHORTEST_BAR)
+    drawn = bar(probability / largest, bar_cells, ascii_only=ascii_only)
+    room = width - word_cells - (BESIDE - SHORTEST_BAR)
+    return [*start, (drawn.ljust(room), ink)]

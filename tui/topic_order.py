@@ -1,0 +1,123 @@
+"""How topics are listed: their order, their selection and their areas. Pure."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from wikitopics.session.analysis.areas import Area
+from wikitopics.session.records import TopicRow
+from wikitopics.tui.text import MISMATCH, nearness
+
+
+@dataclass(frozen=True, slots=True)
+class AreaRow:
+    """An area, in one row."""
+
+    number: int
+    name: str
+    share: float
+    change: float
+    topic_count: int
+    """The number of its topics that are not hidden."""
+    largest_topic: int
+    """The largest of them."""
+    is_open: bool
+    """Whether its topics are listed below it."""
+
+
+Row = TopicRow | AreaRow
+
+ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
+    "share": lambda row: (-row.share,),
+    "change": lambda row: (-abs(row.change),),
+    "number": lambda row: (),
+    "name": lambda row: (row.name.casefold(),),
+}
+"""The orders of topics, each with what its rows are sorted by; equal ones are sorted by number."""
+
+
+def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()) -> list[TopicRow]:
+    """The topics in this order, without hidden ones, and with pinned ones before all others."""
+    key = ORDERS[order]
+    listed = [row for row in rows if not row.hidden]
+    return sorted(listed, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
+
+
+def matching(
+    rows: Collection[TopicRow],
+    text: str,
+    order: str = "share",
+    pinned: Collection[int] = (),
+) -> list[TopicRow]:
+    """The topics with ``text`` in their name or among their words, or with that number ("#12"),
+    whole words first; "" finds all."""
+    sought = text.strip().removeprefix("#")
+    if not sought:
+        return ordered(rows, order, pinned)
+
+    def distance(row: TopicRow) -> int:
+        if sought == str(row.topic):
+            return 0
+        words = [word for word, _ in row.words]
+        return nearness(sought, " ".join([row.name, *words]))
+
+    distances = {row.topic: distance(row) for row in rows}
+    matches = [row for row in ordered(rows, order, pinned) if distances[row.topic] < MISMATCH]
+    return sorted(matches, key=lambda row: distances[row.topic])
+
+
+def featured(
+    rows: Sequence[TopicRow], chosen: TopicRow | None, pinned: Collection[int]
+) -> tuple[TopicRow | None, str]:
+    """The topic to show in more detail, and in a word why: the selected one, else the largest
+    pinned one, else the one whose share has moved most."""
+    if chosen is not None:
+        return chosen, "chosen"
+    listed = [row for row in rows if not row.hidden]
+    on_top = [row for row in listed if row.topic in pinned]
+    if on_top:
+        return max(on_top, key=lambda row: row.share), "pinned"
+    return max(listed, key=lambda row: abs(row.change), default=None), "moved most"
+
+
+def grouped(
+    rows: Sequence[TopicRow],
+    areas: Sequence[Area],
+    opened: Collection[int],
+    order: str,
+    pinned: Collection[int] = (),
+) -> list[Row]:
+    """The areas in this order, each of those in ``opened`` followed by its topics; pinned topics
+    come before all areas, and topics of no area after them. ``rows``: topic k at index k."""
+    key = ORDERS[order]
+    topics_of: dict[int, list[TopicRow]] = {}
+    heads: list[AreaRow] = []
+    for area in areas:
+        inside = [rows[topic] for topic in area.topics]
+        shown = [row.topic for row in inside if not row.hidden]
+        if not shown:
+            continue
+        topics_of[area.number] = inside
+        heads.append(
+            AreaRow(
+                area.number,
+                area.name,
+                share=sum(row.share for row in inside),
+                change=sum(row.change for row in inside),
+                topic_count=len(shown),
+                largest_topic=shown[0],
+                is_open=area.number in opened,
+            )
+        )
+    heads.sort(key=lambda head: (*key(head), head.number))
+
+    listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
+    for head in heads:
+        listed.append(head)
+        if head.is_open:
+            inside = topics_of[head.number]
+            listed += ordered([row for row in inside if row.topic not in pinned], order)
+    placed = set(pinned)
+    for area in areas:
+        placed.update(area.topics)
+    listed += ordered([row for row in rows if row.topic not in placed], order)
+    return listed
