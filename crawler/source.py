@@ -11,53 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
+from wikitopics.crawler.licence import Licence
 from wikitopics.crawler.page import Page, Skip, Skips, SourceInfo
 from wikitopics.option import Option, OptionValues
-
-if TYPE_CHECKING:
-    from yarl import URL
-
-
-# The licences of sources' texts, for passing on titles or word counts.
-
-
-@dataclass(frozen=True, slots=True)
-class Licence:
-    """The attribution that other people's texts require."""
-
-    origin: str
-    """Where they are from."""
-    name: str
-    url: str = ""
-    """The address of its text; "" if it is not known."""
-
-    @property
-    def text(self) -> str:
-        """One line for people."""
-        where = f" ({self.url})" if self.url else ""
-        return (
-            f"titles and word counts are from {self.origin}, by its authors, under "
-            f"{self.name}{where}"
-        )
-
-
-SAMPLE = Licence(
-    "Wikipedia (snapshot of 2014)",
-    "CC BY-SA 3.0",
-    "https://creativecommons.org/licenses/by-sa/3.0/",
-)
-"""The licence of the embedded sample: crawler/data/README.md."""
-
-
-def of_wiki(address: URL) -> Licence:
-    """The licence of the wiki that has this address."""
-    host = address.host or ""
-    if host.endswith(".wikipedia.org"):
-        return Licence(host, "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/")
-    return Licence(host, "the licence that this wiki names on its pages")
-
 
 Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""

@@ -20,12 +20,12 @@ from typing import Any
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
-from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
+from wikitopics.crawler.mediawiki.kinds import LANG, language_of_texts
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.source import default_held_out
 from wikitopics.crawler.texts.files import TextFiles
+from wikitopics.crawler.texts.kind import BEFORE, LINES, MARKUP, TEXTS
 from wikitopics.crawler.texts.records import LONGEST_ID
-from wikitopics.crawler.texts.source import BEFORE, LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session import control
 from wikitopics.session.analysis.proportions import as_kept

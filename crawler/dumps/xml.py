@@ -12,7 +12,7 @@ from typing import Literal, Self
 from xml.parsers import expat
 
 from wikitopics.crawler.dumps import BASE
-from wikitopics.crawler.dumps.kinds import has_namespace, project_names
+from wikitopics.crawler.dumps.namespaces import has_namespace, project_names
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.markup.wikitext import is_redirect

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.licence import SAMPLE, Licence
 from wikitopics.crawler.page import SourceInfo
-from wikitopics.crawler.source import SAMPLE, Activity, Asked, Identity, Licence, PageKind, Position
+from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Position
 from wikitopics.option import Option
 from wikitopics.processes import start_python
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.crawler.licence import Licence
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
-from wikitopics.crawler.source import Licence
-from wikitopics.crawler.texts.source import BEFORE, MARKUP
+from wikitopics.crawler.texts.kind import BEFORE, MARKUP
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.relevance import by_relevance
 from wikitopics.session import sources

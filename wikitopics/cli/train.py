@@ -17,11 +17,11 @@ from click.core import ParameterSource
 
 from wikitopics.cli import options, output
 from wikitopics.cli.options import Command, SettingsCommand, reading, take, whole
-from wikitopics.crawler.dumps.source import YES
+from wikitopics.crawler.dumps.kind import YES
 from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
 from wikitopics.crawler.errors import Unconfirmed
-from wikitopics.crawler.mediawiki.source import CONTACT
-from wikitopics.crawler.texts.source import TEXTS
+from wikitopics.crawler.mediawiki.kinds import CONTACT
+from wikitopics.crawler.texts.kind import TEXTS
 from wikitopics.model import kinds
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, Say, os_error_as

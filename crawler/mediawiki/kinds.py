@@ -14,8 +14,9 @@ from wikitopics.crawler.http.rules import (
     language_api,
     wiki_address,
 )
+from wikitopics.crawler.licence import Licence, of_wiki
 from wikitopics.crawler.mediawiki import FOUND_API
-from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
+from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
+from wikitopics.crawler.mediawiki.kinds import LANG, language_of_texts
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.crawler.texts.files import GIVEN, JSON_LINES, PLAIN, TABLES, ending
 from wikitopics.option import Option

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from wikitopics.crawler.dumps import BASE, DUMP_FILES, OLD_ORDER, SCHEDULE, VERSIONS
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http import rules
-from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of, name_of_wiki
-from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
+from wikitopics.crawler.licence import Licence, of_wiki
+from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, language_of, name_of_wiki
+from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option, install_command
 
 if TYPE_CHECKING:
