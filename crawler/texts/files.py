@@ -17,7 +17,8 @@ from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, 
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page
 from wikitopics.crawler.texts import records
-from wikitopics.crawler.texts.tables import Table, table_rows
+from wikitopics.crawler.texts.rows import table_rows
+from wikitopics.crawler.texts.tables import Table
 
 # The files of the user's own documents: the named ones, and the .txt files of named folders.
 
