@@ -471,7 +471,7 @@ class RemoteDump(ShuffledDump):
             budget_folder=asked.budget_folder,
             clock=clock,
             bounds=bounds,
-            elsewhere=(lambda *_: None) if agreed else _not_agreed,
+            judge_other_host=(lambda *_: None) if agreed else _not_agreed,
         )
         self._client.opening = True
         self._server = RangeServer(self._client)
