@@ -164,7 +164,8 @@ class Dump(PageKind):
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.dumps.containers import LocalFile, can_be_parted
         from wikitopics.crawler.dumps.files import DumpFiles
-        from wikitopics.crawler.dumps.remote import RemoteDump, database
+        from wikitopics.crawler.dumps.newest import database
+        from wikitopics.crawler.dumps.remote import RemoteDump
         from wikitopics.crawler.dumps.shuffled import LocalDump
         from wikitopics.crawler.file_source import FileSource
 
