@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from yarl import URL
 
@@ -54,35 +55,54 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequen
     ``home`` may itself be the folder of one dump. Raises BadSource if there is no dump, or if the
     files of each do not belong together.
     """
-    for files in (_new_files, _old_files):
-        if urls := await files(client, home):
+    for files_in in (_new_files, _old_files):
+        urls = await files_in(client, home)
+        if urls:
             return "", urls
-    old, new = home / wiki / "", home / _CURRENT / wiki / ""
-    latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
-    olds, news = (
-        await _dates(client, old, _OLD_DATE, latest),
-        await _dates(client, new, _NEW_DATE, latest),
-    )
-    dumps = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 0, old / d / "", _old_files) for d in olds]
-    dumps += [(d, 1, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
     fault = None
-    for date, _, folder, files in sorted(dumps, key=lambda dump: dump[:2], reverse=True):
+    for dump in await _dumps(client, home, wiki):
+        files_in = _new_files if dump.is_new else _old_files
         try:
-            urls = await files(client, folder)
+            urls = await files_in(client, dump.folder)
         except BadSource as error:  # an older one may be usable
             fault = fault or error
             continue
         if urls:
-            return date, urls
+            return dump.date, urls
     raise fault or BadSource(f"{home}: no complete dump of {wiki} there; give --dump FILE|URL")
+
+
+class _Dump(NamedTuple):
+    """A dump of one date, complete or not."""
+
+    date: str
+    """As in 2026-05-01."""
+    is_new: bool
+    """Whether it is in the new layout."""
+    folder: URL
+
+
+async def _dumps(client: Client, home: URL, wiki: str) -> list[_Dump]:
+    """The dumps of ``wiki`` to be tried, the newest first; of one date, that in the new layout
+    first."""
+    old = home / wiki / ""
+    new = home / _CURRENT / wiki / ""
+    latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
+    dumps = []
+    for date in await _dates(client, old, _OLD_DATE, latest):
+        year, month, day = date[:4], date[4:6], date[6:]
+        dumps.append(_Dump(f"{year}-{month}-{day}", False, old / date / ""))
+    for date in await _dates(client, new, _NEW_DATE, latest):
+        dumps.append(_Dump(date, True, new / date / "xml" / "bzip2" / ""))
+    return sorted(dumps, key=lambda dump: (dump.date, dump.is_new), reverse=True)
 
 
 async def _dates(client: Client, folder: URL, form: re.Pattern[str], latest: str) -> list[str]:
     """The newest dates that a folder lists. A date in the future is a mistake or a trap."""
-    dates = [name for name in await _names(client, folder) if form.fullmatch(name)]
-    return sorted((date for date in dates if date.replace("-", "") <= latest), reverse=True)[
-        :_MOST_TRIED
-    ]
+    names = await _names(client, folder)
+    dates = [name for name in names if form.fullmatch(name) and name.replace("-", "") <= latest]
+    dates.sort(reverse=True)
+    return dates[:_MOST_TRIED]
 
 
 async def _new_files(client: Client, folder: URL) -> tuple[URL, ...]:
@@ -94,13 +114,17 @@ async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
     status = await client.fetch(folder / "dumpstatus.json", _json)
     for name in _JOBS:
         job = value_at(status, "jobs", name)
-        files = value_at(job, "files") if value_at(job, "status") == "done" else None
-        if isinstance(files, dict) and (urls := _in_order(folder, files, _OLD_FILE)):
+        files = value_at(job, "files")
+        if value_at(job, "status") != "done" or not isinstance(files, dict):
+            continue
+        urls = _in_order(folder, files, _OLD_FILE)
+        if urls:
             return urls
     return ()
 
 
 def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple[URL, ...]:
+    """The files with names of this form, in the order of their pages. Raises BadSource."""
     matches = [match for match in map(form.fullmatch, names) if match is not None]
     if len(matches) > _MOST_FILES:
         raise BadSource(
@@ -118,10 +142,12 @@ def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
     There is no way to tell which file belongs to the dump. A file may end where the next begins,
     since dumps differ in whether the last page is included.
     """
-    for one, other in pairwise(files):
-        if int(other[1]) < int(one[2]):
+    for file, following in pairwise(files):
+        last_page = int(file[2])
+        first_page = int(following[1])
+        if first_page < last_page:
             raise BadSource(
-                f"{folder}: {one[0]} and {other[0]} hold the same pages; "
+                f"{folder}: {file[0]} and {following[0]} hold the same pages; "
                 "give the files of one dump, or another folder, with --dump"
             )
 
@@ -134,18 +160,19 @@ async def _names(client: Client, folder: URL) -> frozenset[str]:
 def _listed(reply: Reply) -> frozenset[str]:
     text = _found(reply).decode("utf-8", "replace")
     folder = reply.url / ""  # a server may redirect to the address without the slash
-    return frozenset(filter(None, (_name(folder, link) for link in _LINK.findall(text))))
+    names = [_name(folder, link) for link in _LINK.findall(text)]
+    return frozenset(name for name in names if name)
 
 
 def _name(folder: URL, link: str) -> str:
     """The name of the entry to which a link in a folder's page leads; "" if it leads elsewhere."""
     try:
-        there = folder.join(URL(link))
-        is_there = there.origin() == folder.origin()
+        target = folder.join(URL(link))
+        is_same_server = target.origin() == folder.origin()
     except ValueError:
         return ""
-    name = there.path.rstrip("/").removeprefix(folder.path)
-    return "" if not is_there or "/" in name else name
+    name = target.path.rstrip("/").removeprefix(folder.path)
+    return name if is_same_server and "/" not in name else ""
 
 
 def _json(reply: Reply) -> object:
@@ -156,6 +183,7 @@ def _json(reply: Reply) -> object:
 
 
 def _found(reply: Reply) -> bytes:
+    """The body of a reply; nothing if there is no such file or folder. Raises `TransientError`."""
     if reply.status in (404, 410):
         return b""
     if reply.status != 200:

@@ -327,7 +327,7 @@ class TextFiles(PageFiles):
     def size(self) -> int:
         return sum(file.size for file in self.files)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """List the files. Raises BadSource for a folder without texts; other errors come later."""
         _ = self.files
 

@@ -35,7 +35,7 @@ class Server:
         self.data, self.sent, self.requests = data, 0, 0
         self.room = remote.MOST_CACHED
 
-    async def look(self, url, first):
+    async def new_file(self, url, first):
         return RemoteFile(url, len(self.data), "v1", self), await self.read(None, 0, first)
 
     async def read(self, file, start, stop):
@@ -141,7 +141,7 @@ async def ranges(clock, monkeypatch):
         async def looked(largest):
             monkeypatch.setattr(remote, "LARGEST", largest)
             ranges = RangeServer(client)
-            file, first = await ranges.look(URL(f"{server.url}/dump"), 1000)
+            file, first = await ranges.new_file(URL(f"{server.url}/dump"), 1000)
             assert first == DATA[:1000]
             return server, partial(ranges.read, file, 0)
 
