@@ -548,7 +548,7 @@ class Wiki:
         """
         tries = 0
         while self._site is None:
-            found = await self._search.look(self.client, SITEINFO, read_api)
+            found = await self._search.find(self.client, SITEINFO, read_api)
             if isinstance(found, TransientError):
                 tries += 1
                 await self.client.backoff(found, tries)
