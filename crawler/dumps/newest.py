@@ -90,8 +90,8 @@ async def _dumps(client: Client, home: URL, wiki: str) -> list[_Dump]:
     latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
     dumps = []
     for date in await _dates(client, old, _OLD_DATE, latest):
-        year, month, day = date[:4], date[4:6], date[6:]
-        dumps.append(_Dump(f"{year}-{month}-{day}", False, old / date / ""))
+        with_dashes = f"{date[:4]}-{date[4:6]}-{date[6:]}"
+        dumps.append(_Dump(with_dashes, False, old / date / ""))
     for date in await _dates(client, new, _NEW_DATE, latest):
         dumps.append(_Dump(date, True, new / date / "xml" / "bzip2" / ""))
     return sorted(dumps, key=lambda dump: (dump.date, dump.is_new), reverse=True)

@@ -238,7 +238,8 @@ async def read_well(part: DumpPart, work: Callable[[DumpPart], T]) -> T:
         try:
             return await asyncio.to_thread(work, part)
         except (CutOff, Lacking) as error:
-            renewed = await part.renewed("more" if isinstance(error, Lacking) else "again")
+            lack: Lack = "more" if isinstance(error, Lacking) else "again"
+            renewed = await part.renewed(lack)
             if renewed is None:
                 raise
             part = renewed

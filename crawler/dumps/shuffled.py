@@ -365,7 +365,8 @@ class ShuffledDump(ABC):
                     partial(self._part, schedule, shuffled, chunk, part)
                     for chunk, part in schedule.parts_of(shuffled)
                 ]
-            yield Round(number, rounds, jobs, done if number == first else 0, seed)
+            yield Round(number, rounds, jobs, done, seed)
+            done = 0  # only the first round was begun before
 
     async def _place(self, schedule: Schedule, chunk: Chunk) -> DumpPart:
         start, stop = schedule.bounds(chunk, 0)

@@ -204,7 +204,8 @@ class DumpReader:
         """The pages that end within ``data``, and those that are lost. Raises BadSource if this is
         not a dump, CutOff if too much of it is broken."""
         self._silence += len(data)
-        if stripped := data.rstrip():
+        stripped = data.rstrip()
+        if stripped:
             self._ends_cleanly = stripped.endswith(b">")
         data = self._unread + data
         self._unread = b""
@@ -424,10 +425,13 @@ class DumpReader:
         is_article = self._is_article and not self._redirect
         if is_article and (self.told_until is None or self._page_start < self.told_until):
             self._lost += 1
-        self._entries.append(DumpEntry("damaged" if is_article else None, self._page_start, end))
+        skip: Skip | None = "damaged" if is_article else None
+        self._entries.append(DumpEntry(skip, self._page_start, end))
 
     def _take(self) -> Iterator[DumpEntry]:
-        entries, self._entries = self._entries, []
+        """The pages that have been read or lost since this was called last."""
+        entries = self._entries
+        self._entries = []
         return iter(entries)
 
     @property

@@ -58,7 +58,8 @@ class SampleArticles:
     def title(self, index: int) -> str:
         """The title of article ``index``, 0 to size - 1."""
         base, lap = self._place(index)
-        return self.corpus.titles[base] + (f" (copy {lap})" if lap else "")
+        title = self.corpus.titles[base]
+        return f"{title} (copy {lap})" if lap else title
 
     def article(self, index: int) -> SampleArticle:
         """Article ``index`` with its words in the order in which they are written."""
@@ -226,7 +227,8 @@ class Writer:
         """The words, each with what is ``around`` it; that pattern is given twice in a row."""
         begin = article.index * 31 % _PATTERN
         ids = article.word_ids.tolist()
-        words, capital = self._words, self._capital
+        words = self._words
+        capital = self._capital
         parts: list[str] = []
         for at in range(0, len(ids), _PATTERN):
             piece = ids[at : at + _PATTERN]

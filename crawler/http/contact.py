@@ -129,7 +129,9 @@ def _in_any_spelling(part: str) -> re.Pattern[str]:
     pieces = []
     for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*|[ _])", part):
         spelt = " ?".join(map(re.escape, piece.strip(" _")))
-        pieces.append(spelt if piece.isascii() else f"(?:{spelt}|{re.escape(_in_idna(piece))})")
+        if not piece.isascii():
+            spelt = f"(?:{spelt}|{re.escape(_in_idna(piece))})"
+        pieces.append(spelt)
     pattern = "[ _]?".join(filter(None, pieces))
     if part.isalnum():
         pattern = rf"(?<![^\W_]){pattern}(?![^\W_])"

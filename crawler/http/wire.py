@@ -93,7 +93,9 @@ def proxy_for(url: URL) -> URL | None:
     if not named or not host or is_loopback(host) or proxy_bypass(host):
         return None
     try:
-        proxy = URL(named if "://" in named else f"http://{named}")
+        if "://" not in named:
+            named = f"http://{named}"
+        proxy = URL(named)
         if not proxy.host:  # which also raises if it is not valid IDNA
             raise ValueError
     except ValueError:

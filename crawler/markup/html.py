@@ -209,7 +209,8 @@ def _pruning_builder() -> "type[TreeBuilder]":
             if turns:
                 self._turns.append(self._depth)
                 self._is_muted = not self._is_muted
-            self._new_line(f"{_MARK}{_HEADINGS[tag]}" if tag in _HEADINGS else "")
+            level = _HEADINGS.get(tag)
+            self._new_line("" if level is None else f"{_MARK}{level}")
 
         def _start_link(self, hrefs: list[str], attributes: dict[str, str]) -> None:
             if not self._is_muted and _leads_on(attributes):

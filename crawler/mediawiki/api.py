@@ -170,7 +170,9 @@ class CrawlPass:
         self.articles: int | None = None
         """The wiki's own count, once it is known."""
         self.is_over = position.get("finished") is True
-        stored = position.get("cursor", {} if self.is_over else None)
+        stored = position.get("cursor")
+        if self.is_over and "cursor" not in position:
+            stored = {}
         if not isinstance(stored, Mapping):
             raise BadPosition
         self._cursor = read_cursor(stored)

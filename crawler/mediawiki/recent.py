@@ -237,8 +237,9 @@ class RecentSource:
         """The next change; None after ``seconds`` without one."""
         if queue.empty() and self.activity.waiting_for is None:
             self.activity.waiting_for = "changes on the wiki"
+        timeout = seconds if seconds < math.inf else None
         try:
-            change = await asyncio.wait_for(queue.get(), seconds if seconds < math.inf else None)
+            change = await asyncio.wait_for(queue.get(), timeout)
         except TimeoutError:
             return None
         finally:

@@ -230,8 +230,10 @@ def _unquoted(lines: _Lines, table: Table) -> _Found:
         number = 1
         row = alone
     lines.keep(number)
-    has_quotes = any('"' in line for line in lines.taken)  # otherwise it has a carriage return
-    return row, (STRAY,) if has_quotes else ()
+    has_quotes = any('"' in line for line in lines.taken)
+    if not has_quotes:  # a carriage return within a cell has led here
+        return row, ()
+    return row, (STRAY,)
 
 
 def _with_backslashes(lines: _Lines, table: Table) -> list[str] | None:

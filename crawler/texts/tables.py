@@ -204,6 +204,18 @@ class Table:
             if len(cell.split()) == 1:
                 word_columns.append(column)
         has_blanks = _has_leading_blanks(row)
+
+        def is_like_row(cells: Sequence[str]) -> bool:
+            if len(cells) != self.width or not any(cells):
+                return False
+            if not all(cells[column].strip().isdecimal() for column in number_columns):
+                return False
+            if not all(len(cells[column].split()) == 1 for column in word_columns):
+                return False
+            if any(_is_number(cells[column]) for column in self.text):
+                return False
+            return has_blanks or not _has_leading_blanks(cells)
+
         if is_odd:
             share = 0.5
         else:
@@ -224,15 +236,7 @@ class Table:
             cells, _ = split_row(line, self.delimiter)
             if may_be_wide:
                 cells, _ = self.fitted(cells)
-            is_like = (
-                len(cells) == self.width
-                and any(cells)
-                and all(cells[column].strip().isdecimal() for column in number_columns)
-                and all(len(cells[column].split()) == 1 for column in word_columns)
-                and not any(_is_number(cells[column]) for column in self.text)
-                and (has_blanks or not _has_leading_blanks(cells))
-            )
-            if not is_like:
+            if not is_like_row(cells):
                 unlike += 1
                 if unlike > (1 - share) * len(compared):
                     return False
