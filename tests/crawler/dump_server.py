@@ -56,7 +56,8 @@ class DumpServer:
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
         if asked is None or request.headers.get("If-Range", etag) != etag:
             return web.Response(body=data, headers={"ETag": etag})
-        start, stop = int(asked[1]), min(int(asked[2]) + 1, len(data))
+        start = int(asked[1])
+        stop = min(int(asked[2]) + 1, len(data))
         if start >= stop:
             return web.Response(status=416, headers={"Content-Range": f"bytes */{len(data)}"})
         self.sent += stop - start
