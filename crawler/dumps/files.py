@@ -8,18 +8,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
-from wikitopics.crawler.dumps.containers import (
-    DataBlock,
-    LocalFile,
-    Read,
-    behind_damage,
-    data_blocks,
-    reading,
-)
+from wikitopics.crawler.dumps.containers import LocalFile, behind_damage, reading
 from wikitopics.crawler.dumps.xml import DumpEntry, DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Damaged
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.unpacking import DataBlock, Read, data_blocks
 
 STANDARD_INPUT = "-"
 _MOST_HEAD = 4 << 20

@@ -15,7 +15,6 @@ from wikitopics.crawler.dumps.containers import (
     HEAD,
     HeldFile,
     blocks,
-    data_blocks,
     reading,
     until_damage,
 )
@@ -23,6 +22,7 @@ from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack
+from wikitopics.crawler.unpacking import data_blocks
 
 T = TypeVar("T")
 

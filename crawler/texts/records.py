@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import PurePath
 from typing import BinaryIO
 
-from wikitopics.crawler.dumps.containers import data_blocks
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.file_source import Say, silently
 from wikitopics.crawler.page import Skip, sound_text
+from wikitopics.crawler.unpacking import data_blocks
 
 # Files of the user's own documents as lines: unpacked in bounded memory, with the place after each
 # line.

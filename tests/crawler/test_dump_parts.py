@@ -19,8 +19,9 @@ import zstandard
 
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
+from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
-from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks, can_be_parted
+from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, can_be_parted
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.shuffled import LocalDump, Schedule, spread, survey
 from wikitopics.crawler.dumps.xml import DumpReader

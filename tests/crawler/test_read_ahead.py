@@ -10,7 +10,8 @@ from tests.crawler.dump_server import range_of, says, serving
 from tests.crawler.dumps import dump
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
-from wikitopics.crawler.dumps import containers, parts, remote, shuffled
+from wikitopics.crawler import unpacking
+from wikitopics.crawler.dumps import bzip2, containers, parts, remote, shuffled
 from wikitopics.crawler.dumps.remote import RangeServer, RemoteDump, RemoteFile, Segment
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import dump_limits
@@ -21,6 +22,8 @@ SMALLER = 1 << 9
 SIZES = [
     (parts, ("BEYOND",)),
     (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL")),
+    (unpacking, ("_READ",)),
+    (bzip2, ("_READ",)),
     (containers, ("_READ", "_LITTLE")),
     (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
 ]

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from tests.crawler.dumps import write
-from wikitopics.crawler.dumps import containers
+from wikitopics.crawler import unpacking
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import Page
 from wikitopics.crawler.texts import records as text_lines
@@ -468,7 +468,7 @@ def test_a_path_is_named_once_and_a_header_whose_quotation_mark_is_never_closed_
 def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     block = 1 << 16
     most = 3 * block
-    monkeypatch.setattr(containers, "_MOST_UNPACKED", block)
+    monkeypatch.setattr(unpacking, "_MOST_UNPACKED", block)
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", most)
     bomb = jsonl({"text": "x"}) + filler * (2 * most // len(filler))
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
