@@ -12,7 +12,9 @@ from wikitopics.crawler.errors import CutOff
 from wikitopics.crawler.unpacking import Read
 
 _READ = 256 * 1024
+"""The bytes that are asked for at a time."""
 _BLOCK = 0x314159265359
+"""The mark of a block; the next one is that of a stream's end."""
 _END = 0x177245385090
 _MARK_BITS = 48
 _MARK_BYTES = _MARK_BITS // 8

@@ -11,9 +11,10 @@ from wikitopics.crawler.errors import BadSource, CutOff, Damaged, Lacking
 from wikitopics.crawler.unpacking import ZSTD, Read, data_blocks
 
 _READ = 256 * 1024
+"""The bytes that are asked for at a time."""
 
-# A file on this machine, or those bytes of a file that a job
-# takes along to the process that reads them.
+# A file on this machine, or those bytes of a file that a job takes along to the process that reads
+# them.
 
 HEAD = 16
 """Bytes by which the format of a file is recognised."""

@@ -45,7 +45,7 @@ def _of_language(code: str) -> frozenset[str]:
     code = code.lower().replace("_", "-")
     known = _languages()
     if code not in known:
-        code = code.partition("-")[0]
+        code, _, _ = code.partition("-")
     names: set[str] = set()
     passed: set[str] = set()
     while code in known and code not in passed:

@@ -45,7 +45,9 @@ _DAY = 24 * 3600
 
 def database(api: str) -> str:
     """The name in the dumps of the Wikipedia with this api.php, such as "dewiki"."""
-    return (URL(api).host or "").partition(".")[0].replace("-", "_") + "wiki"
+    host = URL(api).host or ""
+    code, _, _ = host.partition(".")
+    return code.replace("-", "_") + "wiki"
 
 
 async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequence[URL]]:

@@ -447,7 +447,7 @@ async def survey(
 
 
 class _Count(NamedTuple):
-    """What was counted at a place."""
+    """The articles counted at a place."""
 
     articles: int
     size: int

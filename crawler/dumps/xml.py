@@ -500,10 +500,12 @@ class DumpReader:
     def _note_names(self, tag: str, attributes: dict[str, str]) -> str:
         """The name of an element, which is to be known from now on."""
         self._attributes.update(attributes)
-        name = tag.rpartition(":")[2].lower()
+        _, _, without_prefix = tag.rpartition(":")
+        name = without_prefix.lower()
         self._tags[tag] = name
         number = len(self._tags) + len(self._attributes)
-        if number > _MOST_TAGS or max(map(len, (tag, *attributes))) > _LONGEST_TAG:
+        longest = max(map(len, (tag, *attributes)))
+        if number > _MOST_TAGS or longest > _LONGEST_TAG:
             raise self._fail("too many kinds of elements")
         return name
 

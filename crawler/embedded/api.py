@@ -101,7 +101,8 @@ class EmbeddedApi:
     def add_texts(self, query: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str | None:
         """Give the entries their texts as far as the reply's size allows; returns where to
         continue, if necessary."""
-        begin = int(query.get("rvcontinue", "0|0").partition("|")[0])
+        first_id, _, _ = query.get("rvcontinue", "0|0").partition("|")
+        begin = int(first_id)
         size = 0
         for entry in sorted(entries, key=lambda entry: int(entry["pageid"])):
             if "missing" in entry or entry["pageid"] < begin:

@@ -137,7 +137,8 @@ def _pages_path(article_path: object) -> str:
 def _is_under(path: str, pages: str) -> bool:
     """Whether ``path`` can be that of a page, by what stands before a title."""
     if "?" in pages:
-        return path == pages.partition("?")[0]
+        script, _, _ = pages.partition("?")
+        return path == script
     if pages == "/":  # all of the host: but a further folder may be another wiki's
         return "/" not in path[1:]
     return pages != "" and f"{path.rstrip('/')}/".startswith(pages)
