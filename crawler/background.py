@@ -35,11 +35,14 @@ class Background(Generic[T]):
         )
         thread.start()
         try:
-            while isinstance(item := await self._queue.get(), tuple):
+            while True:
+                item = await self._queue.get()
+                if item is None:
+                    return
+                if isinstance(item, Exception):
+                    raise item
                 self._room.release()
                 yield item[0]
-            if item is not None:
-                raise item
         finally:
             self.stop()
 

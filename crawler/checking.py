@@ -84,11 +84,11 @@ def _check_identity(kind: PageKind, asked: Asked, identity: Identity) -> None:
         own_name = f"expected {option.name}, which is needed, to be kept under its own name"
         assert not (option.needed and option.kept_as), own_name
         key = option.kept_as or option.name
-        compared = (
+        must_be_kept = option.scope == "session" and option in asked
+        assert key in identity or not must_be_kept, (
             f"expected identity to have the key {key!r}, by which a resumed session compares the "
             "option"
         )
-        assert option.scope != "session" or option not in asked or key in identity, compared
 
 
 async def _check(kind: PageKind, asked: Asked) -> None:
@@ -105,11 +105,12 @@ async def _check(kind: PageKind, asked: Asked) -> None:
     _check_pages(batches)
     again = replace(asked, resuming=True)
     for after in range(min(RESUMED, len(batches))):
-        expected = [page for batch in batches[after + 1 :] for page in batch.pages]
+        expected = _pages_of(batches[after + 1 :])
         position = batches[after].position
+        most_batches = len(expected) + MOST_BATCHES
         async with _opened(kind, identity, again) as (source, _):
-            resumed = await _read(source, position, len(expected) + MOST_BATCHES, len(expected))
-        pages = [page for batch in resumed for page in batch.pages][: len(expected)]
+            resumed = await _read(source, position, most_batches, len(expected))
+        pages = _pages_of(resumed)[: len(expected)]
         assert pages == expected, (
             f"expected the same pages again after the position {dict(position)}, "
             f"found {_titles(pages)} instead of {_titles(expected)}"
@@ -143,29 +144,40 @@ async def _read(
 ) -> list[PageBatch]:
     """The batches after a position, until there are enough of them or of their pages."""
     batches: list[PageBatch] = []
+    pages = 0
     async with aclosing(source.batches(position)) as stream:
-        while (
-            len(batches) < most_batches and sum(len(batch.pages) for batch in batches) < most_pages
-        ):
-            if (batch := await anext(stream, None)) is None:
+        while len(batches) < most_batches and pages < most_pages:
+            batch = await anext(stream, None)
+            if batch is None:
                 break
             assert isinstance(batch, PageBatch), (
                 f"expected batches to yield a PageBatch, found {batch!r:.60}"
             )
             _check_json("position", batch.position)
-            counts = dict(batch.skips) if isinstance(batch.skips, Mapping) else {None: batch.skips}
-            are_numbers = all(
-                isinstance(why, str) and type(n) is int and n >= 0 for why, n in counts.items()
-            )
-            assert are_numbers, (
+            assert _are_counts(batch.skips), (
                 f"expected skips to be numbers of pages by reason, found {batch.skips!r:.60}"
             )
             batches.append(batch)
+            pages += len(batch.pages)
     return batches
 
 
+def _are_counts(skips: object) -> bool:
+    """Whether these are numbers of pages by reason."""
+    if not isinstance(skips, Mapping):
+        return False
+    for reason, number in skips.items():
+        if not isinstance(reason, str) or type(number) is not int or number < 0:
+            return False
+    return True
+
+
+def _pages_of(batches: Sequence[PageBatch]) -> list[Page]:
+    return [page for batch in batches for page in batch.pages]
+
+
 def _check_pages(batches: Sequence[PageBatch]) -> None:
-    pages = [page for batch in batches for page in batch.pages]
+    pages = _pages_of(batches)
     assert pages, "expected at least one page"
     kinds = get_args(Markup)
     for page in pages:
@@ -181,7 +193,8 @@ def _check_pages(batches: Sequence[PageBatch]) -> None:
     assert len(set(numbers)) == len(numbers), "expected each page to have a page_id of its own"
     laps = [batch.lap for batch in batches if batch.lap is not None]
     assert all(0 <= lap <= 1 for lap in laps), f"expected lap between 0 and 1, found {laps}"
-    assert all(a <= b for a, b in pairwise(laps)), f"expected lap never to fall, found {laps}"
+    never_falls = all(before <= after for before, after in pairwise(laps))
+    assert never_falls, f"expected lap never to fall, found {laps}"
 
 
 def _check_type(value: object, types: type | UnionType, expected: str) -> None:
@@ -191,16 +204,17 @@ def _check_type(value: object, types: type | UnionType, expected: str) -> None:
 
 def _check_json(name: str, value: Mapping[str, Any]) -> None:
     try:
-        same = json.loads(json.dumps(dict(value), allow_nan=False)) == dict(value)
+        written = json.dumps(dict(value), allow_nan=False)
+        is_same = json.loads(written) == dict(value)
     except (TypeError, ValueError):
-        same = False
-    assert same, (
+        is_same = False
+    assert is_same, (
         f"expected {name} to hold plain JSON values, with texts as keys, found {value!r:.100}"
     )
 
 
 def _titles(pages: Sequence[Page]) -> str:
-    return (
-        ", ".join(repr(page.title) for page in pages[:2]) + (" …" if len(pages) > 2 else "")
-        or "none"
-    )
+    if not pages:
+        return "none"
+    first = ", ".join(repr(page.title) for page in pages[:2])
+    return f"{first} …" if len(pages) > 2 else first

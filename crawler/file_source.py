@@ -1,4 +1,4 @@
-"""Files of pages, whatever their format, and the lap through them.
+"""Files of pages, whatever their format, and the *lap*: reading all of them once.
 
 Files have their own order, so their first articles are not a fair sample for evaluation. Before the
 lap, the files are read once to the end, and the articles with the smallest hashes of their page ids
@@ -45,7 +45,8 @@ def silently(message: str) -> None:
 
 def first_and_more(names: Sequence[str]) -> str:
     """The name for people of several files: the first one's, and how many more there are."""
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    more = len(names) - 1
+    return f"{names[0]} and {more} more" if more else names[0]
 
 
 class PageFiles(ABC):
@@ -79,7 +80,7 @@ class PageFiles(ABC):
         return SourceInfo(self.name, None)
 
     @abstractmethod
-    def look(self) -> None:
+    def check(self) -> None:
         """Raise BadSource if the files cannot be of this kind."""
 
     def first_reading(self) -> Iterator[Found]:
@@ -115,7 +116,7 @@ class Chosen:
     """The compressed text; None if there were too many large texts to keep: then it is read
     again."""
     place: Place
-    """The place from which it is the first article."""
+    """A place from which reading begins with this article."""
 
     def __lt__(self, other: "Chosen") -> bool:
         return self.hash > other.hash  # so that a heap gives the largest hash first
@@ -124,46 +125,56 @@ class Chosen:
         """The article with its text."""
         if self.text is not None:
             return replace(self.page, text=zlib.decompress(self.text).decode())
-        return next(page for page, _ in files.read(self.place) if isinstance(page, Page))
+        for page, _ in files.read(self.place):
+            if isinstance(page, Page):
+                return page
+        raise AssertionError("the article was there when it was chosen")
 
 
 def scan(
-    files: PageFiles, n: int, progress: Callable[[], None] = lambda: None
+    files: PageFiles, wanted: int, progress: Callable[[], None] = lambda: None
 ) -> tuple[int, Sequence[Chosen]]:
-    """Count the articles; choose those with the ``n`` smallest hashes of the page id, the smallest
-    first.
+    """Count the articles; choose as many as are ``wanted``, those with the smallest hashes of the
+    page id, the smallest first.
 
-    Empty articles are neither counted nor chosen.
-    ``progress`` is called every 1000 articles.
+    Empty articles are neither counted nor chosen. ``progress`` is called every 1000 articles.
     """
-    heap: list[Chosen] = []
-    articles = kept = 0
-    place = START
-    for page, behind in files.first_reading():
-        before, place = place, behind
+    largest_first: list[Chosen] = []  # a heap
+    articles = 0
+    bytes_kept = 0
+    behind = START
+    for page, place in files.first_reading():
+        before = behind
+        behind = place
         if not isinstance(page, Page) or not page.text:
             continue
         articles += 1
         if articles % 1000 == 0:
             progress()
-        key = page_hash(page.page_id)
-        if len(heap) == n and (not n or key >= heap[0].hash):
+        if wanted == 0:
             continue
-        if len(heap) == n:
-            kept -= len(heapq.heappop(heap).text or b"")
-        text = zlib.compress(page.text.encode("utf-8"), 1)
-        is_kept = kept + len(text) <= _MOST_KEPT
-        kept += len(text) if is_kept else 0
-        heapq.heappush(heap, Chosen(key, replace(page, text=""), text if is_kept else None, before))
-    return articles, sorted(heap, reverse=True)
+        key = page_hash(page.page_id)
+        if len(largest_first) == wanted:
+            if key >= largest_first[0].hash:
+                continue
+            dropped = heapq.heappop(largest_first)
+            bytes_kept -= len(dropped.text or b"")
+        packed = zlib.compress(page.text.encode("utf-8"), 1)
+        text: bytes | None = None
+        if bytes_kept + len(packed) <= _MOST_KEPT:
+            bytes_kept += len(packed)
+            text = packed
+        heapq.heappush(largest_first, Chosen(key, replace(page, text=""), text, before))
+    return articles, sorted(largest_first, reverse=True)
 
 
 class FileSource:
     """The articles of ``files``.
 
-    ``what`` names the files to people while they are read a first time. ``held_out``: how many
-    articles the trainer will hold out; None: the default, 1000, or a tenth of fewer articles.
-    ``resuming``: skip the first reading of the files until it turns out to be needed.
+    what: the name of the files for people, while they are read a first time
+    held_out: how many articles the trainer will hold out; None: the default, 1000, or a tenth of
+        fewer articles
+    resuming: whether to skip the first reading of the files until it turns out to be needed
     """
 
     def __init__(
@@ -190,7 +201,7 @@ class FileSource:
         """
         if not self.files.is_repeatable:
             return replace(self.files.info, articles=None)
-        await _in_thread(self.files.look)
+        await _in_thread(self.files.check)
         if self._resuming:
             return replace(self.files.info, articles=None)
         self._scan = await _in_thread(self._choose)
@@ -219,25 +230,30 @@ class FileSource:
 
     def _choose(self, size: int | None = None) -> tuple[int, Sequence[Chosen]]:
         """The first reading. ``size``: how many articles came first when this session began."""
-        held_out = self._held_out
-        most = default_held_out(None) if held_out is None else held_out
-        wanted = with_spare(most) if size is None else size
+        if size is not None:
+            wanted = size
+        elif self._held_out is not None:
+            wanted = with_spare(self._held_out)
+        else:
+            wanted = with_spare(default_held_out(None))  # perhaps too many
         articles, chosen = scan(self.files, wanted, self._progress)
         self.activity.waiting_for = None
-        if size is None and held_out is None:
+        if size is None and self._held_out is None:
             wanted = with_spare(default_held_out(articles))
         return articles, chosen[:wanted]
 
     def _progress(self) -> None:
-        percent = 10 * min(9, 10 * self.files.bytes_read // max(self.files.size, 1))
+        tenths = 10 * self.files.bytes_read // max(self.files.size, 1)
+        percent = 10 * min(tenths, 9)
         self.activity.waiting_for = (
             f"a first pass over the {self._what}, to choose the held-out articles ({percent}%)"
         )
 
     def _batches(self, position: dict[str, int]) -> Iterator[PageBatch]:
         for key, value in position.items():
+            least = -1 if key == "threshold" else 0
             most = self.files.count - 1 if key == "file" else 2**63 - 1
-            if type(value) is not int or not (-1 if key == "threshold" else 0) <= value <= most:
+            if type(value) is not int or not least <= value <= most:
                 raise BadPosition
         if not self.files.is_repeatable:
             yield from self._lap(position)
@@ -263,17 +279,18 @@ class FileSource:
         chosen: Sequence[Chosen],
         position: dict[str, int],
     ) -> Iterator[PageBatch]:
+        """Batches of the articles that come first."""
         pages: list[Page] = []
-        before = position.get("done", 0)
-        for done, one in enumerate(chosen[before:], before + 1):
-            pages.append(one.whole(self.files))
+        done_before = position.get("done", 0)
+        for done, article in enumerate(chosen[done_before:], done_before + 1):
+            pages.append(article.whole(self.files))
             if _is_full(pages) or done == len(chosen):
-                yield PageBatch(
-                    tuple(pages), position | {"done": done}, lap=done / max(articles, 1)
-                )
+                here = position | {"done": done}
+                yield PageBatch(tuple(pages), here, lap=done / max(articles, 1))
                 pages = []
 
     def _lap(self, position: dict[str, int]) -> Iterator[PageBatch]:
+        """Batches of all articles but those that came first."""
         threshold = position.get("threshold", -1)
         articles = position.get("articles")
         read = position.get("read", 0)
@@ -284,12 +301,8 @@ class FileSource:
         def batch(place: Place) -> PageBatch:
             self.activity.bytes_read = self.files.bytes_read
             here = {**position, **place, "read": read}
-            return PageBatch(
-                tuple(pages),
-                here,
-                skips,
-                min(1.0, read / articles) if articles else None,
-            )
+            lap = min(1.0, read / articles) if articles else None
+            return PageBatch(tuple(pages), here, skips, lap)
 
         place: Place | None = None
         for page, place in self.files.read(position):
@@ -297,11 +310,14 @@ class FileSource:
                 skips[page] += 1
             elif not page.text or threshold < 0 or page_hash(page.page_id) > threshold:
                 pages.append(page)
-                read += bool(page.text)
+                if page.text:
+                    read += 1
             is_full = _is_full(pages) or len(pages) + skips.total() >= BATCH_PAGES
             if is_full or time.monotonic() - began > _SECONDS_A_BATCH:
                 yield batch(place)
-                pages, skips, began = [], Counter(), time.monotonic()
+                pages = []
+                skips = Counter()
+                began = time.monotonic()
         if place is not None and (pages or skips) and not self.files.closed:
             yield batch(place)
 

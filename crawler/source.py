@@ -11,60 +11,18 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
+from wikitopics.crawler.licence import Licence
 from wikitopics.crawler.page import Page, Skip, Skips, SourceInfo
 from wikitopics.option import Option, OptionValues
-
-if TYPE_CHECKING:
-    from yarl import URL
-
-
-# The licences of sources' texts, for passing on titles or word counts.
-
-
-@dataclass(frozen=True, slots=True)
-class Licence:
-    """The attribution that other people's texts require."""
-
-    origin: str
-    """Where they are from."""
-    name: str
-    url: str = ""
-    """The address of its text; "" if it is not known."""
-
-    @property
-    def text(self) -> str:
-        """One line for people."""
-        where = f" ({self.url})" if self.url else ""
-        return (
-            f"titles and word counts are from {self.origin}, by its authors, under "
-            f"{self.name}{where}"
-        )
-
-
-SAMPLE = Licence(
-    "Wikipedia (snapshot of 2014)",
-    "CC BY-SA 3.0",
-    "https://creativecommons.org/licenses/by-sa/3.0/",
-)
-"""The licence of the embedded sample: crawler/data/README.md."""
-
-
-def of_wiki(address: URL) -> Licence:
-    """The licence of the wiki that has this address."""
-    host = address.host or ""
-    if host.endswith(".wikipedia.org"):
-        return Licence(host, "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/")
-    return Licence(host, "the licence that this wiki names on its pages")
-
 
 Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
 MOST_ERRORS = 20
 Lack = Literal["more", "again"]
-"""What would help to read a job: more bytes after those that it holds, or the same bytes again if
-they are damaged."""
+"""What a job lacks that cannot be read: "more": bytes after those that it holds; "again": an
+undamaged copy of the bytes that it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +62,8 @@ class Activity:
     bytes_read: int = 0
     """Bytes of reply bodies as transferred (compressed)."""
     requests_last_minute: int = 0
-    """During the first minute, extrapolated from the time since the first request."""
+    """The requests of the last 60 seconds. Earlier than 60 seconds after the first request, how
+    many there would be in a minute at the rate so far."""
     allowed_per_minute: int | None = None
     """None: no cap."""
     latency_seconds: float | None = None
@@ -113,8 +72,8 @@ class Activity:
     errors: list[RecentError] = field(default_factory=list)
     """The last few, newest last."""
     pace: float = 0.0
-    """Seconds over which all articles are spread so that people can follow. If it is set to 0, the
-    rest come as fast as possible."""
+    """The seconds over which the source spreads all its articles so that people can follow; 0: they
+    come as fast as possible. It can be set to 0 at any time."""
 
     def note(self, at: float, text: str) -> None:
         """Add one line to the list of errors."""
@@ -139,8 +98,8 @@ class Job(Protocol):
         """
 
     async def renewed(self, lack: Lack) -> Job | None:
-        """The same job with what it lacked; None if that cannot be had. Called where the source is
-        open."""
+        """The same job with what it lacked; None if that cannot be had. Called in the process in
+        which the source is open."""
 
     def __str__(self) -> str:
         """The name for people."""
@@ -162,8 +121,8 @@ class Stretch(Protocol):
 
     @property
     def rereadable(self) -> bool:
-        """Whether it can so easily be read again that a stopping trainer need not finish counting
-        it."""
+        """Whether a trainer that is told to stop may drop it before all of it is counted, since it
+        is easily read again."""
 
     @property
     def skips(self) -> Skips:
@@ -178,8 +137,10 @@ class Stretch(Protocol):
         """The order of all articles, from the page ids of each job; None: one job after another."""
 
     def pieces(self, articles: int) -> Iterator[Piece]:
-        """How to hand out its ``articles``: at least one piece, without those handed out before a
-        stop."""
+        """How to hand out its articles, which turned out to be so many: at least one piece.
+
+        Pieces that were handed out before the trainer was stopped are left out.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +167,7 @@ class PageBatch:
         return FetchedPages(self.pages)
 
     def order(self, page_ids: Sequence[Sequence[int]]) -> None:
-        """None: in the order of the pages."""
+        """Returns None: the articles stay in the order of the pages."""
 
     def pieces(self, articles: int) -> Iterator[Piece]:
         yield Piece(0, articles, self.position, self.lap)
@@ -230,14 +191,14 @@ class FetchedPages:
         return iter(self.fetched)
 
     async def renewed(self, lack: Lack) -> None:
-        """Nothing is lacking."""
+        """Returns None: such a job never lacks anything."""
 
     def __str__(self) -> str:
         return f"{len(self.fetched)} pages"
 
 
 class Source(Protocol):
-    """A source of articles. To add a source, add a file."""
+    """A source of articles that is open, or can be opened."""
 
     activity: Activity
 
@@ -256,18 +217,22 @@ class Source(Protocol):
 
 
 Identity = Mapping[str, Any]
-"""The identity of a source, as plain JSON values that a session stores. It contains nothing that
-can act outside the program."""
+"""What identifies a source, as plain JSON values that a session stores. Such values alone have no
+effect outside the program: sessions may come from strangers."""
 
 
 def default_held_out(articles: int | None) -> int:
     """The default number of held-out articles for a source of this many (None: unknown)."""
-    return 1000 if articles is None else min(1000, articles // 10)
+    if articles is None:
+        return 1000
+    return min(1000, articles // 10)
 
 
 def with_spare(held_out: int) -> int:
     """A few more articles than are held out, since some may have no word of the vocabulary."""
-    return held_out + max(20, held_out // 20) if held_out else 0
+    if held_out == 0:
+        return 0
+    return held_out + max(20, held_out // 20)
 
 
 @dataclass(frozen=True)
@@ -305,7 +270,7 @@ class SourceKind(ABC):
     command: ClassVar[str] = ""
     """Its own command for the screen and the trainer, if it has one."""
     on_screen: ClassVar[Sequence[str]] = ()
-    """Arguments for that command's trainer when a screen shows it."""
+    """Further arguments for that command's trainer if it was started by a screen."""
     remark: ClassVar[str] = ""
     """The screen's remark beside the source's name."""
     has_links: ClassVar[bool] = False
@@ -326,7 +291,8 @@ class SourceKind(ABC):
         is missing."""
 
     def fault(self, identity: Identity) -> str:
-        """Why `identity` cannot have returned a stored identity; "" if it can."""
+        """What is wrong with a stored ``identity``, which the method `identity` cannot have
+        returned; "" if nothing is."""
         return ""
 
     def words(self, asked: Asked) -> Sequence[str] | None:
@@ -350,16 +316,19 @@ class SourceKind(ABC):
         return None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        """The name of a vocabulary built from the articles of this source; "" if that depends on
-        what the
-        source states once it is open: then it is built, whatever other sessions have kept."""
+        """The name of a vocabulary built from the articles of this source.
+
+        "" if the name depends on what the source states once it is open: then the vocabulary is
+        built, whatever other sessions have kept.
+        """
         return self.name
 
     def kept_vocabulary(self, identity: Identity, name: str) -> str:
-        """The name under which other sessions find the vocabulary built from this source, which is
-        open, if it was called ``name`` before; "" if it is kept by its session alone.
+        """The name under which other sessions find the vocabulary that was built from this source;
+        "" if only its own session keeps it.
 
-        The identity is valid, as for `address`.
+        ``name``: what `vocabulary_name` returned. The source is open by now, and the identity is
+        valid, as for `address`.
         """
         return name
 
@@ -382,8 +351,8 @@ class SourceKind(ABC):
         return ""
 
     def wiki(self, identity: Identity) -> str | None:
-        """The wiki to which its articles' page ids belong, "" if it is not known which; None: no
-        wiki."""
+        """The wiki to which its articles' page ids belong: "" if they belong to one that is not
+        known, None if they belong to no wiki."""
         return None
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
@@ -410,4 +379,5 @@ class PageKind(SourceKind):
 
     @abstractmethod
     def open(self, identity: Identity, asked: Asked) -> Source:
-        """The source, before its own `open`. Raises a CrawlerError for an impossible one."""
+        """A source whose own `open` is still to be called. Raises a CrawlerError for an impossible
+        one."""

@@ -70,7 +70,7 @@ def with_contact(
     is required, a settings file that cannot be read is ignored.
     """
     from wikitopics.crawler.http.contact import check_contact
-    from wikitopics.crawler.mediawiki.source import CONTACT
+    from wikitopics.crawler.mediawiki.kinds import CONTACT
 
     text = request.get(CONTACT)
     if kind.needs_contact(identity):

@@ -15,11 +15,11 @@ from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import OWN, RUN
 
 BUILT_IN = {
-    "api": "wikitopics.crawler.mediawiki.source:Api",
-    "html": "wikitopics.crawler.mediawiki.source:Html",
-    "dump": "wikitopics.crawler.dumps.source:Dump",
-    "recent": "wikitopics.crawler.mediawiki.source:Recent",
-    "texts": "wikitopics.crawler.texts.source:Texts",
+    "api": "wikitopics.crawler.mediawiki.kinds:Api",
+    "html": "wikitopics.crawler.mediawiki.kinds:Html",
+    "dump": "wikitopics.crawler.dumps.kind:Dump",
+    "recent": "wikitopics.crawler.mediawiki.kinds:Recent",
+    "texts": "wikitopics.crawler.texts.kind:Texts",
     "counts": "wikitopics.session.training.counts:Counts",
     "demo": "wikitopics.crawler.embedded:Demo",
 }

@@ -29,4 +29,4 @@ def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Request a dump in pieces so small that a small dump has many."""
     for name, value in SMALL.items():
-        monkeypatch.setattr(f"wikitopics.crawler.dumps.{name}", value)
+        monkeypatch.setattr(f"wikitopics.crawler.{name}", value)

@@ -1,299 +1,20 @@
-"""Compressed files: unpacking in blocks of bounded size, and the places where reading can begin."""
+"""The files of a dump, read by ranges, and the places in them where reading can begin, whatever
+their format."""
 
 import asyncio
-import bz2
-import lzma
 import os
-import re
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from types import ModuleType
-from typing import Any
 
+from wikitopics.crawler.dumps.bzip2 import bzip2_blocks, has_blocks
 from wikitopics.crawler.errors import BadSource, CutOff, Damaged, Lacking
-from wikitopics.extra import ZST
+from wikitopics.crawler.unpacking import ZSTD, Read, data_blocks
 
-# Compressed files to bytes, in blocks of bounded size, with the places where reading can begin.
-
-Read = Callable[[int], bytes]
-"""Continues reading: ``read(n)`` gives 1 to n bytes, and none only at the end of the file."""
 _READ = 256 * 1024
-_MOST_UNPACKED = 1024 * 1024
-"""The most bytes in one block, however much a file unpacks to."""
-_ZSTD_PIECE = 1024
-"""The bytes given to Zstandard at a time: it unpacks all of them, to at most 32 MiB."""
-_MOST_MEMORY = 128 * 1024 * 1024
-"""The memory limit of a decompressor, which the file's header requests; `xz -9` needs 65 MiB.
-Zstandard's own limit is the same."""
-_REFUSALS = ("Memory usage limit", "too much memory")
-"""How liblzma and libzstd report a file that requests more."""
-ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
-"""The first bytes of a frame, or of a frame without data (RFC 8878, 3.1.2), with which `pzstd`
-begins."""
+"""The bytes that are asked for at a time."""
 
-
-@dataclass(frozen=True, slots=True)
-class DataBlock:
-    """The next piece of a file, decompressed."""
-
-    data: bytes
-    start: int | None
-    """Where reading of the file must begin to get this block first; None within a compressed
-    stream."""
-    is_plain: bool = False
-    """Whether it is uncompressed: the byte at ``start + i`` of the file is byte i of the block."""
-
-
-def data_blocks(read: Read, name: str, offset: int = 0) -> Iterator[DataBlock]:
-    """The contents of a file from ``offset``, where ``read`` begins.
-
-    An ``offset`` other than 0 must be an earlier ``start``.
-    The file may be plain, or compressed by bzip2, gzip, xz or Zstandard, recognised by its first
-    bytes. Raises CutOff, and BadSource for a file that cannot be unpacked here.
-    """
-    first = b""
-    while len(first) < 6 and (more := read(_READ)):
-        first += more
-    if first.startswith(b"7z\xbc\xaf"):
-        raise BadSource(f"{name}: 7z is not supported; take the .bz2 of the same dump")
-    new: Callable[[], Any]
-    if first.startswith(b"BZh"):
-        new = bz2.BZ2Decompressor
-    elif first.startswith(b"\x1f\x8b"):
-        new = _Gzip
-    elif first.startswith(b"\xfd7zXZ\x00"):
-        new = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _MOST_MEMORY)
-    elif ZSTD.match(first):
-        try:
-            import zstandard
-        except ImportError as error:
-            raise BadSource(ZST.needed(f"{name}: reading .zst")) from error
-        new = partial(_Zstandard, zstandard)
-    else:
-        return _plain(read, first, offset)
-    return _streams(read, name, first, offset, new)
-
-
-def _plain(read: Read, data: bytes, offset: int) -> Iterator[DataBlock]:
-    while data:
-        yield DataBlock(data, offset, is_plain=True)
-        offset += len(data)
-        data = read(_READ)
-
-
-def _streams(
-    read: Read,
-    name: str,
-    data: bytes,
-    offset: int,
-    new: Callable[[], Any],
-) -> Iterator[DataBlock]:
-    """Compressed streams, one after another; ``offset`` is where ``data`` begins."""
-    while data:
-        decompressor = new()
-        begun = offset
-        unpacked = 0
-        start: int | None = offset
-        while not decompressor.eof:
-            if decompressor.needs_input and not data:
-                data = read(_READ)
-                if not data:
-                    raise CutOff("cut off")
-            try:
-                out = decompressor.decompress(data, _MOST_UNPACKED)
-            except (OSError, lzma.LZMAError, zlib.error) as error:
-                if any(words in str(error) for words in _REFUSALS):
-                    raise BadSource(
-                        f"{name}: unpacking it needs over {_MOST_MEMORY >> 20} MB of memory: "
-                        "compress it again without `zstd --long` or an `xz` dictionary of that size"
-                    ) from error
-                raise Damaged(begun, unpacked) from error
-            offset += len(data)
-            data = b""
-            if out:
-                yield DataBlock(out, start)
-                unpacked += len(out)
-                start = None
-        data = decompressor.unused_data
-        offset -= len(data)
-        # Streams may be padded with zeros.
-        while not (stripped := data.lstrip(b"\x00")):
-            offset += len(data)
-            data = read(_READ)
-            if not data:
-                return
-        offset += len(data) - len(stripped)
-        data = stripped
-
-
-class _Gzip:
-    """zlib's decompressor with the interface of bz2's and lzma's."""
-
-    eof, needs_input, unused_data = False, True, b""
-
-    def __init__(self) -> None:
-        self._inner = zlib.decompressobj(wbits=31)
-
-    def decompress(self, data: bytes, most: int) -> bytes:
-        inner = self._inner
-        out = inner.decompress(inner.unconsumed_tail + data, most)
-        self.eof, self.unused_data = inner.eof, inner.unused_data
-        self.needs_input = not inner.unconsumed_tail
-        return out
-
-
-class _Zstandard:
-    """zstandard's decompressor, for one frame, with the interface of bz2's and lzma's."""
-
-    eof, needs_input, unused_data = False, True, b""
-
-    def __init__(self, zstd: ModuleType) -> None:
-        self._zstd = zstd
-        self._inner = zstd.ZstdDecompressor().decompressobj()
-        self._rest = self._out = memoryview(b"")
-
-    def decompress(self, data: bytes, most: int) -> bytes:
-        if data:
-            self._rest = memoryview(bytes(self._rest) + data)
-        if not self._out and not self._inner.eof:
-            piece, self._rest = self._rest[:_ZSTD_PIECE], self._rest[_ZSTD_PIECE:]
-            try:
-                self._out = memoryview(self._inner.decompress(piece))
-            except self._zstd.ZstdError as error:
-                raise OSError(str(error)) from None
-        out, self._out = self._out[:most], self._out[most:]
-        self.needs_input = not self._rest and not self._out
-        if self._inner.eof and not self._out:
-            self.eof, self.unused_data = True, self._inner.unused_data + bytes(self._rest)
-        return bytes(out)
-
-
-# bzip2 by blocks: reading can begin anywhere in a file, however its streams are divided.
-#
-# A stream is a header of four bytes, blocks of at most 900 kB of data, and an end. A block begins,
-# at any bit, with a mark of 48 bits and its checksum. A block placed between a header and an end is
-# a valid stream.
-
-_BLOCK, _END = 0x314159265359, 0x177245385090
-_MARK_BITS, _CHECKSUM_BITS = 48, 32
-_PATTERNS = [
-    ((mark >> shift & (1 << 40) - 1).to_bytes(5, "big"), shift)
-    for mark in (_BLOCK, _END)
-    for shift in range(8)
-]
-"""The five bytes in the middle of a mark, by the number of bits before it in its first byte."""
-_LONGEST = 2 << 20
-"""The most bytes of a compressed block: even noise takes about 900 kB."""
-_END_BYTES = 16
-"""The bytes of a stream's end, with some padding; an end has a mark, unless reading began after
-it."""
-_BETWEEN_BITS = 119
-"""The most bits from the mark of an end to the next mark: mark, checksum, padding, the next
-header."""
-_MOST_SEARCHED = 1 << 20
-"""The bytes returned at a time, however much a block unpacks to."""
-
-
-def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
-    """Yield (byte of the file in which it begins, its data in pieces) for every block from
-    ``offset`` on.
-
-    ``read`` begins there. Raises CutOff.
-    """
-    data, base = b"", offset
-    begun: int | None = None  # the bit of `data` where a block begins
-    ended: int | None = None  # the bit of the file where the last mark is one of an end
-    searched = 0  # bytes of `data`
-    seen = False
-    while more := read(_READ):
-        data += more
-        for bit, mark in _marks(data, searched):
-            if begun is not None:
-                yield base + begun // 8, _unpacked(data, begun, bit)
-            elif ended is not None and 8 * base + bit - ended > _BETWEEN_BITS:
-                yield ended // 8, _damaged_block()  # the mark of a block in between is damaged
-            begun, seen = bit if mark == _BLOCK else None, True
-            ended = 8 * base + bit if mark == _END else None
-        searched = max(0, len(data) - 6)
-        done = searched if begun is None else begun // 8
-        if len(data) - done > _LONGEST or (not seen and base + len(data) - offset > _LONGEST):
-            # No block is that long, but there may be others behind the damage.
-            yield base + done, _damaged_block()
-            begun = None
-            seen = True
-            done = searched
-        data, base, searched = data[done:], base + done, searched - done
-        begun = None if begun is None else begun - 8 * done
-    if begun is not None:
-        raise CutOff("cut off")
-    if not seen and base + len(data) - offset > _END_BYTES:
-        raise CutOff("damaged")
-
-
-def _damaged_block() -> Iterator[bytes]:
-    """A block of which nothing can be unpacked."""
-    yield from ()
-    raise CutOff("damaged")
-
-
-def has_blocks(read: Read) -> bool:
-    """Whether there is more than one block, so that reading can begin in the middle."""
-    data = b""
-    while len(data) < 3 * _LONGEST and (more := read(_READ)):
-        data += more
-        if [mark for _, mark in _marks(data, 0)].count(_BLOCK) > 1:
-            return True
-    return False
-
-
-def _marks(data: bytes, start: int) -> list[tuple[int, int]]:
-    """(first bit, which mark) of all marks that begin in byte ``start`` or later."""
-    marks = []
-    for pattern, shift in _PATTERNS:
-        at = data.find(pattern, start + 1)
-        while at >= 0:
-            bit = 8 * (at - 1) + shift
-            if at + 6 <= len(data) and (mark := _bits(data, bit, bit + _MARK_BITS)) in (
-                _BLOCK,
-                _END,
-            ):
-                marks.append((bit, mark))
-            at = data.find(pattern, at + 1)
-    return sorted(marks)
-
-
-def _bits(data: bytes, start: int, stop: int) -> int:
-    """The bits from ``start`` to before ``stop`` as a number."""
-    last = -(-stop // 8)
-    number = int.from_bytes(data[start // 8 : last], "big") >> 8 * last - stop
-    return number & (1 << stop - start) - 1
-
-
-def _unpacked(data: bytes, start: int, stop: int) -> Iterator[bytes]:
-    """The block in these bits. Raises CutOff if they are not a block."""
-    length = stop - start
-    block = _bits(data, start, stop)
-    checksum = block >> max(0, length - _MARK_BITS - _CHECKSUM_BITS) & (1 << _CHECKSUM_BITS) - 1
-    whole = (block << _MARK_BITS | _END) << _CHECKSUM_BITS | checksum
-    bits = length + _MARK_BITS + _CHECKSUM_BITS
-    padding = -bits % 8
-    rest = b"BZh9" + (whole << padding).to_bytes((bits + padding) // 8, "big")
-    decompressor = bz2.BZ2Decompressor()
-    while not decompressor.eof:
-        try:
-            piece = decompressor.decompress(rest, _MOST_SEARCHED)
-        except OSError as error:
-            raise CutOff("damaged") from error
-        rest = b""
-        if piece:
-            yield piece
-        elif decompressor.needs_input:
-            raise CutOff("damaged")
-
-
-# The files of a dump, read by ranges: on this machine, or as part of a file, sent along with a job.
+# A file on this machine, or those bytes of a file that a job takes along to the process that reads
+# them.
 
 HEAD = 16
 """Bytes by which the format of a file is recognised."""
@@ -314,9 +35,8 @@ class LocalFile:
 
     def read(self, start: int, stop: int) -> bytes:
         try:
-            descriptor = os.open(
-                self.name, os.O_RDONLY
-            )  # opened for each read, which takes microseconds
+            # Opened for each read, which takes microseconds.
+            descriptor = os.open(self.name, os.O_RDONLY)
             try:
                 return os.pread(descriptor, stop - start, start)
             finally:
@@ -329,7 +49,7 @@ class LocalFile:
         return await asyncio.to_thread(self.read, start, stop)
 
     async def fresh_bytes(self, start: int, stop: int) -> None:
-        """None: reading a disk again gives the same bytes."""
+        """Returns None: reading a disk again gives the same bytes."""
 
 
 def _unreadable(path: str, error: OSError) -> BadSource:
@@ -357,7 +77,9 @@ class HeldFile:
     def read(self, start: int, stop: int) -> bytes:
         """As for the whole file; raises `Lacking` if byte ``start`` is not held."""
         stop = min(stop, self.size)
-        if stop <= max(start, len(self.head)):
+        if start >= stop:
+            return b""
+        if stop <= len(self.head):
             return self.head[start:stop]
         if self.start <= start < self.stop:
             return self.data[start - self.start : stop - self.start]
@@ -387,7 +109,7 @@ def reading(file: RangedFile, start: int, stop: int | None = None) -> Read:
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 MAGIC = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", _ZSTD)
-"""The first bytes of a frame of gzip, xz and Zstandard."""
+"""The first bytes of a frame of gzip, of xz and of Zstandard."""
 LARGEST = 16 << 20
 """The most compressed bytes of a frame that a process should unpack at a time."""
 _MOST_FALSE = 1000
@@ -399,7 +121,10 @@ def magic_of(head: bytes) -> bytes | None:
     """The mark of the frames of the file beginning with ``head``."""
     if ZSTD.match(head):
         return _ZSTD
-    return next((magic for magic in MAGIC if head.startswith(magic)), None)
+    for magic in MAGIC:
+        if head.startswith(magic):
+            return magic
+    return None
 
 
 def has_frames(file: RangedFile, magic: bytes, most: int | None = None) -> bool:
@@ -407,13 +132,15 @@ def has_frames(file: RangedFile, magic: bytes, most: int | None = None) -> bool:
 
     Only the first ``most`` times LARGEST bytes are examined (None: all).
     """
-    places = range(1, max(2, file.size - LARGEST), LARGEST)
+    last_place = max(1, file.size - LARGEST - 1)  # at least one place, however small the file
+    places = range(1, last_place + 1, LARGEST)
     try:
-        return all(
-            next(_starts(file, magic, place, LARGEST), None) is not None for place in places[:most]
-        )
+        for place in places[:most]:
+            if _first_start(file, magic, place, LARGEST) is None:
+                return False
     except CutOff:
         return False
+    return True
 
 
 def frames(
@@ -424,19 +151,25 @@ def frames(
 ) -> Iterator[tuple[int, Iterator[bytes]]]:
     """Yield (byte at which it begins, its data in pieces) for every frame from ``offset`` on.
 
-    There are none if no frame begins ``within`` this many bytes.
+    There are none if no frame begins ``within`` so many bytes after the offset.
     """
-    start = next(_starts(file, magic, offset, within), None)
+    start = _first_start(file, magic, offset, within)
     while start is not None:
-        following = next(_starts(file, magic, start + 1), None)
-        yield (
-            start,
-            (
-                block.data
-                for block in data_blocks(reading(file, start, following), file.name, start)
-            ),
-        )
+        following = _first_start(file, magic, start + 1)
+        data = data_blocks(reading(file, start, following), file.name, start)
+        yield start, (block.data for block in data)
         start = following
+
+
+def _first_start(
+    file: RangedFile,
+    magic: bytes,
+    offset: int,
+    within: int | None = None,
+) -> int | None:
+    """Where the first frame from ``offset`` on begins, if one does ``within`` so many bytes (None:
+    anywhere)."""
+    return next(_starts(file, magic, offset, within), None)
 
 
 def _starts(
@@ -450,20 +183,24 @@ def _starts(
 
     Raises CutOff if there are too many such false marks.
     """
-    false = 0
-    last = None if within is None else offset + within
-    read, data = reading(file, offset), b""
-    while (last is None or offset < last) and (more := read(_READ)):
+    false_marks = 0
+    stop = file.size if within is None else offset + within
+    read = reading(file, offset)
+    data = b""
+    while offset < stop and (more := read(_READ)):
         data += more
         at = data.find(magic)
-        while at >= 0 and (last is None or offset + at < last):
+        while at >= 0 and offset + at < stop:
             if _unpacks(file, offset + at):
                 yield offset + at
-            elif (false := false + 1) > _MOST_FALSE:
-                raise CutOff("damaged")
+            else:
+                false_marks += 1
+                if false_marks > _MOST_FALSE:
+                    raise CutOff("damaged")
             at = data.find(magic, at + 1)
         searched = max(0, len(data) - len(magic) + 1)
-        data, offset = data[searched:], offset + searched
+        data = data[searched:]
+        offset += searched
 
 
 def _unpacks(file: RangedFile, start: int) -> bool:
@@ -476,7 +213,8 @@ def _unpacks(file: RangedFile, start: int) -> bool:
 # Any file in which reading can begin in the middle, whatever its format.
 
 _LITTLE = 32 << 10
-"""The bytes of a piece after the end of a part, where only the end of a page has to be found."""
+"""The bytes of a piece behind the part of a file that is read, where only the end of the part's
+last page has to be found."""
 
 
 def can_be_parted(file: RangedFile, most: int | None = None) -> bool:
@@ -494,22 +232,30 @@ def blocks(file: RangedFile, start: int, stop: int) -> Iterator[tuple[int, Itera
 
     There are none if none begins before ``stop``; data that begins after it comes in small pieces.
     """
-    head, read = file.read(0, HEAD), reading(file, start)
-    if (magic := magic_of(head)) is not None:
-        whole = frames(file, magic, start, stop - start)
+    head = file.read(0, HEAD)
+    magic = magic_of(head)
+    if magic is not None:
+        found = frames(file, magic, start, stop - start)
+    elif head.startswith(b"BZh"):
+        found = bzip2_blocks(reading(file, start), start)
     else:
-        whole = (
-            bzip2_blocks(read, start)
-            if head.startswith(b"BZh")
-            else _plain_blocks(read, start, stop)
-        )
-    for at, pieces in whole:
-        small = (piece[i : i + _LITTLE] for piece in pieces for i in range(0, len(piece), _LITTLE))
-        yield at, pieces if at < stop else small
+        found = _plain_blocks(reading(file, start), start, stop)
+    for at, pieces in found:
+        yield at, pieces if at < stop else _cut_small(pieces)
+
+
+def _cut_small(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        for begin in range(0, len(piece), _LITTLE):
+            yield piece[begin : begin + _LITTLE]
 
 
 def _plain_blocks(read: Read, start: int, stop: int) -> Iterator[tuple[int, Iterator[bytes]]]:
-    while data := read(min(_READ, stop - start) if start < stop else _LITTLE):
+    while True:
+        wanted = min(_READ, stop - start) if start < stop else _LITTLE
+        data = read(wanted)
+        if not data:
+            return
         yield start, iter((data,))
         start += len(data)
 
@@ -525,7 +271,7 @@ def until_damage(pieces: Iterator[bytes]) -> Iterator[bytes | None]:
 def behind_damage(file: RangedFile, damage: Damaged) -> Iterator[bytes | None]:
     """The data that follows what was handed out of a damaged stream, and None wherever some is
     missing."""
-    known = damage.unpacked
+    known = damage.unpacked  # the bytes that are still to be passed over
     has_begun = is_cut_off = False
     try:
         for at, pieces in blocks(file, damage.start, file.size):
@@ -534,7 +280,7 @@ def behind_damage(file: RangedFile, damage: Damaged) -> Iterator[bytes | None]:
             has_begun = True
             for piece in until_damage(pieces):
                 if piece is None:
-                    known = 0  # of the damaged block, a part may have been handed out
+                    known = 0  # a part of the damaged block may have been handed out
                     yield None
                 elif known < len(piece):
                     yield piece[known:]

@@ -2,24 +2,18 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
-from wikitopics.crawler.dumps.containers import (
-    DataBlock,
-    LocalFile,
-    Read,
-    behind_damage,
-    data_blocks,
-    reading,
-)
+from wikitopics.crawler.dumps.containers import LocalFile, behind_damage, reading
 from wikitopics.crawler.dumps.xml import DumpEntry, DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Damaged
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.page import SourceInfo
+from wikitopics.crawler.unpacking import DataBlock, Read, data_blocks
 
 STANDARD_INPUT = "-"
 _MOST_HEAD = 4 << 20
@@ -72,7 +66,9 @@ class DumpFiles(PageFiles):
     @property
     def size(self) -> int:
         """Bytes of all files together; 0 if one is a stream."""
-        return sum(LocalFile(path).size for path in self.paths) if self.is_repeatable else 0
+        if not self.is_repeatable:
+            return 0
+        return sum(LocalFile(path).size for path in self.paths)
 
     @property
     def info(self) -> SourceInfo:
@@ -87,21 +83,20 @@ class DumpFiles(PageFiles):
             )
         return {"size": size}
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Read up to the first article. Raises BadSource if this is not a dump."""
         next(self.read(), None)
 
     def read(self, place: Place = START) -> Iterator[Found]:
         """The articles after ``place``: after `skip` pages of any kind from byte `offset` of
         `file`."""
-        first = place.get("file", 0)
-        for number, path in enumerate(self.paths[first:], first):
-            begin = place if number == first else START
+        first_file = place.get("file", 0)
+        for number, path in enumerate(self.paths[first_file:], first_file):
+            begin = place if number == first_file else START
             can_seek = path != STANDARD_INPUT
             name = path if can_seek else "standard input"
-            stdin = nullcontext(cast("BufferedReader", sys.stdin.buffer))
             try:
-                with open(path, "rb") if can_seek else stdin as file:
+                with _opened(path) as file:
                     if can_seek:
                         file.seek(begin.get("offset", 0))
                     yield from self._pages(
@@ -128,21 +123,27 @@ class DumpFiles(PageFiles):
         *,
         can_seek: bool,
     ) -> Iterator[Found]:
-        offset, to_skip = begin.get("offset", 0), begin.get("skip", 0)
-        reader = self._reader = DumpReader(name, self.info, continued=offset > 0)
-        restart, behind_restart = offset, 0
-        told = ""
+        offset = begin.get("offset", 0)
+        to_skip = begin.get("skip", 0)
+        reader = DumpReader(name, self.info, continued=offset > 0)
+        self._reader = reader
+        restart = offset  # the last byte at which reading can begin
+        behind_restart = 0  # the number of pages from there on
+        cut_off = ""
         try:
             with reader:
                 blocks = _entries(reader, name, read, offset, can_seek=can_seek)
                 for count, (block, entries) in enumerate(blocks):
                     if self.closed:
                         return
-                    if block.start is not None and can_seek and count and reader.between_pages:
-                        restart, behind_restart = block.start, 0
+                    start = block.start if can_seek and count > 0 else None
+                    if start is not None and reader.between_pages:
+                        restart = start
+                        behind_restart = 0
                     for entry in entries:
                         if can_seek and block.is_plain:
-                            restart, behind_restart = offset + entry.end, 0
+                            restart = offset + entry.end
+                            behind_restart = 0
                         else:
                             behind_restart += 1
                         if to_skip:
@@ -151,9 +152,17 @@ class DumpFiles(PageFiles):
                             here = {"file": number, "offset": restart, "skip": behind_restart}
                             yield entry.page, here
         except CutOff as error:
-            told = f"{error}; {REST_LEFT_OUT}"
-        if losses := "; ".join(filter(None, (reader.losses, told))):
+            cut_off = f"{error}; {REST_LEFT_OUT}"
+        losses = "; ".join(filter(None, (reader.losses, cut_off)))
+        if losses:
             self.say(f"{name}: {losses}")
+
+
+def _opened(path: str) -> AbstractContextManager[BufferedReader]:
+    """The file at a path, or standard input, which stays open."""
+    if path == STANDARD_INPUT:
+        return nullcontext(cast("BufferedReader", sys.stdin.buffer))
+    return open(path, "rb")
 
 
 _NOWHERE = DataBlock(b"", None)
@@ -180,7 +189,12 @@ def _entries(
         if not reader.seen_pages:
             raise BadSource(f"{name}: {error} before its first page; download it again") from None
         if isinstance(error, Damaged):
-            pieces = behind_damage(LocalFile(name), error) if can_seek else iter((None,))
+            pieces: Iterator[bytes | None] = iter((None,))  # nothing can be found again
+            if can_seek:
+                pieces = behind_damage(LocalFile(name), error)
             for piece in pieces:
-                yield _NOWHERE, reader.skip_gap(str(error)) if piece is None else reader.feed(piece)
+                if piece is None:
+                    yield _NOWHERE, reader.skip_gap(str(error))
+                else:
+                    yield _NOWHERE, reader.feed(piece)
     yield _NOWHERE, reader.close()

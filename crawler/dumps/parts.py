@@ -1,9 +1,8 @@
 """Parts of dump files that can be read independently, in any process and in any order.
 
 A part is a range of bytes of a file as stored on disk. Its pages are those whose first byte is in
-data that
-begins to be unpacked in that range: a block, a frame or, in a plain file, the byte itself. So each
-page is in exactly one part, wherever files are divided.
+data that begins to be unpacked in that range: a block, a frame or, in a plain file, the byte
+itself. So each page is in exactly one part, wherever files are divided.
 """
 
 import asyncio
@@ -16,7 +15,6 @@ from wikitopics.crawler.dumps.containers import (
     HEAD,
     HeldFile,
     blocks,
-    data_blocks,
     reading,
     until_damage,
 )
@@ -24,6 +22,7 @@ from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack
+from wikitopics.crawler.unpacking import data_blocks
 
 T = TypeVar("T")
 
@@ -75,7 +74,7 @@ class DumpPart:
     file: DumpFile | None = field(default=None, compare=False)
     """The file from which more can be read; None in another process."""
     articles: ClassVar = 0
-    """Unknown."""
+    """Unknown, see `wikitopics.crawler.source.Job`."""
 
     @classmethod
     async def read(
@@ -107,7 +106,8 @@ class DumpPart:
 
     async def renewed(self, lack: Lack) -> "DumpPart | None":
         """The part with three times as many bytes, or with fresh ones."""
-        held, file = self.held, self.file
+        held = self.held
+        file = self.file
         assert file is not None
         if lack == "more":
             stop = min(held.start + 3 * len(held.data), held.start + MOST_HELD, held.size)
@@ -151,22 +151,22 @@ class DumpPart:
             raise CutOff(reader.losses)
 
     def _pages(self, reader: DumpReader) -> Iterator[Page | Skip]:
-        has_begun = self.held.start == 0
-        before = b""
+        has_begun = self.held.start == 0  # whether the reader has got the first page
+        before = b""  # the end of the data before that, in which the tag of a page may begin
         unpacked = 0
         fed = 0  # bytes given to the reader
         inside = 1  # how many of these belong to the part
         for start, pieces in blocks(self.held, self.held.start, self.stop):
             is_behind = start >= self.stop
-            if is_behind and (
-                not before if not has_begun else reader.between_pages or reader.has_ended
-            ):
-                return
+            if is_behind:
+                ends_here = reader.between_pages or reader.has_ended if has_begun else not before
+                if ends_here:
+                    return
             for data in until_damage(pieces):
                 if data is None:
                     before = b""
                     if is_behind and not has_begun:
-                        continue
+                        continue  # what is damaged belongs to later parts
                     entries = reader.skip_gap("damaged")
                 else:
                     unpacked += len(data)
@@ -184,7 +184,8 @@ class DumpPart:
                         data = data[first.start() :]
                     fed += len(data)
                     if not is_behind:
-                        inside = reader.told_until = fed
+                        inside = fed
+                        reader.told_until = fed
                     entries = reader.feed(data)
                 for entry in entries:
                     if entry.start >= inside:
@@ -199,7 +200,7 @@ class DumpPart:
                     yield entry.page
 
 
-async def look(file: DumpFile, name: str) -> SourceInfo:
+async def stated_facts(file: DumpFile, name: str) -> SourceInfo:
     """The facts that a dump beginning with ``file`` states before its first page; ``name`` is for
     people.
 
@@ -237,7 +238,8 @@ async def read_well(part: DumpPart, work: Callable[[DumpPart], T]) -> T:
         try:
             return await asyncio.to_thread(work, part)
         except (CutOff, Lacking) as error:
-            renewed = await part.renewed("more" if isinstance(error, Lacking) else "again")
+            lack: Lack = "more" if isinstance(error, Lacking) else "again"
+            renewed = await part.renewed(lack)
             if renewed is None:
                 raise
             part = renewed

@@ -1,32 +1,32 @@
 """Dump files on a server: bytes are requested by ranges, a little ahead, and nothing is stored."""
 
 import asyncio
-import json
 import re
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, repeat
 from mmap import MADV_DONTNEED, MAP_PRIVATE, PAGESIZE, mmap
 
 from yarl import URL
 
 from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
 from wikitopics.crawler.dumps.containers import HEAD
+from wikitopics.crawler.dumps.newest import newest_dump
 from wikitopics.crawler.dumps.parts import BEYOND, DumpFile, DumpPart
 from wikitopics.crawler.dumps.shuffled import Chunk, Schedule, ShuffledDump
 from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, Unconfirmed
 from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
-from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted, value_at
+from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Asked, Identity
 
 # Requests for ranges of a server's files, one at a time, and the possible faults of its replies.
 
-SMALLEST, LARGEST = 256 << 10, 32 << 20
-"""The bytes of one request: fewer if replies are incomplete or late."""
+LARGEST = 32 << 20
+"""The most bytes of one request."""
+SMALLEST = 256 << 10
+"""The most bytes of one after many replies that were incomplete or late."""
 LIMITS = RequestBounds(most_bytes=LARGEST, total_seconds=600.0)
 """The bounds of one request: over a slow line, a large range takes minutes."""
 _QUICK = 60.0
@@ -37,6 +37,7 @@ memory."""
 _LONGEST_VERSION = 200
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,16})-(\d{1,16})/(\d{1,16})")
 _GONE = (401, 403, 404, 410)
+"""The statuses after which the target of an earlier redirect is asked for again."""
 
 
 class RangeServer:
@@ -48,11 +49,11 @@ class RangeServer:
         self._client = client
         self._most = LARGEST
         self._found_at: dict[URL, URL] = {}
-        """The targets of redirects."""
+        """Where files were found, after redirects, by their addresses."""
         self._turn = asyncio.Lock()
 
-    async def look(self, url: URL, first: int) -> tuple["RemoteFile", bytes]:
-        """A new file, and its ``first`` bytes. Raises a CrawlerError."""
+    async def new_file(self, url: URL, first: int) -> tuple["RemoteFile", bytes]:
+        """A file that was not read before, and its ``first`` bytes. Raises a CrawlerError."""
 
         def check(reply: Reply) -> None:
             if reply.status == 200:
@@ -66,12 +67,13 @@ class RangeServer:
 
         def read(reply: Reply) -> tuple[RemoteFile, bytes]:
             start, stop, size = _range_of(reply)
-            if start or stop != min(first, size) or len(reply.body) != stop:
+            if start != 0 or stop != min(first, size) or len(reply.body) != stop:
                 raise _another_range(reply)
             self._found_at[url] = reply.url
             return RemoteFile(url, size, self._version(reply), self), reply.body
 
-        return await self._client.fetch(url, read, wanted=Wanted(_range(0, first), first, check))
+        wanted = Wanted(_range(0, first), first, check)
+        return await self._client.fetch(url, read, wanted)
 
     async def read(self, file: "RemoteFile", start: int, stop: int) -> bytes:
         """These bytes of the file, retried for as long as the client allows.
@@ -100,22 +102,24 @@ class RangeServer:
 
     async def _once(self, file: "RemoteFile", start: int, stop: int) -> bytes:
         url = file.url
-        at = self._found_at.get(url, url)
+        found_at = self._found_at.get(url, url)
 
         def check(reply: Reply) -> None:
-            if reply.status in _GONE and self._found_at.pop(url, url) != url:
-                raise TransientError(f"{reply.url.host} answers {reply.status} after a redirect")
-            if reply.status in (404, 410):
-                raise CrawlerError(f"{url}: the dump is no longer there ({reply.status})")
-            if reply.status == 200:
-                if self._is_same(reply, file) and reply.headers.get("Content-Length") == str(
-                    file.size
-                ):
-                    raise TransientError(
-                        f"{reply.url.host} sends the whole file instead of a range"
-                    )
+            host = reply.url.host
+            status = reply.status
+            if status in _GONE:
+                was_redirected = self._found_at.pop(url, url) != url
+                if was_redirected:
+                    raise TransientError(f"{host} answers {status} after a redirect")
+            if status in (404, 410):
+                raise CrawlerError(f"{url}: the dump is no longer there ({status})")
+            if status in (200, 206) and not self._is_same(reply, file):
                 raise _changed(url)
-            if reply.status == 416 or (reply.status == 206 and not self._is_same(reply, file)):
+            if status == 200:
+                if reply.headers.get("Content-Length") != str(file.size):
+                    raise _changed(url)
+                raise TransientError(f"{host} sends the whole file instead of a range")
+            if status == 416:
                 raise _changed(url)
             _check_encoding(reply, url)
 
@@ -131,9 +135,10 @@ class RangeServer:
         headers = _range(start, stop)
         if file.version and not file.version.startswith("W/"):
             headers["If-Range"] = file.version
-        return await self._client.once(at, read, Wanted(headers, stop - start, check))
+        return await self._client.once(found_at, read, Wanted(headers, stop - start, check))
 
     def _is_same(self, reply: Reply, file: "RemoteFile") -> bool:
+        """Whether the reply's version is that of the file, as far as both are stated."""
         version = self._version(reply)
         return not version or not file.version or version == file.version
 
@@ -219,19 +224,22 @@ class RemoteFile:
         pieces: list[bytes] = []
         stop = min(stop, self.size)
         while start < stop:
-            at = next(
-                (at for at, data in self.cached.items() if at <= start < at + len(data)), None
-            )
-            if at is not None:
-                piece = self.cached[at][start - at : stop - at]
-            else:
-                end = min((at for at in self.cached if start < at < stop), default=stop)
-                piece = await self.server.read(self, start, end)
-                if end - start <= FIRST:
+            piece = self._cached_from(start, stop)
+            if piece is None:
+                next_cached = min((at for at in self.cached if start < at < stop), default=stop)
+                piece = await self.server.read(self, start, next_cached)
+                if len(piece) <= FIRST:
                     self.cache(start, piece)
             pieces.append(piece)
             start += len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _cached_from(self, start: int, stop: int) -> bytes | None:
+        """What is cached of these bytes from ``start`` on; None if the first one is not."""
+        for at, data in self.cached.items():
+            if at <= start < at + len(data):
+                return data[start - at : stop - at]
+        return None
 
     async def fresh_bytes(self, start: int, stop: int) -> bytes:
         """See `DumpFile`."""
@@ -246,8 +254,10 @@ class RemoteFile:
 
     def drop(self, start: int, stop: int) -> None:
         """Drop all cached pieces that contain one of these bytes."""
-        for at in [at for at, data in self.cached.items() if at < stop and start < at + len(data)]:
-            self.server.room += len(self.cached.pop(at))
+        for at, data in list(self.cached.items()):
+            if at < stop and start < at + len(data):
+                del self.cached[at]
+                self.server.room += len(data)
 
 
 class Segment:
@@ -271,161 +281,10 @@ class Segment:
         """Bytes ``start`` to before ``stop``; the memory of those before them is released."""
         mapped = await asyncio.shield(self.request)
         first = start - self._start
-        if used := first // PAGESIZE * PAGESIZE:
-            mapped.madvise(MADV_DONTNEED, 0, used)
+        used_pages = first // PAGESIZE
+        if used_pages:
+            mapped.madvise(MADV_DONTNEED, 0, used_pages * PAGESIZE)
         return mapped[first : stop - self._start]
-
-
-# Where Wikimedia keeps its dumps: the newest complete one of a wiki, in the old layout or the new
-# one.
-#
-# New: one folder a month, all namespaces in many files, complete once two further files exist. Old,
-# deprecated by Wikimedia: one or two folders a month, articles and templates only, complete when
-# their status says so.
-
-_CURRENT = "other/mediawiki_content_current"
-_COMPLETE = frozenset({"SHA256SUMS", "_SUCCESS"})
-_LINK = re.compile(r"""href=["']([^"'?#<>]{1,500})["']""")
-_NEW_FILE = re.compile(r"[a-z_]{3,40}-[\d-]{10}-p(\d{1,12})p(\d{1,12})\.xml\.bz2")
-_OLD_FILE = re.compile(
-    r"[a-z_]{3,40}-\d{8}-pages-articles(?:-multistream)?\d*\.xml(?:-p(\d{1,12})p(\d{1,12}))?\.bz2"
-)
-_NEW_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_OLD_DATE = re.compile(r"\d{8}")
-_JOBS = (
-    "articlesmultistreamdumprecombine",
-    "articlesmultistreamdump",
-    "articlesdumprecombine",
-    "articlesdump",
-)
-_MOST_FILES = 5_000
-"""The most files: each is checked before the first is read, and the largest dumps have a few
-hundred."""
-_MOST_TRIED = 6
-"""The number of dates tried per layout: older incomplete dumps have been abandoned."""
-_DAY = 24 * 3600
-"""How far this machine's clock may be behind the server's."""
-
-
-def database(api: str) -> str:
-    """The name in the dumps of the Wikipedia with this api.php, such as "dewiki"."""
-    return (URL(api).host or "").partition(".")[0].replace("-", "_") + "wiki"
-
-
-async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequence[URL]]:
-    """The date and files of the newest complete dump of ``wiki``; of two with the same date, the
-    one in the new layout.
-
-    ``home`` may itself be the folder of one dump. Raises BadSource if there is no dump, or if the
-    files of each do not belong together.
-    """
-    for files in (_new_files, _old_files):
-        if urls := await files(client, home):
-            return "", urls
-    old, new = home / wiki / "", home / _CURRENT / wiki / ""
-    latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
-    olds, news = (
-        await _dates(client, old, _OLD_DATE, latest),
-        await _dates(client, new, _NEW_DATE, latest),
-    )
-    dumps = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 0, old / d / "", _old_files) for d in olds]
-    dumps += [(d, 1, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
-    fault = None
-    for date, _, folder, files in sorted(dumps, key=lambda dump: dump[:2], reverse=True):
-        try:
-            urls = await files(client, folder)
-        except BadSource as error:  # an older one may be usable
-            fault = fault or error
-            continue
-        if urls:
-            return date, urls
-    raise fault or BadSource(f"{home}: no complete dump of {wiki} there; give --dump FILE|URL")
-
-
-async def _dates(client: Client, folder: URL, form: re.Pattern[str], latest: str) -> list[str]:
-    """The newest dates that a folder lists. A date in the future is a mistake or a trap."""
-    dates = [name for name in await _names(client, folder) if form.fullmatch(name)]
-    return sorted((date for date in dates if date.replace("-", "") <= latest), reverse=True)[
-        :_MOST_TRIED
-    ]
-
-
-async def _new_files(client: Client, folder: URL) -> tuple[URL, ...]:
-    names = await _names(client, folder)
-    return _in_order(folder, names, _NEW_FILE) if names >= _COMPLETE else ()
-
-
-async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
-    status = await client.fetch(folder / "dumpstatus.json", _json)
-    for name in _JOBS:
-        job = value_at(status, "jobs", name)
-        files = value_at(job, "files") if value_at(job, "status") == "done" else None
-        if isinstance(files, dict) and (urls := _in_order(folder, files, _OLD_FILE)):
-            return urls
-    return ()
-
-
-def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple[URL, ...]:
-    matches = [match for match in map(form.fullmatch, names) if match is not None]
-    if len(matches) > _MOST_FILES:
-        raise BadSource(
-            f"{folder}: it lists {len(matches):,} files; give those of one dump with --dump"
-        )
-    matches.sort(key=lambda match: (int(match[1] or 0), match[0]))
-    _check_ranges(folder, [match for match in matches if match[1]])
-    return tuple(folder / match[0] for match in matches)
-
-
-def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
-    """Raise BadSource if two files hold the same pages, as after a part was made again: they would
-    count twice.
-
-    There is no way to tell which file belongs to the dump. A file may end where the next begins,
-    since dumps differ in whether the last page is included.
-    """
-    for one, other in pairwise(files):
-        if int(other[1]) < int(one[2]):
-            raise BadSource(
-                f"{folder}: {one[0]} and {other[0]} hold the same pages; "
-                "give the files of one dump, or another folder, with --dump"
-            )
-
-
-async def _names(client: Client, folder: URL) -> frozenset[str]:
-    """The names in a folder, as its page lists them; none if there is no such folder."""
-    return await client.fetch(folder, _listed)
-
-
-def _listed(reply: Reply) -> frozenset[str]:
-    text = _found(reply).decode("utf-8", "replace")
-    folder = reply.url / ""  # a server may redirect to the address without the slash
-    return frozenset(filter(None, (_name(folder, link) for link in _LINK.findall(text))))
-
-
-def _name(folder: URL, link: str) -> str:
-    """The name of the entry to which a link in a folder's page leads; "" if it leads elsewhere."""
-    try:
-        there = folder.join(URL(link))
-        is_there = there.origin() == folder.origin()
-    except ValueError:
-        return ""
-    name = there.path.rstrip("/").removeprefix(folder.path)
-    return "" if not is_there or "/" in name else name
-
-
-def _json(reply: Reply) -> object:
-    try:
-        return json.loads(_found(reply) or b"{}")
-    except (ValueError, RecursionError):
-        raise TransientError(f"{reply.url.host} sends broken JSON") from None
-
-
-def _found(reply: Reply) -> bytes:
-    if reply.status in (404, 410):
-        return b""
-    if reply.status != 200:
-        raise TransientError(f"{reply.url.host} answers {reply.status}", lasting=True)
-    return reply.body
 
 
 AGREED_TO = "your contact is sent there, and the dump is read whatever its size"
@@ -471,7 +330,7 @@ class RemoteDump(ShuffledDump):
             budget_folder=asked.budget_folder,
             clock=clock,
             bounds=bounds,
-            elsewhere=(lambda *_: None) if agreed else _not_agreed,
+            judge_other_host=(lambda *_: None) if agreed else _not_agreed,
         )
         self._client.opening = True
         self._server = RangeServer(self._client)
@@ -516,7 +375,7 @@ class RemoteDump(ShuffledDump):
         files: list[RemoteFile] = []
         if self.schedule is None:
             for url in self._urls:
-                file, data = await server.look(url, FIRST)
+                file, data = await server.new_file(url, FIRST)
                 files.append(file)
                 file.cache(0, data)
                 await self.check(file)
@@ -524,17 +383,14 @@ class RemoteDump(ShuffledDump):
                     file.drop(0, FIRST)
                     file.cache(0, data[:HEAD])  # every part needs it
         else:
-            described = zip(
-                self._urls,
-                self.schedule.sizes,
-                self._versions or repeat(""),
-                strict=False,
-            )
-            files = [RemoteFile(*each, server) for each in described]
-        size = sum(file.size for file in files)
-        if size > MOST_SIZE:
+            sizes = self.schedule.sizes
+            versions = self._versions or [""] * len(sizes)
+            for url, size, version in zip(self._urls, sizes, versions, strict=False):
+                files.append(RemoteFile(url, size, version, server))
+        total = sum(file.size for file in files)
+        if total > MOST_SIZE:
             raise BadSource(f"{self.name}: its server reports over {format_size(MOST_SIZE)}")
-        if size <= MOST_CACHED:
+        if total <= MOST_CACHED:
             for file in files:
                 data = await file.bytes_from(0, file.size)
                 file.drop(0, file.size)
@@ -547,31 +403,35 @@ class RemoteDump(ShuffledDump):
 
     async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
         if self._requested < 0:
-            # Training begins sooner if the first part of each chunk comes before the rest of any.
-            first = list(schedule.parts_of(number))
-            for one, begin in first:
-                self._request(schedule, one, begin, begin)
-            for one, begin in first:
-                self._request(schedule, one, begin + 1, schedule.last_part(number, begin))
+            # Training begins sooner if the parts of this round come before all others.
+            begun = list(schedule.parts_of(number))
+            for begun_chunk, first in begun:
+                self._request(schedule, begun_chunk, first, first)
+            for begun_chunk, first in begun:
+                self._request(schedule, begun_chunk, first + 1, schedule.last_part(number, first))
             self._requested = number
-        while self._requested < min(number + ROUNDS_AHEAD, schedule.rounds - 1):
+        last_ahead = min(number + ROUNDS_AHEAD, schedule.rounds - 1)
+        while self._requested < last_ahead:
             self._requested += 1
-            for one in schedule.begins(self._requested):
-                self._request(schedule, one, 0, schedule.last_part(self._requested, 0))
+            last = schedule.last_part(self._requested, 0)
+            for new_chunk in schedule.begins(self._requested):
+                self._request(schedule, new_chunk, 0, last)
         segment = self._segments[chunk, part]
-        read = await DumpPart.read(
-            self.files[chunk.file], *schedule.bounds(chunk, part), segment.bytes_from
-        )
+        start, stop = schedule.bounds(chunk, part)
+        read = await DumpPart.read(self.files[chunk.file], start, stop, segment.bytes_from)
         del self._segments[chunk, part]  # only now: `close` ends the requests of those listed
         return read
 
     def _request(self, schedule: Schedule, chunk: Chunk, first: int, last: int) -> None:
-        """Request these parts of a chunk, all at once."""
+        """Request these parts of a chunk, all at once; none if ``last`` comes before ``first``."""
+        if last < first:
+            return
         file = self.files[chunk.file]
-        if first <= last:
-            start, stop = schedule.bounds(chunk, first)[0], schedule.bounds(chunk, last)[1]
-            segment = Segment(file, start, min(stop + BEYOND, file.size))
-            self._segments |= {(chunk, part): segment for part in range(first, last + 1)}
+        start, _ = schedule.bounds(chunk, first)
+        _, stop = schedule.bounds(chunk, last)
+        segment = Segment(file, start, min(stop + BEYOND, file.size))
+        for part in range(first, last + 1):
+            self._segments[chunk, part] = segment
 
     async def close(self) -> None:
         requests = [segment.request for segment in set(self._segments.values())]
@@ -581,8 +441,8 @@ class RemoteDump(ShuffledDump):
         await self._client.close()
 
 
-def _not_agreed(reply: Reply, there: URL) -> None:
-    """Among Wikimedia's servers, no agreement is needed."""
-    host = there.host or ""
+def _not_agreed(reply: Reply, target: URL) -> None:
+    """Raise `Unconfirmed` for a redirect to another host, unless both are Wikimedia's."""
+    host = target.host or ""
     if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
         raise Unconfirmed(f"{reply.url.host} redirects to {reply.quote(host, 100)}: {AGREED_TO}")

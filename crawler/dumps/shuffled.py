@@ -4,9 +4,10 @@ A dump is ordered by age. Its files are divided into *chunks*, which are shuffle
 divided into parts. A round reads the first parts of some new chunks, the second parts of those
 begun a round earlier, the third parts of those begun two rounds earlier, and so on; its articles
 are mixed. Chunks begun in the last rounds end in the first ones, so all rounds have the same size.
-What a round reads depends only on numbers.
+What a round reads depends only on the numbers of a `Schedule`.
+
 Before all rounds come the articles to hold out: a few from the beginning of each of several chunks,
-spread evenly over the dump.
+spread evenly over the dump. These beginnings are called *places*.
 """
 
 import asyncio
@@ -16,7 +17,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import count
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
@@ -25,7 +25,13 @@ from msgspec import Meta
 from wikitopics.crawler.dumps import DUMP_FILES, SCHEDULE
 from wikitopics.crawler.dumps.containers import LARGEST, LocalFile, can_be_parted
 from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.dumps.parts import MOST_ARTICLES, DumpFile, DumpPart, look, read_well
+from wikitopics.crawler.dumps.parts import (
+    MOST_ARTICLES,
+    DumpFile,
+    DumpPart,
+    read_well,
+    stated_facts,
+)
 from wikitopics.crawler.errors import BadPosition, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skips, SourceInfo
 from wikitopics.crawler.source import (
@@ -41,12 +47,13 @@ from wikitopics.crawler.source import (
 # What is read when.
 
 PLACES = 54
-"""The number of places where articles are held out, if the dump has as many chunks: a few may have
-none."""
+"""The number of places where articles are held out, if the dump has so many chunks: more than would
+be needed if every place had articles."""
 CHUNK = 16 << 20
 """The most bytes of a chunk. Wikimedia wants a second between two requests, so each brings many
 megabytes."""
 SMALLEST = 1 << 10
+"""The fewest bytes of a chunk."""
 PART = 1 << 20
 """The most bytes of a part. Its last page may end in a further block of 900 kB, which is unpacked
 only for that."""
@@ -82,24 +89,34 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     each: Natural
     """The number of articles held out from each place, if it has that many."""
     first: Annotated[int, Meta(ge=0, le=MOST_ARTICLES)]
-    """How many of its first articles these are drawn from: neighbours in a dump are alike."""
+    """They are drawn from so many articles with which a place begins, since neighbours in a dump
+    are alike."""
     articles: Natural
     """The approximate number of articles in the whole dump."""
 
     def __post_init__(self) -> None:
-        if (
-            sum(self.sizes) // self.chunk + len(self.sizes) > _MOST_CHUNKS
-            or self.parts > self.rounds
-        ):
+        most_chunks = sum(self.sizes) // self.chunk + len(self.sizes)
+        if most_chunks > _MOST_CHUNKS or self.parts > self.rounds:
             raise ValueError("numbers that do not fit each other")
 
     @classmethod
     def of_sizes(cls, seed: int, sizes: list[int]) -> "Schedule":
         """The schedule of a dump of which only the sizes of its files are known."""
         size = sum(sizes)
-        chunk = max(min(CHUNK, max(SMALLEST, -(-size // PLACES))), 2 * size // _MOST_CHUNKS)
-        parts = -(-chunk // PART)
-        return cls(seed, sizes, chunk, parts, max(1, round(LANES / parts)), PLACES, 0, 0, 0)
+        of_places = max(SMALLEST, divided(size, PLACES))
+        chunk = max(min(CHUNK, of_places), 2 * size // _MOST_CHUNKS)
+        parts = divided(chunk, PART)
+        return cls(
+            seed=seed,
+            sizes=sizes,
+            chunk=chunk,
+            parts=parts,
+            together=max(1, round(LANES / parts)),
+            n_places=PLACES,
+            each=0,
+            first=0,
+            articles=0,
+        )
 
     @staticmethod
     def fault(stored: object, files: int) -> str:
@@ -108,37 +125,39 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
             schedule = msgspec.convert(stored, Schedule)
         except msgspec.ValidationError as error:
             return f"{SCHEDULE}: {error}"
-        return (
-            ""
-            if len(schedule.sizes) == files
-            else f"{SCHEDULE}.sizes is not a list of the files' sizes"
-        )
+        if len(schedule.sizes) != files:
+            return f"{SCHEDULE}.sizes is not a list of the files' sizes"
+        return ""
 
     @cached_property
     def chunks(self) -> list[Chunk]:
         """All chunks, in the order of the files; those of one file are of the same size."""
-        return [
-            Chunk(file, size * i // n, size * (i + 1) // n)
-            for file, size in enumerate(self.sizes)
-            for n in [-(-size // self.chunk)]
-            for i in range(n)
-        ]
+        chunks = []
+        for file, size in enumerate(self.sizes):
+            count = divided(size, self.chunk)
+            for number in range(count):
+                start = size * number // count
+                stop = size * (number + 1) // count
+                chunks.append(Chunk(file, start, stop))
+        return chunks
 
     @cached_property
     def _shuffled(self) -> list[Chunk]:
-        order = sorted(range(len(self.chunks)), key=lambda number: random_key(self.seed, number))
+        numbers = range(len(self.chunks))
+        order = sorted(numbers, key=lambda number: random_key(self.seed, number))
         return [self.chunks[number] for number in order]
 
     @cached_property
     def rounds(self) -> int:
         """The number of rounds that follow the articles to hold out."""
-        chunks = sum(-(-size // self.chunk) for size in self.sizes)
+        chunks = sum(divided(size, self.chunk) for size in self.sizes)
         return max(1, chunks // self.together)
 
     @cached_property
     def places(self) -> frozenset[Chunk]:
         """The chunks at whose beginning articles are held out."""
-        return frozenset(self.chunks[number] for number in spread(len(self.chunks), self.n_places))
+        numbers = spread(len(self.chunks), self.n_places)
+        return frozenset(self.chunks[number] for number in numbers)
 
     def held_out(self, place: Chunk) -> frozenset[int]:
         """The numbers of a place's articles that are held out, drawn at random."""
@@ -150,8 +169,10 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
 
     def begins(self, number: int) -> list[Chunk]:
         """The chunks of which this round reads the first part."""
-        chunks, rounds = len(self._shuffled), self.rounds
-        return self._shuffled[chunks * number // rounds : chunks * (number + 1) // rounds]
+        chunks = len(self._shuffled)
+        start = chunks * number // self.rounds
+        stop = chunks * (number + 1) // self.rounds
+        return self._shuffled[start:stop]
 
     def parts_of(self, number: int) -> Iterator[tuple[Chunk, int]]:
         """The chunks of which this round reads a part, and the number of that part."""
@@ -160,24 +181,33 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
                 yield chunk, part
 
     def last_part(self, number: int, part: int) -> int:
-        """The last part of a chunk that is read from this round on, which reads ``part``: chunks
-        that begin in the last rounds end in the first ones."""
-        begun = number - part
-        return self.parts - 1 if begun < 0 else min(self.parts, self.rounds - begun) - 1
+        """The last part that this and later rounds read of a chunk, of which this one reads
+        ``part``: of a chunk that begins in one of the last rounds, the first rounds read the end.
+        """
+        begins_in = number - part
+        if begins_in < 0:
+            return self.parts - 1
+        return min(self.parts, self.rounds - begins_in) - 1
 
     def bounds(self, chunk: Chunk, part: int) -> tuple[int, int]:
         """The bytes of this part of a chunk."""
         size = chunk.stop - chunk.start
-        return chunk.start + size * part // self.parts, chunk.start + size * (
-            part + 1
-        ) // self.parts
+        start = chunk.start + size * part // self.parts
+        stop = chunk.start + size * (part + 1) // self.parts
+        return start, stop
+
+
+def divided(size: int, largest: int) -> int:
+    """The fewest pieces of at most ``largest`` bytes that ``size`` bytes make."""
+    return (size + largest - 1) // largest
 
 
 def spread(n: int, places: int) -> list[int]:
-    """``places`` of ``n`` numbers, evenly spread (all, if there are fewer)."""
-    return (
-        [(2 * i + 1) * n // (2 * places) for i in range(places)] if n > places else list(range(n))
-    )
+    """``places`` of the numbers below ``n``, evenly spread (all, if there are fewer): those in the
+    middles of as many equal parts."""
+    if n <= places:
+        return list(range(n))
+    return [(2 * place + 1) * n // (2 * places) for place in range(places)]
 
 
 def random_key(*values: int) -> bytes:
@@ -191,12 +221,13 @@ BLOCK = 512
 """The number of articles handed out at a time."""
 _SMALL = 4 << 20
 """The most bytes of a dump in which all places are examined to count articles."""
-_SAMPLED, _ENOUGH = 8, 100
-"""The places examined in a larger dump, and the articles that they must have; otherwise all are
-examined."""
+_SAMPLED = 8
+"""The number of places examined first in a larger dump."""
+_ENOUGH = 100
+"""The articles that these must have; otherwise all places are examined."""
 _SPARED = 3
-"""The articles to hold out are drawn from a third of each place: the places of a small dump are all
-of it, so it would be unpacked twice."""
+"""The articles to hold out are drawn from the first third of each place. The places of a small dump
+together are the whole of it: with articles from anywhere in them, it would be unpacked twice."""
 _COUNTED_TOGETHER = 4
 """The number of places counted at a time: each may take up to 64 MB."""
 _COUNTED = 256 << 10
@@ -219,10 +250,12 @@ class Round:
 
     def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int]:
         """See `Stretch`."""
-        if self.seed is None:
-            keys: list[Any] = [place for ids in page_ids for place in range(len(ids))]
-        else:
-            keys = [random_key(self.seed, page_id) for ids in page_ids for page_id in ids]
+        keys: list[Any] = []
+        for ids in page_ids:
+            if self.seed is None:
+                keys += range(len(ids))
+            else:
+                keys += [random_key(self.seed, page_id) for page_id in ids]
         return sorted(range(len(keys)), key=keys.__getitem__)
 
     def pieces(self, articles: int) -> Iterator[Piece]:
@@ -231,13 +264,12 @@ class Round:
         while True:
             stop = min(start + BLOCK, articles)
             is_last = stop == articles
-            position = {"round": self.number + is_last, "done": 0 if is_last else stop}
-            yield Piece(
-                start,
-                stop,
-                position,
-                (self.number + stop / max(1, articles)) / self.rounds,
-            )
+            if is_last:
+                position = {"round": self.number + 1, "done": 0}
+            else:
+                position = {"round": self.number, "done": stop}
+            lap = (self.number + stop / max(1, articles)) / self.rounds
+            yield Piece(start, stop, position, lap)
             if is_last:
                 return
             start = stop
@@ -283,7 +315,7 @@ class ShuffledDump(ABC):
                 raise BadSource(
                     f"{self.name}: the dump has changed since this session began to read it"
                 )
-            info = await look(self.files[0], self.name)
+            info = await stated_facts(self.files[0], self.name)
             if self.schedule is None:
                 self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
                 self.schedule = await survey(
@@ -300,7 +332,7 @@ class ShuffledDump(ABC):
     async def check(self, file: DumpFile) -> None:
         """Report at the start, not during training, a file that is not a dump or cannot be read in
         parts."""
-        await look(file, file.name)
+        await stated_facts(file, file.name)
         if file.size > LARGEST:
             start = await DumpPart.read(file, 0, 0)
             if not await read_well(start, lambda part: can_be_parted(part.held, 1)):
@@ -310,33 +342,41 @@ class ShuffledDump(ABC):
         """All rounds after ``position``. Raises BadPosition."""
         schedule = self.schedule
         assert schedule is not None
-        first = done = 0
+        first = 0
+        done = 0
         if position is not None:
-            stored = position.get("round"), position.get("done")
+            stored = (position.get("round"), position.get("done"))
             try:
                 first, done = msgspec.convert(stored, tuple[Natural, Natural])
             except msgspec.ValidationError:
                 raise BadPosition from None
-        before = bool(schedule.each)
-        rounds = before + schedule.rounds
+        # One round of the articles to hold out, if there are any, comes before those of the
+        # schedule.
+        rounds_before = 1 if schedule.each else 0
+        rounds = rounds_before + schedule.rounds
         for number in range(first, rounds):
-            if number < before:
+            if number < rounds_before:
+                seed = None
                 jobs = [partial(self._place, schedule, chunk) for chunk in sorted(schedule.places)]
             else:
-                shuffled = number - before
-                parts = schedule.parts_of(shuffled)
-                jobs = [partial(self._part, schedule, shuffled, *which) for which in parts]
-            seed = None if number < before else schedule.seed
-            yield Round(number, rounds, jobs, done if number == first else 0, seed)
+                seed = schedule.seed
+                shuffled = number - rounds_before
+                jobs = [
+                    partial(self._part, schedule, shuffled, chunk, part)
+                    for chunk, part in schedule.parts_of(shuffled)
+                ]
+            yield Round(number, rounds, jobs, done, seed)
+            done = 0  # only the first round was begun before
 
     async def _place(self, schedule: Schedule, chunk: Chunk) -> DumpPart:
-        part = await read_place(self.files[chunk.file], *schedule.bounds(chunk, 0))
+        start, stop = schedule.bounds(chunk, 0)
+        part = await read_place(self.files[chunk.file], start, stop)
         return replace(part, held_out=schedule.held_out(chunk), is_place=True)
 
     async def _part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
-        held_out = (
-            schedule.held_out(chunk) if not part and chunk in schedule.places else frozenset[int]()
-        )
+        held_out = frozenset[int]()
+        if part == 0 and chunk in schedule.places:
+            held_out = schedule.held_out(chunk)
         read = await self.part(schedule, number, chunk, part)
         return replace(read, held_out=held_out)
 
@@ -351,8 +391,9 @@ class LocalDump(ShuffledDump):
 
     async def find(self) -> Sequence[DumpFile]:
         files = list(map(LocalFile, self._paths))
-        for file in files if self.schedule is None else ():
-            await self.check(file)
+        if self.schedule is None:
+            for file in files:
+                await self.check(file)
         return files
 
     async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
@@ -376,57 +417,91 @@ async def survey(
     the next ones of the stream, which are in random order, are held out too. Raises BadSource.
     """
     places = sorted(schedule.places)
+    size = sum(schedule.sizes)
+    is_small = size <= _SMALL
+    counts: list[_Count] = []
+    if not is_small:
+        counts = await _counts(files, schedule, info, _SAMPLED)
+    if sum(count.articles for count in counts) < _ENOUGH:
+        counts = await _counts(files, schedule, info, len(places))
+    tallies = [count.articles for count in counts]
+    counted_bytes = sum(count.size for count in counts)
+    articles = round(sum(tallies) * size / max(1, counted_bytes))
+
+    wanted = default_held_out(articles or None) if held_out is None else held_out
+    with_articles = sum(1 for tally in tallies if tally)
+    share = with_articles / max(1, len(tallies))
+    n_places = min(len(places), round(wanted / max(share, 0.01)))
+    each = _needed_of_each(tallies, n_places, with_spare(wanted))
+    most_have = sorted(tallies)[len(tallies) // 4] if tallies else 0  # three in four have as many
+    if places and not is_small:
+        start, stop = schedule.bounds(places[0], 0)
+        most_have = round(most_have * min(1, (stop - start) / (_SPARED * _COUNTED)))
+    return msgspec.structs.replace(
+        schedule,
+        n_places=n_places,
+        each=each,
+        first=min(max(each, most_have), MOST_ARTICLES),
+        articles=articles,
+    )
+
+
+class _Count(NamedTuple):
+    """The articles counted at a place."""
+
+    articles: int
+    size: int
+    """The bytes in which these begin."""
+
+
+async def _counts(
+    files: Sequence[DumpFile],
+    schedule: Schedule,
+    info: SourceInfo,
+    number: int,
+) -> list[_Count]:
+    """The articles at ``number`` of the schedule's places."""
+    places = sorted(schedule.places)
     together = asyncio.Semaphore(_COUNTED_TOGETHER)
 
-    async def counted(chunk: Chunk) -> tuple[int, int]:
-        """(articles, bytes) at the beginning of a chunk."""
+    async def counted(chunk: Chunk) -> _Count:
         start, stop = schedule.bounds(chunk, 0)
         stop = min(stop, start + _COUNTED)
         part = await read_place(files[chunk.file], start, stop)
         articles = 0
 
-        def pages(part: DumpPart) -> None:
+        def count_pages(part: DumpPart) -> None:
             nonlocal articles
-            articles = 0
+            articles = 0  # it is called again with more bytes if these are too few
             for page in part.pages(info):
-                articles += isinstance(page, Page)
+                if isinstance(page, Page):
+                    articles += 1
 
         async with together:
             with suppress(CutOff, Lacking):  # reported when it is read
-                await read_well(part, pages)
-        return articles, stop - start
+                await read_well(part, count_pages)
+        return _Count(articles, stop - start)
 
-    for number in (_SAMPLED if sum(schedule.sizes) > _SMALL else len(places), len(places)):
-        counts = await asyncio.gather(*(counted(places[i]) for i in spread(len(places), number)))
-        if sum(articles for articles, _ in counts) >= _ENOUGH:
+    examined = [places[index] for index in spread(len(places), number)]
+    return await asyncio.gather(*map(counted, examined))
+
+
+def _needed_of_each(tallies: Sequence[int], n_places: int, wanted: int) -> int:
+    """How many articles to take from each place so that ``n_places`` give as many as are wanted, or
+    all that they have.
+
+    ``tallies``: the articles of the places that were examined; the others are taken to be alike.
+    """
+    each = 0
+    while each < max(tallies, default=0):
+        taken = sum(min(tally, each) for tally in tallies)
+        if taken * n_places >= wanted * len(tallies):
             break
-    total, size = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
-    articles = round(total * sum(schedule.sizes) / max(1, size))
-    wanted = default_held_out(articles or None) if held_out is None else held_out
-    tallies = [articles for articles, _ in counts]
-    share = sum(map(bool, tallies)) / max(1, len(tallies))
-    n_places = min(len(places), round(wanted / max(share, 0.01)))
-    each = next(
-        each
-        for each in count()
-        if each >= max(tallies, default=0)
-        or sum(min(articles, each) for articles in tallies) * n_places
-        >= with_spare(wanted) * len(tallies)
-    )
-    few = sorted(tallies)[len(tallies) // 4] if tallies else 0  # most places have more
-    if places and sum(schedule.sizes) > _SMALL:
-        start, stop = schedule.bounds(places[0], 0)
-        few = round(few * min(1, (stop - start) / (_SPARED * _COUNTED)))
-    first = min(max(each, few), MOST_ARTICLES)
-    return msgspec.structs.replace(
-        schedule,
-        n_places=n_places,
-        each=each,
-        first=first,
-        articles=articles,
-    )
+        each += 1
+    return each
 
 
 async def read_place(file: DumpFile, start: int, stop: int) -> DumpPart:
     """The part with these bytes, given only the first of them: more are hardly ever needed."""
-    return replace(await DumpPart.read(file, start, min(stop, start + _COUNTED)), stop=stop)
+    part = await DumpPart.read(file, start, min(stop, start + _COUNTED))
+    return replace(part, stop=stop)

@@ -1,7 +1,6 @@
 """Parses the XML of a MediaWiki dump into pages, piece by piece, without trusting it.
 
-A page begins wherever ``<page>`` stands, since texts write it as ``&lt;page>``. So whatever is
-broken costs
+A page begins wherever ``<page>`` stands, since texts write it as ``&lt;page>``. So broken XML costs
 only the pages that it is in: reading continues with the next one.
 """
 
@@ -12,7 +11,7 @@ from typing import Literal, Self
 from xml.parsers import expat
 
 from wikitopics.crawler.dumps import BASE
-from wikitopics.crawler.dumps.kinds import has_namespace, project_names
+from wikitopics.crawler.dumps.namespaces import has_namespace, project_names
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.markup.wikitext import is_redirect
@@ -29,6 +28,7 @@ from wikitopics.crawler.page import (
 PAGE_TAG = re.compile(rb"<(?:[a-z][\w.-]{0,30}:)?page[\s>]", re.IGNORECASE)
 """The beginning of a page, which a few tools write in capitals or with a prefix."""
 LONGEST_PAGE_TAG = 38
+"""The most bytes that `PAGE_TAG` matches: at most so many belong to one that is cut off."""
 _ROOT = b"<mediawiki>"
 _ROOT_TAG = re.compile(rb"<(?:[a-z][\w.-]{0,30}:)?mediawiki[\s>]", re.IGNORECASE)
 _ROOT_END = re.compile(rb"</(?:[a-z][\w.-]{0,30}:)?mediawiki\s*>", re.IGNORECASE)
@@ -52,8 +52,10 @@ _MOST_TAGS = 1000
 _MOST_FAULTS = 50_000
 """The most places with broken XML; each takes 0.1 ms."""
 _LONGEST_TAG = 200
-_FILES, _CATEGORIES, _ARTICLES = "6", "14", "0"
-"""The keys of some namespaces."""
+_ARTICLES = "0"
+"""The key of the namespace of articles; the next two are of other namespaces."""
+_FILES = "6"
+_CATEGORIES = "14"
 _MOST_NAMES = 1000
 """The most names of namespaces; a dump has about 30."""
 _MOST_SILENCE = 16 << 20
@@ -61,9 +63,11 @@ _MOST_SILENCE = 16 << 20
 reference."""
 _TEXT_MODELS = frozenset({"", "wikitext"})
 _OF_SITES = ("base", "sitename", "case")
+"""The elements whose texts are read of a site; the next two are those of pages and of revisions."""
 _OF_PAGES = ("title", "ns", "id")
 _OF_REVISIONS = ("id", "timestamp", "model")
 _DIGITS_OF_TIME = 14
+"""Year, month, day, hour, minute and second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,8 @@ class _Revision:
     def age(self) -> tuple[str, int]:
         """Larger for a newer one. A revision without a time counts as older than one with a
         time."""
-        digits = filter(str.isdecimal, self.fields.get("timestamp", ""))
-        return "".join(digits)[:_DIGITS_OF_TIME], _number(self.fields.get("id", ""))
+        digits = "".join(filter(str.isdecimal, self.fields.get("timestamp", "")))
+        return digits[:_DIGITS_OF_TIME], _number(self.fields.get("id", ""))
 
 
 class _Broken(Exception):
@@ -130,8 +134,10 @@ class DumpReader:
         self._unread = b""
         """What follows these, and is too short to be judged before more has come."""
         self._silence = 0
+        """The bytes since the last element or character of text."""
         self._state: Literal["parsing", "seeking", "ended"] = "parsing"
-        """Whether the next page is sought, or the dump has ended and another one may follow."""
+        """"seeking": the next page is sought behind broken XML; "ended": the dump has ended, and
+        another one may follow."""
         self._is_complete = False
         """Whether the last dump has ended properly."""
         self.told_until: int | None = None
@@ -145,13 +151,17 @@ class DumpReader:
         """The number of articles, as far as they are told, that could not be read to their end."""
         self._has_gaps = False
         self._is_cut_off = False
-        self._in_page = self._in_revision = False
+        self._in_page = False
+        self._in_revision = False
         self._page_start = 0
         self._new_page()
         self._new_parser(continued=continued)
 
     def _new_parser(self, *, continued: bool) -> None:
-        self._begun = self._base = self._fed
+        self._begun = self._fed
+        """The byte of the input at which this parser begins."""
+        self._base = self._fed
+        """What to add to the parser's index of a byte to get the index in the input."""
         parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.buffer_size = 65536
@@ -171,15 +181,18 @@ class DumpReader:
         self._attributes: set[str] = set()
         self._literal_at: int | None = None
         """Where text without markup began that has not ended yet."""
-        self._depth = int(continued)
+        self._depth = 1 if continued else 0
         self._unclosed = 0
         self._broken_at = 0
         self._collected: list[str] | None = None
-        """The text so far of the element that is read, if any: its name and depth are the next
-        two."""
+        """The text so far of the element whose text is read, if any; at most ``_most``
+        characters."""
         self._collecting = ""
+        """The name of that element."""
         self._collecting_at = 0
+        """Its depth."""
         self._length = 0
+        """The length of all its text."""
 
     def _new_page(self) -> None:
         self._fields = dict.fromkeys(_OF_PAGES, "")
@@ -191,7 +204,8 @@ class DumpReader:
         """The pages that end within ``data``, and those that are lost. Raises BadSource if this is
         not a dump, CutOff if too much of it is broken."""
         self._silence += len(data)
-        if stripped := data.rstrip():
+        stripped = data.rstrip()
+        if stripped:
             self._ends_cleanly = stripped.endswith(b">")
         data = self._unread + data
         self._unread = b""
@@ -216,9 +230,12 @@ class DumpReader:
             return self._seek(data, at)
         if self._state == "ended":
             return self._begin_again(data, at)
-        if not self._fed and not self._seen_root and (before := self._before_root(data)):
-            self._begun = self._base = before
-            return before
+        if self._fed == 0 and not self._seen_root:
+            before = self._before_root(data)
+            if before:
+                self._begun = before
+                self._base = before
+                return before
         return self._parse(data, at)
 
     @staticmethod
@@ -226,7 +243,9 @@ class DumpReader:
         """The bytes before a dump: blank lines, or what the program that wrote it had to say."""
         blanks = _BLANKS.match(data)
         start = blanks.end() if blanks else 0
-        root = None if _PROLOG.match(data, start) else _ROOT_TAG.search(data, start)
+        if _PROLOG.match(data, start):
+            return start
+        root = _ROOT_TAG.search(data, start)
         return root.start() if root else start
 
     def _parse(self, data: bytes, at: int) -> int:
@@ -243,10 +262,10 @@ class DumpReader:
             if error.code == _JUNK_AFTER_DOCUMENT:
                 self._state = "ended"
                 return done
-            # The index of such an error is behind the "</".
-            root_end = (
-                _ROOT_END.match(data, max(0, at + done - 2)) if error.code == _MISMATCH else None
-            )
+            root_end = None
+            if error.code == _MISMATCH:
+                # The index of such an error is behind the "</".
+                root_end = _ROOT_END.match(data, max(0, at + done - len("</")))
             if root_end is None:
                 self._break(expat.ErrorString(error.code), self._fed + done)
                 return done
@@ -260,7 +279,8 @@ class DumpReader:
         if self._literal_at is not None:
             parsed = self._within(self._literal_at, len(piece))
         # The rest is the beginning of a tag, or of text without markup, in which no page can begin.
-        if swallowed := PAGE_TAG.search(data, at + parsed + 1, at + len(piece)):
+        swallowed = PAGE_TAG.search(data, at + parsed + 1, at + len(piece))
+        if swallowed:
             done = swallowed.start() - at
             self._break("a tag or comment that never ends", self._fed + done)
             return done
@@ -273,7 +293,9 @@ class DumpReader:
 
     def _seek(self, data: bytes, at: int) -> int:
         """Go on to the next page."""
-        found = PAGE_TAG.search(data, at + (self._fed == self._begun))
+        # A parser that failed at its first byte is not begun again at the same page.
+        begin = at + 1 if self._fed == self._begun else at
+        found = PAGE_TAG.search(data, begin)
         stop = found.start() if found else max(at, len(data) - LONGEST_PAGE_TAG)
         if _ROOT_END.search(data, at, stop):
             self._is_complete = True
@@ -356,15 +378,16 @@ class DumpReader:
     def _name_namespace(self, key: str, name: str) -> None:
         """Add a name of the namespace with this key."""
         self._names[key, name] = None
-        files, categories = (
-            tuple(name for of, name in self._names if of == key) for key in (_FILES, _CATEGORIES)
-        )
         self.info = replace(
             self.info,
-            file_names=files or self.info.file_names,
-            category_names=categories or self.info.category_names,
+            file_names=self._names_of(_FILES) or self.info.file_names,
+            category_names=self._names_of(_CATEGORIES) or self.info.category_names,
             namespaces=tuple(name for _, name in self._names),
         )
+
+    def _names_of(self, wanted: str) -> tuple[str, ...]:
+        """The names of the namespace with this key so far."""
+        return tuple(name for key, name in self._names if key == wanted)
 
     def _not_a_dump(self, reason: str) -> BadSource:
         return BadSource(f"{self._name}: not a MediaWiki dump (XML of pages): {reason}")
@@ -397,14 +420,18 @@ class DumpReader:
         """Give up the page that has begun, if there is one."""
         if not self._in_page:
             return
-        self._in_page = self._in_revision = False
+        self._in_page = False
+        self._in_revision = False
         is_article = self._is_article and not self._redirect
         if is_article and (self.told_until is None or self._page_start < self.told_until):
             self._lost += 1
-        self._entries.append(DumpEntry("damaged" if is_article else None, self._page_start, end))
+        skip: Skip | None = "damaged" if is_article else None
+        self._entries.append(DumpEntry(skip, self._page_start, end))
 
     def _take(self) -> Iterator[DumpEntry]:
-        entries, self._entries = self._entries, []
+        """The pages that have been read or lost since this was called last."""
+        entries = self._entries
+        self._entries = []
         return iter(entries)
 
     @property
@@ -473,10 +500,12 @@ class DumpReader:
     def _note_names(self, tag: str, attributes: dict[str, str]) -> str:
         """The name of an element, which is to be known from now on."""
         self._attributes.update(attributes)
-        name = tag.rpartition(":")[2].lower()
+        _, _, without_prefix = tag.rpartition(":")
+        name = without_prefix.lower()
         self._tags[tag] = name
         number = len(self._tags) + len(self._attributes)
-        if number > _MOST_TAGS or max(map(len, (tag, *attributes))) > _LONGEST_TAG:
+        longest = max(map(len, (tag, *attributes)))
+        if number > _MOST_TAGS or longest > _LONGEST_TAG:
             raise self._fail("too many kinds of elements")
         return name
 
@@ -491,8 +520,10 @@ class DumpReader:
         self._drop_collected()
         if not self.seen_pages:
             self._note_project()
-        self.seen_pages = self._in_page = True
-        self._is_complete = self._in_revision = False
+        self.seen_pages = True
+        self._in_page = True
+        self._in_revision = False
+        self._is_complete = False
         self._page_start = start
         self._new_page()
 
@@ -567,8 +598,8 @@ class DumpReader:
             self._site = text.strip()
         elif name == "case":
             self._note_case(text.strip())
-        elif name == "base":
-            self.info = replace(self.info, identity={BASE: text} if text else self.info.identity)
+        elif name == "base" and text:
+            self.info = replace(self.info, identity={BASE: text})
 
     def _note_case(self, rule: str) -> None:
         """Note the rule for the first letter of titles; before format 0.5, only the header has
@@ -580,15 +611,18 @@ class DumpReader:
         if self._redirect or not self._is_article:
             return None
         revision = self._newest or _Revision()
-        text, title = revision.fields.get("text", ""), self._fields["title"].strip()
+        text = revision.fields.get("text", "")
+        title = self._fields["title"].strip()
         try:
-            numbers = int(self._fields["id"]), int(revision.fields.get("id") or 0)
+            page_id = int(self._fields["id"])
+            revision_id = int(revision.fields.get("id") or 0)
         except ValueError:
             return "damaged"
-        page_id, revision_id = (number if is_id(number) else 0 for number in numbers)
+        if not is_id(revision_id):
+            revision_id = 0
         if revision.too_large or utf8_size(title) > LONGEST_TITLE or utf8_size(text) > LARGEST_TEXT:
             return "too large"
-        if not page_id or not title:
+        if not is_id(page_id) or not title:
             return "damaged"
         if not revision.has_text:
             return "deleted or hidden"

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.licence import SAMPLE, Licence
 from wikitopics.crawler.page import SourceInfo
-from wikitopics.crawler.source import SAMPLE, Activity, Asked, Identity, Licence, PageKind, Position
+from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Position
 from wikitopics.option import Option
 from wikitopics.processes import start_python
 
@@ -43,9 +44,9 @@ PACE = Option(
     most=10**9,
     scope="outside",
 )
-HURRY = 0.1
-"""The most seconds for which articles are held back."""
-GAIT = 2 / 3
+MOST_SLEPT = 0.1
+"""The most seconds after which a change of the pace is noticed."""
+SLOW_START = 2 / 3
 """A share s of the articles takes the share s to this power of the time: topics form early, so the
 first articles come more slowly than later ones."""
 
@@ -73,11 +74,9 @@ class Demo(PageKind):
 
     def fault(self, identity: Identity) -> str:
         size = identity.get(WIKI_SIZE.name)
-        return (
-            ""
-            if type(size) is int and size >= 1
-            else f"{WIKI_SIZE.name} is not a number of articles"
-        )
+        if type(size) is not int or size < 1:
+            return f"{WIKI_SIZE.name} is not a number of articles"
+        return ""
 
     def wiki(self, identity: Identity) -> str:
         """The same for all sizes: a larger wiki has the same articles, and more."""
@@ -133,7 +132,8 @@ class DemoSource:
     """
 
     def __init__(self, version: str, size: int, pace: float) -> None:
-        self.activity, self._pace = Activity(), pace
+        self.activity = Activity()
+        self._pace = pace
         self._options = ["--size", str(size)]
         self._version = version
         self._wiki: EmbeddedWiki | None = None
@@ -155,13 +155,17 @@ class DemoSource:
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The lap through the wiki, as for any wiki; call `open` first."""
         assert self._source is not None
-        before = 1.0  # the first batch of a run need not wait
+        share_before = 1.0  # of the time: the first batch of a run need not wait
         async with contextlib.aclosing(self._source.batches(position)) as batches:
             async for batch in batches:
-                now = (batch.lap or 0.0) ** GAIT
-                due, before = time.monotonic() + self.activity.pace * (now - before), now
-                while self.activity.pace and (left := due - time.monotonic()) > 0:
-                    await asyncio.sleep(min(left, HURRY))
+                share = (batch.lap or 0.0) ** SLOW_START
+                due = time.monotonic() + self.activity.pace * (share - share_before)
+                share_before = share
+                while self.activity.pace:
+                    left = due - time.monotonic()
+                    if left <= 0:
+                        break
+                    await asyncio.sleep(min(left, MOST_SLEPT))
                 yield batch
 
     async def close(self) -> None:

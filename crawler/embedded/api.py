@@ -101,7 +101,8 @@ class EmbeddedApi:
     def add_texts(self, query: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str | None:
         """Give the entries their texts as far as the reply's size allows; returns where to
         continue, if necessary."""
-        begin = int(query.get("rvcontinue", "0|0").partition("|")[0])
+        first_id, _, _ = query.get("rvcontinue", "0|0").partition("|")
+        begin = int(first_id)
         size = 0
         for entry in sorted(entries, key=lambda entry: int(entry["pageid"])):
             if "missing" in entry or entry["pageid"] < begin:
@@ -119,11 +120,13 @@ class EmbeddedApi:
     def _random(self, query: Mapping[str, str]) -> tuple[list[int], dict[str, str], dict[str, str]]:
         """Indexes of the batch, the cursor that lists it again, and the cursor after it."""
         size = self.articles.size
-        has_text = "content" in query.get("rvprop", "").split("|")
-        limit = min(int(query.get("grnlimit", "1")), _MOST_WITH_TEXT if has_text else _MOST_LISTED)
         if size == 0:
             return [], {}, {}
-        begin = first = self._shift
+        has_text = "content" in query.get("rvprop", "").split("|")
+        most = _MOST_WITH_TEXT if has_text else _MOST_LISTED
+        limit = min(int(query.get("grnlimit", "1")), most)
+        begin = self._shift
+        first = begin
         wrapped = False
         if "grncontinue" in query:
             cursor = _CURSOR.fullmatch(query["grncontinue"])
@@ -131,15 +134,17 @@ class EmbeddedApi:
                 raise ApiError(
                     "badcontinue", "Invalid continue param. You should pass the original value."
                 )
-            begin, first, wrapped = self._rank(cursor[1]), self._rank(cursor[2]), cursor[3] == "1"
+            begin = self._rank(cursor[1])
+            first = self._rank(cursor[2])
+            wrapped = cursor[3] == "1"
         # Ranks on the rest of the lap: up to the end, then from 0 to where the lap began.
         ranks = range(first, begin) if wrapped else range(first, size + begin)
         indexes = [(rank - self._shift) % size for rank in ranks[:limit]]
         behind = {}
         if len(ranks) > limit:
-            behind["grncontinue"] = self._cursor(
-                begin, ranks[limit] % size, wrapped or ranks[limit] >= size
-            )
+            following = ranks[limit]
+            has_wrapped = wrapped or following >= size
+            behind["grncontinue"] = self._cursor(begin, following % size, has_wrapped)
         return indexes, {"grncontinue": self._cursor(begin, first, wrapped)}, behind
 
     def _page_random(self, rank: int) -> str:
@@ -171,8 +176,8 @@ def revision(revision_id: int, text: str) -> dict[str, Any]:
 
 def _siteinfo(size: int) -> dict[str, Any]:
     names = {
-        str(i): {"id": i, "case": "first-letter", "name": n, "canonical": n}
-        for i, n in _NAMESPACES.items()
+        str(number): {"id": number, "case": "first-letter", "name": name, "canonical": name}
+        for number, name in _NAMESPACES.items()
     }
     general = {"generator": "MediaWiki 1.39.17", "lang": "en", "articlepath": "/wiki/$1"}
     aliases = [{"id": 6, "alias": "Image"}]

@@ -58,49 +58,52 @@ class SampleArticles:
     def title(self, index: int) -> str:
         """The title of article ``index``, 0 to size - 1."""
         base, lap = self._place(index)
-        return self.corpus.titles[base] + (f" (copy {lap})" if lap else "")
+        title = self.corpus.titles[base]
+        return f"{title} (copy {lap})" if lap else title
 
     def article(self, index: int) -> SampleArticle:
         """Article ``index`` with its words in the order in which they are written."""
-        corpus, (base, _) = self.corpus, self._place(index)
+        corpus = self.corpus
+        base, lap = self._place(index)
         rng = np.random.default_rng((self._seed, index))
         span = slice(corpus.indptr[base], corpus.indptr[base + 1])
-        ids, counts = corpus.word_ids[span], corpus.counts[span]
+        ids = corpus.word_ids[span]
+        counts = corpus.counts[span]
         total = int(counts.sum())
-        if index >= len(corpus.titles):
-            drawn = rng.random(total) * total
-            words = (
-                ids[np.searchsorted(np.cumsum(counts), drawn, side="right")] if total else ids[:0]
-            )
-        else:
+        if lap == 0:
             words = rng.permutation(np.repeat(ids, counts))
+        elif total == 0:
+            words = ids[:0]
+        else:
+            # As many occurrences as the original has, each drawn from those of the original.
+            drawn = rng.random(total) * total
+            words = ids[np.searchsorted(np.cumsum(counts), drawn, side="right")]
         return SampleArticle(index, self.title(index), words.astype(np.int64))
 
     def _place(self, index: int) -> tuple[int, int]:
         """(article of the corpus, lap): lap 0 is the corpus itself; later laps leave out its
         beginning."""
-        n = len(self.corpus.titles)
-        if index < n:
+        originals = len(self.corpus.titles)
+        if index < originals:
             return index, 0
-        lap, place = divmod(index - n, n - self.spared)
-        return self.spared + place, lap + 1
+        laps_before, place = divmod(index - originals, originals - self.spared)
+        return self.spared + place, laps_before + 1
 
 
 # The shipped sample: titles and word counts of 20,000 real articles.
 #
 # Layout of ``crawler/data/sample.xz``, decompressed, little-endian:
 #
-# =============  ======================
-# ================================================================== column         type
-# meaning =============  ======================
-# ================================================================== sizes          3 uint32
-# bytes of ``text``, articles D, entries N text           UTF-8 JSON              ``words``, most
-# widespread first; ``titles``, in stored order places         D uint16                where article
-# 0, 1, … of the sample is stored lengths        D uint8                 distinct words of each
-# stored article gap low, high  N uint8, N uint8        word id minus the one before it in its
-# article, minus 1 counts         N uint8                 occurrences minus 1
-# =============  ======================
-# ==================================================================
+# =============  ================  =========================================================
+# column         type              meaning
+# =============  ================  =========================================================
+# sizes          3 uint32          bytes of ``text``, articles D, entries N
+# text           UTF-8 JSON        ``words``, most widespread first; ``titles``, in stored order
+# places         D uint16          where article 0, 1, … of the sample is stored
+# lengths        D uint8           distinct words of each stored article
+# gap low, high  N uint8, N uint8  word id minus the one before it in its article, minus 1
+# counts         N uint8           occurrences minus 1
+# =============  ================  =========================================================
 
 SAMPLE_ARTICLES = 20_000
 """D of the shipped sample."""
@@ -112,9 +115,10 @@ def load_sample() -> Corpus:
     Its words are all in the shipped English vocabulary; counts above 255 are clipped.
     """
     data = lzma.decompress((_DATA / "sample.xz").read_bytes())
-    text_bytes, n_articles, n_entries = np.frombuffer(data, dtype="<u4", count=3).tolist()
-    text = json.loads(data[12 : 12 + text_bytes])
-    offset = 12 + text_bytes
+    sizes = np.frombuffer(data, dtype="<u4", count=3)
+    text_bytes, n_articles, n_entries = sizes.tolist()
+    offset = sizes.nbytes + text_bytes
+    text = json.loads(data[sizes.nbytes : offset])
 
     def column(count: int, dtype: str) -> NDArray[np.int64]:
         nonlocal offset
@@ -124,7 +128,9 @@ def load_sample() -> Corpus:
 
     places = column(n_articles, "<u2")
     stored_lengths = column(n_articles, "u1")
-    gaps = column(n_entries, "u1") + 256 * column(n_entries, "u1")
+    gaps_low = column(n_entries, "u1")
+    gaps_high = column(n_entries, "u1")
+    gaps = gaps_low + 256 * gaps_high
     counts = column(n_entries, "u1") + 1
 
     # Ids are the running sum of the gaps, restarted with each article.
@@ -134,9 +140,11 @@ def load_sample() -> Corpus:
     before = np.where(begins > 0, running[begins - 1], 0)
     ids = running - np.repeat(before, stored_lengths) - 1
 
+    # The entries of each article are moved as a whole from where it is stored to its place here.
     lengths = stored_lengths[places]
     indptr = np.concatenate(([0], np.cumsum(lengths)))
-    entries = np.repeat(begins[places] - indptr[:-1], lengths) + np.arange(n_entries)
+    moved_by = np.repeat(begins[places] - indptr[:-1], lengths)
+    entries = np.arange(n_entries) + moved_by
     titles = text["titles"]
     return Corpus(
         titles=tuple(titles[place] for place in places.tolist()),
@@ -199,34 +207,15 @@ class Writer:
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = list(words)
-        self._capital = [w[0].upper() + w[1:] if w.isascii() else w for w in words]
+        self._capital = [word[0].upper() + word[1:] if word.isascii() else word for word in words]
         known = set(words)
-        fillers = [w for w in _FILLERS if w not in known] or [""]
-        headings = [h for h in _HEADINGS if not known & set(h.lower().split())]
-        rng = random.Random(389)
-        self.slots: list[Slot] = []
-        self._starts_sentence: list[bool] = []
-        new_sentence, left = True, rng.randint(60, 100)
-        for _ in range(_PATTERN):
-            self._starts_sentence.append(new_sentence)
-            before = rng.choice(fillers) + " " if not new_sentence and rng.random() < 0.4 else ""
-            kind = rng.random()
-            dress = next(
-                (i for i, most in enumerate((0.07, 0.11, 0.13, 0.135), 1) if kind < most), 0
-            )
-            left -= 1
-            end, heading = "", None
-            if left <= 0:
-                heading = rng.choice(headings) if headings and rng.random() < 0.4 else None
-                new_sentence, left = True, rng.randint(60, 100)
-            else:
-                new_sentence = rng.random() < 0.08
-                end = ". " if new_sentence else ", " if rng.random() < 0.08 else " "
-            reference = rng.randrange(len(REFERENCES)) if rng.random() < 0.02 else None
-            self.slots.append(Slot(before, dress, end, heading, reference))
+        fillers = [word for word in _FILLERS if word not in known] or [""]
+        headings = [heading for heading in _HEADINGS if known.isdisjoint(heading.lower().split())]
+        self.slots, starts = _drawn_slots(random.Random(389), fillers, headings)
         # Doubled, so that a pattern beginning anywhere is one slice.
-        self._starts_sentence *= 2
-        self._wiki = [_in_wikitext(*slot) for slot in enumerate(self.slots)] * 2
+        self._starts_sentence = starts * 2
+        around = [_in_wikitext(number, slot) for number, slot in enumerate(self.slots)]
+        self._wiki = around * 2
         self._frame = (_DATA / "article.wikitext").read_text(encoding="utf-8")
 
     def wikitext(self, article: SampleArticle) -> str:
@@ -238,27 +227,73 @@ class Writer:
         """The words, each with what is ``around`` it; that pattern is given twice in a row."""
         begin = article.index * 31 % _PATTERN
         ids = article.word_ids.tolist()
-        words, capital = self._words, self._capital
+        words = self._words
+        capital = self._capital
         parts: list[str] = []
         for at in range(0, len(ids), _PATTERN):
             piece = ids[at : at + _PATTERN]
             span = slice(begin, begin + len(piece))
-            parts += [
-                f"{before}{capital[word] if starts else words[word]}{behind}"
-                for word, (before, behind), starts in zip(
-                    piece,
-                    around[span],
-                    self._starts_sentence[span],
-                    strict=True,
-                )
-            ]
+            starts_sentence = self._starts_sentence[span]
+            in_turn = zip(piece, around[span], starts_sentence, strict=True)
+            for word_id, (before, behind), starts in in_turn:
+                word = capital[word_id] if starts else words[word_id]
+                parts.append(f"{before}{word}{behind}")
         return "".join(parts)
+
+
+def _drawn_slots(
+    rng: random.Random, fillers: Sequence[str], headings: Sequence[str]
+) -> tuple[list[Slot], list[bool]]:
+    """The pattern of slots, and whether the word of each one starts a sentence."""
+    slots: list[Slot] = []
+    starts_sentence: list[bool] = []
+    is_start = True
+    left = rng.randint(60, 100)  # the words of the paragraph from here on
+    for _ in range(_PATTERN):
+        starts_sentence.append(is_start)
+        before = ""
+        if not is_start and rng.random() < 0.4:
+            before = rng.choice(fillers) + " "
+        dress = _dress(rng.random())
+        left -= 1
+        end = ""
+        heading = None
+        if left <= 0:
+            if headings and rng.random() < 0.4:
+                heading = rng.choice(headings)
+            is_start = True
+            left = rng.randint(60, 100)
+        else:
+            is_start = rng.random() < 0.08
+            if is_start:
+                end = ". "
+            elif rng.random() < 0.08:
+                end = ", "
+            else:
+                end = " "
+        reference = None
+        if rng.random() < 0.02:
+            reference = rng.randrange(len(REFERENCES))
+        slots.append(Slot(before, dress, end, heading, reference))
+    return slots, starts_sentence
+
+
+def _dress(drawn: float) -> int:
+    """Which of `DRESSES` to take, from a random number below 1."""
+    for dress, below in enumerate((0.07, 0.11, 0.13, 0.135), start=1):
+        if drawn < below:
+            return dress
+    return 0
 
 
 def _in_wikitext(number: int, slot: Slot) -> tuple[str, str]:
     """The text before and after the word of a slot."""
     begin, close = DRESSES[slot.dress]
-    end = slot.end or (".\n\n" + (f"== {slot.heading} ==\n\n" if slot.heading else ""))
+    end = slot.end
+    if not end:
+        end = ".\n\n"
+        if slot.heading:
+            end += f"== {slot.heading} ==\n\n"
     if slot.reference is not None:
         author, work, year = REFERENCES[slot.reference]
         close += (

@@ -29,9 +29,10 @@ PATIENCE_SECONDS = 24 * 3600.0
 """Seconds without a valid reply that end the run once the wiki has answered."""
 _MOST_HOPS = 5
 _LONGEST_LINE = 16 << 20
-"""For a stream: above the 4 MiB of Wikimedia's longest messages, since a refused message would
-block it for ever."""
+"""Bytes of a line of a stream: above the 4 MiB of Wikimedia's longest messages, since a stream
+would stop for ever at a message that is refused."""
 _UNKNOWN_PLACE = (400, 404)
+"""The statuses of a stream that does not know the place from which it is to continue."""
 
 
 class Client:
@@ -54,14 +55,13 @@ class Client:
         clock: wire.Clock | None = None,
         budget_folder: Path | None = None,
         bounds: wire.RequestBounds | None = None,
-        elsewhere: wire.Elsewhere = wire.not_followed,
+        judge_other_host: wire.JudgeRedirect = wire.not_followed,
     ) -> None:
         if limits.wikimedia:
             contact = check_contact(contact or "")
         elif contact:
-            contact = sendable(
-                contact
-            )  # other wikis may be given any contact that a header can carry
+            # Other wikis may be given any contact that a header can carry.
+            contact = sendable(contact)
         self._limits_of = limits_of or (lambda _: limits)
         self._budget_folder = budget_folder
         self.activity = activity
@@ -71,7 +71,7 @@ class Client:
         self._bounds = bounds or wire.RequestBounds()
         self._user_agent = user_agent(version, contact)
         self._session: aiohttp.ClientSession | None = None
-        self._elsewhere = elsewhere
+        self._judge_other_host = judge_other_host
         self._paces: dict[RateLimits, wire.OwnPace] = {}
         self._rng = random.Random()  # used only to vary waiting times
         self._starts: deque[float] = deque()
@@ -119,7 +119,7 @@ class Client:
             try:
                 async with self._turn(limits) as turn:
                     reply = await self._get(url, turn, limits, wanted)
-                    target = wire.redirected(reply, self._elsewhere)
+                    target = wire.redirected(reply, self._judge_other_host)
                     if target is None:
                         value = self._read(reply, turn, limits, read)
                         if wanted.is_answer:
@@ -135,17 +135,16 @@ class Client:
     def _turn(self, limits: RateLimits) -> AbstractAsyncContextManager[wire.Turn]:
         """One request's turn under these limits."""
         if limits not in self._paces:
-            folder = self._budget_folder if limits.wikimedia else None
-            self._paces[limits] = (
-                wire.SharedPace(limits, self.clock, folder)
-                if folder
-                else wire.OwnPace(limits, self.clock)
-            )
+            if limits.wikimedia and self._budget_folder is not None:
+                pace: wire.OwnPace = wire.SharedPace(limits, self.clock, self._budget_folder)
+            else:
+                pace = wire.OwnPace(limits, self.clock)
+            self._paces[limits] = pace
 
         async def wait_until(moment: float, reason: str) -> None:
             seconds = moment - self.clock.monotonic()
             self._check_start(limits, seconds, f"waiting for {reason}")
-            if not wire.usual(limits, seconds):
+            if not wire.is_usual_wait(limits, seconds):
                 self.activity.trouble = self.activity.trouble or f"waiting for {reason}"
             await self.wait_until(moment, reason)
 
@@ -167,9 +166,10 @@ class Client:
             )
             if reply.status >= 500 and limits.error_pause:
                 error.retry_after = max(error.retry_after or 0.0, limits.error_pause)
-            turn.told_to_wait = error.retry_after or (
-                wire.THROTTLED_FIRST if error.throttled else 0.0
-            )
+            if error.retry_after:
+                turn.told_to_wait = error.retry_after
+            elif error.throttled:
+                turn.told_to_wait = wire.THROTTLED_FIRST
             self._check_start(limits, turn.told_to_wait, error.text)
             raise
 
@@ -180,7 +180,8 @@ class Client:
         limits: RateLimits,
         wanted: wire.Wanted,
     ) -> wire.Reply:
-        began, bounds = self._begin(limits), self._bounds
+        began = self._begin(limits)
+        bounds = self._bounds
         seconds = min(bounds.total_seconds, wanted.most_seconds or math.inf)
         if self._last_answer is None:  # what remains of the seconds at the start
             seconds = min(seconds, max(0.1, self._first_request + START_SECONDS - began))
@@ -194,9 +195,14 @@ class Client:
                 seconds,
             ) as response:
                 if wanted.check is not None:
-                    wanted.check(
-                        wire.Reply(response.status, url, response.headers, b"", self.quote)
+                    without_body = wire.Reply(
+                        response.status,
+                        url,
+                        response.headers,
+                        b"",
+                        self.quote,
                     )
+                    wanted.check(without_body)
                 reply = await self._whole(response, most)
         finally:
             turn.latency = self.clock.monotonic() - began
@@ -224,12 +230,12 @@ class Client:
                 response = await stack.enter_async_context(
                     self._response(url, headers, stall_seconds)
                 )
-                failed = response.status != 200 and await self._whole(
-                    response, self._bounds.most_bytes
-                )
+                error: wire.Reply | None = None
+                if response.status != 200:
+                    error = await self._whole(response, self._bounds.most_bytes)
                 turn.latency = self.clock.monotonic() - began
-                if failed:
-                    self._read(failed, turn, limits, _no_stream)
+                if error is not None:
+                    self._read(error, turn, limits, _no_stream)
             self._answered(limits)
             self.activity.waiting_for = None
             parts = wire.decompressed(response, self.activity)
@@ -249,7 +255,11 @@ class Client:
         """
         if moment <= self.clock.monotonic():
             return
-        while (left := moment - self.clock.monotonic()) > 0 and (self.activity.own_wait or not own):
+        while True:
+            left = moment - self.clock.monotonic()
+            is_ended = own and not self.activity.own_wait
+            if left <= 0 or is_ended:
+                break
             # Recorded again each second: if pages are fetched in parallel, another request may have
             # ended its own wait.
             self.activity.waiting_for = reason
@@ -274,8 +284,7 @@ class Client:
         seconds: float | None = None,
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """The beginning of the reply to one request, over connections that are kept open; redirects
-        are not
-        followed. ``seconds``: until the block ends; an endless reply has no such limit.
+        are not followed. ``seconds``: until the block ends; an endless reply has no such limit.
 
         Raises `TransientError`, also for errors in the block.
         """
@@ -286,8 +295,10 @@ class Client:
                 auto_decompress=False,
                 middlewares=(wire.sent_once,),
             )
-        host, connect = url.host or "?", self._bounds.connect_seconds
-        timeout = aiohttp.ClientTimeout(seconds, sock_connect=connect, sock_read=stall_seconds)
+        host = url.host or "?"
+        timeout = aiohttp.ClientTimeout(
+            seconds, sock_connect=self._bounds.connect_seconds, sock_read=stall_seconds
+        )
         try:
             async with self._session.get(
                 url,
@@ -305,13 +316,15 @@ class Client:
 
     async def _whole(self, response: aiohttp.ClientResponse, most: float) -> wire.Reply:
         """The reply with its body of at most so many bytes."""
-        host, parts, size = response.url.host, [], 0
+        host = response.url.host
+        parts = []
+        size = 0
         try:
-            if (response.content_length or 0) > most:
-                announced = (
-                    f"{host} announces a reply of {response.content_length} bytes: too large"
+            announced = response.content_length or 0
+            if announced > most:
+                raise TransientError(
+                    f"{host} announces a reply of {announced} bytes: too large", too_large=True
                 )
-                raise TransientError(announced, too_large=True)
             async for part in wire.decompressed(response, self.activity):
                 parts.append(part)
                 size += len(part)
@@ -347,18 +360,18 @@ class Client:
         now = self.clock.monotonic()
         while self._starts and self._starts[0] <= now - 60.0:
             self._starts.popleft()
-        since = now - min(self._first_request, now)
-        if 0 < since < 60.0:  # the time since the first request, which only begins it
-            self.activity.requests_last_minute = round(
-                (len(self._starts) - 1) * 60.0 / max(since, 1.0)
-            )
-        else:
-            self.activity.requests_last_minute = len(self._starts)
+        since_first = now - min(self._first_request, now)
+        number = len(self._starts)
+        if 0 < since_first < 60.0:
+            # Extrapolated from the requests behind the first, with which the time begins.
+            number = round((number - 1) * 60.0 / max(since_first, 1.0))
+        self.activity.requests_last_minute = number
 
     def _answered(self, limits: RateLimits) -> None:
         self._answered_under.add(limits)
         self._last_answer = self.clock.monotonic()
-        self.activity.trying_until = self.activity.trouble = None
+        self.activity.trying_until = None
+        self.activity.trouble = None
 
     # -- what goes wrong -----------------------------------------------------------
 
@@ -368,8 +381,8 @@ class Client:
         That is a pause before the server has ever answered, or while the source is being opened. It
         matters only for servers that ask for long pauses; after a wiki's 429, the client waits.
         """
-        starting = self.opening or limits not in self._answered_under
-        if starting and limits.error_pause and seconds > START_SECONDS:
+        is_starting = self.opening or limits not in self._answered_under
+        if is_starting and limits.error_pause and seconds > START_SECONDS:
             raise self._too_long(text, seconds)
 
     def _too_long(self, text: str, seconds: float) -> WikiUnreachable:
@@ -398,8 +411,7 @@ class Client:
             if error.lasting:
                 raise WikiUnreachable(error.text)
             left = min(self._first_request, now) + START_SECONDS - now
-            told = error.throttled or error.retry_after is not None
-            if told and wait >= left:
+            if not own and wait >= left:
                 raise self._too_long(error.text, wait)
             if left <= 0.5:
                 raise WikiUnreachable(f"no valid reply within {START_SECONDS:.0f} s: {error.text}")

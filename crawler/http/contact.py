@@ -44,13 +44,15 @@ class Quoting:
     """
 
     def __init__(self, contact: str | None = None) -> None:
-        for _layer in range(_MOST_LAYERS if contact else 0):
-            contact = unquote(contact or "")
+        if contact:
+            for _layer in range(_MOST_LAYERS):
+                contact = unquote(contact)
         self._contact = contact
 
     def __call__(self, text: str, longest: int = 200) -> str:
         """The gist of ``text``: one line of at most ``longest`` characters."""
-        return one_line(self._without_contact(_plain(text[:_MOST_READ])), longest)
+        plain = _plain(text[:_MOST_READ])
+        return one_line(self._without_contact(plain), longest)
 
     def knows(self, text: str) -> bool:
         """Whether ``text`` contains the contact."""
@@ -58,7 +60,8 @@ class Quoting:
         return self._without_contact(line) != line
 
     def _without_contact(self, text: str) -> str:
-        line = " ".join("".join(c for c in text if not _is_hidden(c)).split())
+        visible = "".join(character for character in text if not _is_hidden(character))
+        line = " ".join(visible.split())
         for pattern in self._patterns:
             line = pattern.sub(_REMOVED, line)
         return line
@@ -71,18 +74,19 @@ class Quoting:
             return []
         user_agent = re.compile(r"(?<=wikitopics/)([^\s(]{0,50}) ?\([^)]*\)?", re.IGNORECASE)
         parts = _parts(self._contact)
-        return [
-            user_agent,
-            *map(_in_any_spelling, parts),
-            *(cut for part in parts for cut in _cut(part)),
-        ]
+        patterns = [user_agent]
+        for part in parts:
+            patterns.append(_in_any_spelling(part))
+        for part in parts:
+            patterns += _cut(part)
+        return patterns
 
 
 def one_line(text: str, longest: int) -> str:
     """``text`` on one line, without control, format and bidirectional characters, cut at
     ``longest``."""
-    line = " ".join(text[: longest * 10].split())
-    line = "".join(c for c in line if not _is_hidden(c))
+    words = text[: longest * 10].split()
+    line = "".join(character for character in " ".join(words) if not _is_hidden(character))
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
@@ -115,7 +119,8 @@ def _parts(contact: str) -> list[str]:
     user, at, host = contact.partition("@")
     if at and "/" not in contact:
         return [contact, user + at, host]
-    return [contact, contact.rpartition(":")[2].strip("/]") or contact]
+    _, _, name = contact.rpartition(":")
+    return [contact, name.strip("/]") or contact]
 
 
 def _in_any_spelling(part: str) -> re.Pattern[str]:
@@ -124,22 +129,24 @@ def _in_any_spelling(part: str) -> re.Pattern[str]:
     pieces = []
     for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*|[ _])", part):
         spelt = " ?".join(map(re.escape, piece.strip(" _")))
-        pieces.append(spelt if piece.isascii() else f"(?:{spelt}|{re.escape(_in_idna(piece))})")
+        if not piece.isascii():
+            spelt = f"(?:{spelt}|{re.escape(_in_idna(piece))})"
+        pieces.append(spelt)
     pattern = "[ _]?".join(filter(None, pieces))
-    return re.compile(
-        rf"(?<![^\W_]){pattern}(?![^\W_])" if part.isalnum() else pattern, re.IGNORECASE
-    )
+    if part.isalnum():
+        pattern = rf"(?<![^\W_]){pattern}(?![^\W_])"
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _cut(part: str) -> Iterator[re.Pattern[str]]:
     """Patterns that find a beginning of ``part`` before the end of a text or an ellipsis, and the
     reverse."""
-    lengths = range(len(part) - 1, _SHORTEST_PIECE - 1, -1)
+    lengths = range(len(part) - 1, _SHORTEST_PIECE - 1, -1)  # the longest first
     if lengths:
-        begun = "|".join(re.escape(part[:length]) for length in lengths)
-        ended = "|".join(re.escape(part[-length:]) for length in lengths)
-        yield re.compile(rf"(?<!\w)(?:{begun})(?=\s*(?:…|\.\.\.|$))", re.IGNORECASE)
-        yield re.compile(rf"(?:^|(?<=…)|(?<=\.\.\.))\s*(?:{ended})(?!\w)", re.IGNORECASE)
+        beginnings = "|".join(re.escape(part[:length]) for length in lengths)
+        ends = "|".join(re.escape(part[-length:]) for length in lengths)
+        yield re.compile(rf"(?<!\w)(?:{beginnings})(?=\s*(?:…|\.\.\.|$))", re.IGNORECASE)
+        yield re.compile(rf"(?:^|(?<=…)|(?<=\.\.\.))\s*(?:{ends})(?!\w)", re.IGNORECASE)
 
 
 def _in_idna(label: str) -> str:
@@ -152,7 +159,8 @@ def _in_idna(label: str) -> str:
 _MOST_SEARCHED = 512
 """Characters of the longest User-Agent in which the servers look for a contact."""
 _FOUND_EMAIL = re.compile(r"[\w.+-]+@[\w-]*[a-zA-Z][\w-]*\.[a-zA-Z]{2,}", re.ASCII)
-_LONGEST_USER, _LONGEST_HOST = 64, 255
+_LONGEST_USER = 64
+_LONGEST_HOST = 255
 _FOUND_URL = re.compile(r"https?://[\w/.%-]+", re.ASCII)
 
 _USER = re.compile(
@@ -176,7 +184,8 @@ def recognised(agent: str) -> str | None:
     """
     if len(agent) > _MOST_SEARCHED:
         return None
-    if email := _FOUND_EMAIL.search(agent):
+    email = _FOUND_EMAIL.search(agent)
+    if email:
         user, _, host = email[0].partition("@")
         if len(user) <= _LONGEST_USER and len(host) <= _LONGEST_HOST:
             return email[0]
@@ -191,16 +200,17 @@ def check_contact(text: str) -> str:
     can be reached, or would be found only in part; the message never repeats the contact.
     """
     contact = _one_line(text)
-    if placeholder := _PLACEHOLDER.search(contact):
-        raise ContactMissing(
-            f"nobody can be reached at {placeholder[0].lstrip('@/.').lower()}: {HOW}"
-        )
-    if match := _USER.fullmatch(unquote(contact).strip("[:]")):
-        name = " ".join(match[1].replace("_", " ").split())
-        # an account is the same on all of Wikimedia's wikis
-        page = f"/wiki/User:{name.replace(' ', '_')}"
+    placeholder = _PLACEHOLDER.search(contact)
+    if placeholder:
+        host = placeholder[0].lstrip("@/.").lower()
+        raise ContactMissing(f"nobody can be reached at {host}: {HOW}")
+    user = _USER.fullmatch(unquote(contact).strip("[:]"))
+    if user:
+        name = " ".join(user[1].replace("_", " ").split())
         sent = f"[[User:{name}]]"
         if not _PLAIN_NAME.fullmatch(name):
+            # An account is the same on all of Wikimedia's wikis.
+            page = f"/wiki/User:{name.replace(' ', '_')}"
             sent = _coded(URL.build(scheme="https", host="meta.wikimedia.org", path=page))
     elif contact.lower().startswith(("http://", "https://")):
         sent = _web_page(contact)
@@ -230,7 +240,8 @@ def _web_page(text: str) -> str:
         raise ContactMissing(
             f"the contact is the URL of a wiki page that is not a user's own: {HOW}"
         )
-    if url.query_string or url.fragment or not url.is_default_port() or recognised(sent) != sent:
+    has_more = url.query_string or url.fragment or not url.is_default_port()
+    if has_more or recognised(sent) != sent:
         raise ContactMissing(
             "Wikimedia's servers would read only the beginning of this URL, which others may "
             "share: give one without a port, ? and #, or your e-mail address or User:Name with "
@@ -265,8 +276,10 @@ def _one_line(text: str) -> str:
     contact = text.strip()
     if not contact:
         raise ContactMissing(f"no contact, and Wikimedia asks who runs a crawler: {HOW}")
-    if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in contact):
-        raise ContactMissing(f"the contact must be one line without control characters: {HOW}")
+    for character in contact:
+        is_control = unicodedata.category(character).startswith("C")
+        if is_control or character in "\u2028\u2029":
+            raise ContactMissing(f"the contact must be one line without control characters: {HOW}")
     return contact
 
 
@@ -280,6 +293,12 @@ def sendable(text: str) -> str:
     return contact
 
 
+def _in_ascii(character: str) -> str:
+    if character.isascii():
+        return character
+    return "".join(f"%{byte:02X}" for byte in character.encode())
+
+
 def user_agent(version: str, contact: str | None) -> str:
     """``wikitopics/VERSION (CONTACT) aiohttp/VERSION``, with a contact already checked.
 
@@ -287,9 +306,6 @@ def user_agent(version: str, contact: str | None) -> str:
     """
     parts = [f"wikitopics/{version}"]
     if contact:
-        ascii_only = "".join(
-            c if c.isascii() else "".join(f"%{b:02X}" for b in c.encode()) for c in contact
-        )
-        parts.append(f"({ascii_only})")
+        parts.append("(" + "".join(map(_in_ascii, contact)) + ")")
     parts.append(f"aiohttp/{aiohttp.__version__}")
     return " ".join(parts)

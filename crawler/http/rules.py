@@ -39,10 +39,10 @@ def wiki_address(text: str, what: str = "a wiki") -> URL:
     try:
         url = URL(text.strip())
         host = url.host  # raises if it is not valid IDNA
-        port_fits = url.explicit_port is None or 0 < url.explicit_port < 65536
+        is_valid_port = url.explicit_port is None or 0 < url.explicit_port < 65536
     except ValueError:
         raise BadSource(f"{text[:100]!r} is not an address of {what}") from None
-    if url.scheme not in ("http", "https") or not host or not port_fits:
+    if url.scheme not in ("http", "https") or not host or not is_valid_port:
         raise BadSource(
             f"{text[:100]!r} is not an address of {what}: it must begin with http:// or https://"
         )
@@ -82,15 +82,21 @@ def _folders(path: str) -> list[str]:
     """The folders where a wiki with a page at ``path`` may have its scripts, likeliest first; the
     last is the host's root, ""."""
     names = [name for name in path.split("/") if name not in ("", ".", "..")]
-    script = next((number for number, name in enumerate(names) if name.endswith(".php")), None)
-    pages = names.index(_PAGES) if _PAGES in names else None
-    depth = next(end for end in (script, pages, len(names)) if end is not None)
-    depths = [depth, *range(min(depth - 1, _MOST_ABOVE), 0, -1), 0]
-    if (
-        script is None and pages is not None
-    ):  # /wiki/Title or /de/wiki/Title, but scripts may be in /wiki/
-        depths.insert(1, pages + 1)
-    return ["".join(f"/{name}" for name in names[:end]) for end in dict.fromkeys(depths)]
+    scripts = [name for name in names if name.endswith(".php")]
+    if scripts:
+        depth = names.index(scripts[0])
+    elif _PAGES in names:
+        depth = names.index(_PAGES)
+    else:
+        depth = len(names)
+    depths = [depth]
+    if _PAGES in names and not scripts:
+        # /wiki/Title or /de/wiki/Title, but scripts may be in /wiki/
+        depths.append(depth + 1)
+    depths += range(min(depth - 1, _MOST_ABOVE), 0, -1)
+    depths.append(0)
+    different_depths = dict.fromkeys(depths)
+    return ["".join(f"/{name}" for name in names[:depth]) for depth in different_depths]
 
 
 def folder_of_wiki(path: str) -> str:
@@ -101,25 +107,28 @@ def folder_of_wiki(path: str) -> str:
 
 def _places(folder: str) -> list[str]:
     """The possible paths of the api.php of a wiki in this folder."""
+    here = f"{folder}/api.php"
     inside = f"{folder}/w/api.php"
     if not folder:
-        return [inside, "/api.php"]
-    return [f"{folder}/api.php"] if folder.endswith("/w") else [f"{folder}/api.php", inside]
+        return [inside, here]
+    return [here] if folder.endswith("/w") else [here, inside]
 
 
 def by_script(index: URL, title: str, revision_id: int) -> str:
     """The address at which index.php shows a page as of a revision; the current one if that is not
     known (0)."""
-    named = f"title={quote(_in_address(title), safe='')}"
-    return f"{index.with_query(None).with_fragment(None)}?{named}{_oldid('&', revision_id)}"
+    script = index.with_query(None).with_fragment(None)
+    quoted = quote(_in_address(title), safe="")
+    return f"{script}?title={quoted}{_oldid('&', revision_id)}"
 
 
 def by_path(page: URL, title: str, revision_id: int) -> str:
     """The same, next to another page of the wiki."""
     if "title" in page.query:
         return by_script(page, title, revision_id)
-    folder = str(page.with_query(None).with_fragment(None)).rpartition("/")[0]
-    return f"{folder}/{quote(_in_address(title), safe='/:')}{_oldid('?', revision_id)}"
+    folder, _, _ = str(page.with_query(None).with_fragment(None)).rpartition("/")
+    quoted = quote(_in_address(title), safe="/:")
+    return f"{folder}/{quoted}{_oldid('?', revision_id)}"
 
 
 def _in_address(title: str) -> bytes:
@@ -150,6 +159,12 @@ class _Rule:
     allow: bool
     length: int
 
+    def decides_over(self, other: _Rule) -> bool:
+        """Whether this rule decides for a path that both match."""
+        if self.length == other.length:
+            return self.allow
+        return self.length > other.length
+
 
 class Robots:
     """The permissions of one robots.txt for a crawler called ``agent``."""
@@ -162,13 +177,11 @@ class Robots:
     def allows(self, path: str) -> bool:
         """Whether ``path`` (with its query, percent-encoded) may be fetched."""
         plain = _same_spelling(path)
-        best, allowed = -1, True
+        best: _Rule | None = None
         for rule in self._rules:
-            if (rule.length > best or (rule.length == best and rule.allow)) and _matches(
-                rule, plain
-            ):
-                best, allowed = rule.length, rule.allow
-        return allowed
+            if (best is None or rule.decides_over(best)) and _matches(rule, plain):
+                best = rule
+        return best is None or best.allow
 
 
 def _rules_for(text: str, agent: str) -> list[_Rule]:
@@ -177,15 +190,17 @@ def _rules_for(text: str, agent: str) -> list[_Rule]:
     targets: list[list[_Rule]] = []
     in_agents = False
     for line in text.splitlines():
-        key, separator, value = line.partition("#")[0].partition(":")
-        key, value = key.strip().lower(), value.strip()
+        without_comment, _, _ = line.partition("#")
+        key, separator, value = without_comment.partition(":")
         if not separator:
             continue
+        key = key.strip().lower()
+        value = value.strip()
         if key == "user-agent":
             if not in_agents:
                 targets = []
             in_agents = True
-            token = value.lower().partition("/")[0]
+            token, _, _ = value.lower().partition("/")
             if token in (agent, "*"):
                 targets.append(groups.setdefault(token, []))
         elif key in ("allow", "disallow"):
@@ -205,11 +220,14 @@ def _same_spelling(path: str) -> str:
     compared."""
     if "%" not in path:
         return path
-    raw = _PERCENT.sub(
-        lambda m: m[0].upper() if chr(int(m[1], 16)) in "/*$?#%" else chr(int(m[1], 16)),
-        path.encode().decode("latin-1"),
-    )
-    return raw.encode("latin-1").decode("utf-8", errors="replace")
+
+    def unescaped(match: re.Match[str]) -> str:
+        character = chr(int(match[1], 16))
+        return match[0].upper() if character in "/*$?#%" else character
+
+    # As one character for each byte: several escapes may make one letter.
+    latin = _PERCENT.sub(unescaped, path.encode().decode("latin-1"))
+    return latin.encode("latin-1").decode("utf-8", errors="replace")
 
 
 def _matches(rule: _Rule, path: str) -> bool:
@@ -344,5 +362,13 @@ def wikimedia_service_limits(host: str, server: str) -> RateLimits:
     One request at a time, a second between two, a quarter of an hour after a 5xx, for each server
     separately: https://wikitech.wikimedia.org/wiki/Robot_policy, "Rules for other resources".
     """
-    lock = re.sub(r"[^a-z0-9.-]", "_", host.lower().rstrip(".")) + ".lock"
-    return RateLimits(60, True, pause=1.0, error_pause=900.0, at_once=1, server=server, lock=lock)
+    name = re.sub(r"[^a-z0-9.-]", "_", host.lower().rstrip("."))
+    return RateLimits(
+        rpm=60,
+        wikimedia=True,
+        pause=1.0,
+        error_pause=900.0,
+        at_once=1,
+        server=server,
+        lock=f"{name}.lock",
+    )

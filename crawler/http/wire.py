@@ -28,13 +28,13 @@ from wikitopics.crawler.source import Activity
 from wikitopics.own_files import open_own
 
 _CHUNK = 1 << 16
-_ADVICE = {
-    **dict.fromkeys((9, 10), "is this machine's clock right?"),  # not yet valid, expired
-    **dict.fromkeys(
-        (62, 64), "is this the wiki's right address?"
-    ),  # issued to another name or address
+_CERTIFICATE_ADVICE = {
+    9: "is this machine's clock right?",  # not yet valid
+    10: "is this machine's clock right?",  # expired
+    62: "is this the wiki's right address?",  # issued to another name
+    64: "is this the wiki's right address?",  # issued to another IP address
 }
-"""By OpenSSL's X509_V_ERR."""
+"""What to do about a certificate, by OpenSSL's number of the error (X509_V_ERR_…)."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -87,12 +87,15 @@ def proxy_for(url: URL) -> URL | None:
     passwords from ``~/.netrc``.) Raises `BadSource` for an invalid address, and for a proxy that is
     not an http proxy.
     """
-    host, proxies = url.host, getproxies()
+    host = url.host
+    proxies = getproxies()
     named = proxies.get(url.scheme) or proxies.get("all")
     if not named or not host or is_loopback(host) or proxy_bypass(host):
         return None
     try:
-        proxy = URL(named if "://" in named else f"http://{named}")
+        if "://" not in named:
+            named = f"http://{named}"
+        proxy = URL(named)
         if not proxy.host:  # which also raises if it is not valid IDNA
             raise ValueError
     except ValueError:
@@ -112,47 +115,51 @@ async def sent_once(
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
-        raise
+        raise  # no request was sent yet
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise transient_error(error, request.url.host or "?") from None
 
 
-Elsewhere = Callable[[Reply, URL], None]
+JudgeRedirect = Callable[[Reply, URL], None]
 """Raises the error for a redirect to another host, or returns if the redirect is to be followed."""
 
 
-def not_followed(reply: Reply, there: URL) -> None:
+def not_followed(reply: Reply, target: URL) -> None:
     """Follow no redirect to another host. Raises `TransientError`."""
-    host = reply.quote(there.host or "", 100)
+    host = reply.quote(target.host or "", 100)
     advice = "not followed; if the wiki is there, give that address with --api-url"
     raise TransientError(
         f"{reply.url.host} redirects to another host, {host}: {advice}", lasting=True
     )
 
 
-def redirected(reply: Reply, elsewhere: Elsewhere) -> URL | None:
+def redirected(reply: Reply, judge_other_host: JudgeRedirect) -> URL | None:
     """The target of a redirect; None for any other reply.
 
-    Raises `TransientError` for a redirect that cannot be followed, and the error of ``elsewhere``
-    for one to another host.
+    Raises `TransientError` for a redirect that cannot be followed, and the error of
+    ``judge_other_host`` for one to another host.
     """
-    url, target = reply.url, reply.headers.get("Location")
-    if reply.status not in _REDIRECTS or target is None:
+    url = reply.url
+    location = reply.headers.get("Location")
+    if reply.status not in _REDIRECTS or location is None:
         return None
     try:
-        there = url.join(URL(target)).with_fragment(None)
-        there.host  # noqa: B018 (raises if it is not valid IDNA)
+        target = url.join(URL(location)).with_fragment(None)
+        target.host  # noqa: B018 (raises if it is not valid IDNA)
     except ValueError:
         raise TransientError(f"{url.host} redirects to an invalid address") from None
-    if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
+    becomes_insecure = url.scheme == "https" and target.scheme == "http"
+    if target.scheme not in ("http", "https") or becomes_insecure:
         raise TransientError(f"{url.host} redirects away from a secure connection")
-    if there.user is not None or there.password is not None:
+    if target.user is not None or target.password is not None:
         raise TransientError(
             f"{url.host} redirects to an address with a user name or password", lasting=True
         )
-    if there.host != url.host or (there.port != url.port and there.scheme == url.scheme):
-        elsewhere(reply, there)
-    return there
+    # From http to https, the port changes too.
+    is_other_port = target.scheme == url.scheme and target.port != url.port
+    if target.host != url.host or is_other_port:
+        judge_other_host(reply, target)
+    return target
 
 
 async def decompressed(
@@ -176,7 +183,7 @@ async def decompressed(
         activity.bytes_read += len(raw)
         while raw and not unpack.eof:
             yield unpack.decompress(raw, _CHUNK)
-            raw = unpack.unconsumed_tail
+            raw = unpack.unconsumed_tail  # what would have made more than a chunk
             await asyncio.sleep(0)
     if not unpack.eof:
         raise zlib.error("cut short")
@@ -188,10 +195,10 @@ async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenera
     line = bytearray()
     async with aclosing(parts):
         async for part in parts:
-            *ends, rest = part.split(b"\n")
-            for end in ends:
-                yield bytes(line + end).removesuffix(b"\r")
-                line.clear()
+            *line_ends, rest = part.split(b"\n")
+            for line_end in line_ends:
+                yield bytes(line + line_end).removesuffix(b"\r")
+                line.clear()  # the next lines of this part are whole
             line += rest
             if len(line) > longest:
                 raise TransientError("the stream of changes sends an endless line")
@@ -203,15 +210,20 @@ def transient_error(error: Exception, host: str) -> TransientError:
         return TransientError(_describe_certificate(error.certificate_error, host), lasting=True)
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return TransientError(f"the proxy named in the environment answers {error.status}")
-    text = next((text for kind, text in _DESCRIPTIONS if isinstance(error, kind)), None)
-    if text is None and isinstance(error, aiohttp.ClientConnectorError):
-        why = error.os_error.strerror
-        text = "no connection to {host}" + (f": {why}" if why else "")
-        if error.errno == errno.ECONNREFUSED:
-            text = "{host} refuses connections"
-    return TransientError((text or "the connection to {host} was cut").replace("{host}", host))
+    for kind, text in _DESCRIPTIONS:
+        if isinstance(error, kind):
+            return TransientError(text.replace("{host}", host))
+    if not isinstance(error, aiohttp.ClientConnectorError):
+        return TransientError(f"the connection to {host} was cut")
+    if error.errno == errno.ECONNREFUSED:
+        return TransientError(f"{host} refuses connections")
+    why = error.os_error.strerror
+    if not why:
+        return TransientError(f"no connection to {host}")
+    return TransientError(f"no connection to {host}: {why}")
 
 
+# The first kind that fits an error describes it.
 _DESCRIPTIONS: Sequence[tuple[type[Exception], str]] = (
     (aiohttp.ClientConnectorDNSError, "no address found for {host} (DNS)"),
     (UnicodeError, "no address found for {host} (DNS)"),
@@ -226,7 +238,7 @@ _DESCRIPTIONS: Sequence[tuple[type[Exception], str]] = (
 def _describe_certificate(error: Exception, host: str) -> str:
     reason = getattr(error, "verify_message", "not accepted")
     trust = "if you trust it, name its authority's certificate file in SSL_CERT_FILE"
-    advice = _ADVICE.get(getattr(error, "verify_code", 0), trust)
+    advice = _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), trust)
     return f"the certificate of {host} is not valid (TLS: {reason.rstrip('.')}): {advice}"
 
 
@@ -236,8 +248,11 @@ LONGEST_TOLD_WAIT = 3600.0
 """The longest Retry-After observed: after an hour it is fair to ask again."""
 SHORTEST_TOLD_WAIT = 1.0
 THROTTLED_FIRST = 5.0
+"""Seconds of the first wait after a 429 or 503 without a Retry-After; each further one doubles."""
 THROTTLED_MOST = 300.0
+"""The longest of these waits."""
 FAILED_FIRST = 1.0
+"""The same for broken connections and replies."""
 FAILED_MOST = 60.0
 REASON_BYTES = 20_000
 """The most bytes examined of an error page."""
@@ -259,18 +274,21 @@ def value_at(value: Any, *keys: str | int) -> Any:
 
 
 def judge_status(reply: Reply) -> None:
-    """Raise the error for an unsuccessful status; statuses like 404 are left to the caller's
-    reader."""
-    status, host = reply.status, reply.url.host
+    """Raise the error for an unsuccessful status. A status such as 404 may be an answer, which is
+    for those to judge who read the reply."""
+    status = reply.status
+    host = reply.url.host
     if status < 500 and status not in (401, 403, 408, 429):
         return
     said = plain_reason(reply)
     if status in (401, 403):
-        raise WikiRefused(f"{host} refuses the crawler ({status})" + (f": {said}" if said else ""))
+        reason = f": {said}" if said else ""
+        raise WikiRefused(f"{host} refuses the crawler ({status}){reason}")
     quoted = f" ({said})" if said else ""
     if status in (429, 503):
         text = f"{host} answers {status}{quoted}: told to wait"
-        raise TransientError(text, throttled=True, answered=status == 429)
+        is_working = status == 429  # with a 503, a wiki may also say that it is down
+        raise TransientError(text, throttled=True, answered=is_working)
     raise TransientError(f"{host} answers {status}{quoted}")
 
 
@@ -290,7 +308,9 @@ def parse_retry_after(value: str | None, date: str | None, wall: float) -> float
         if until is None:
             return None
         now = _seconds_of_date(date.strip()) if date else None
-        seconds = until - (wall if now is None else now)
+        if now is None:
+            now = wall
+        seconds = until - now
     if not math.isfinite(seconds) or seconds < 0:
         return None
     return min(max(seconds, SHORTEST_TOLD_WAIT), LONGEST_TOLD_WAIT)
@@ -299,7 +319,9 @@ def parse_retry_after(value: str | None, date: str | None, wall: float) -> float
 def _seconds_of_date(text: str) -> float | None:
     try:
         moment = parsedate_to_datetime(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return moment.timestamp()
     except (ValueError, OverflowError, TypeError, IndexError):
         return None
 
@@ -318,8 +340,11 @@ def wait_before_retry(
     """
     if retry_after is not None:
         return retry_after * (1 + 0.1 * rng.random())
-    first, most = (THROTTLED_FIRST, THROTTLED_MOST) if throttled else (FAILED_FIRST, FAILED_MOST)
-    return min(first * 2.0 ** min(tries - 1, 30), most) * (1 + 0.25 * rng.random())
+    first = THROTTLED_FIRST if throttled else FAILED_FIRST
+    most = THROTTLED_MOST if throttled else FAILED_MOST
+    doublings = min(tries - 1, 30)  # no more, since the number would become too large
+    jitter = 1 + 0.25 * rng.random()
+    return min(first * 2.0**doublings, most) * jitter
 
 
 # The request rate: no request is sent before its turn, within this process or among several.
@@ -330,7 +355,8 @@ _MARGIN = 1.01
 """Requests leave evenly but arrive with jitter: this margin keeps within the budget at the server
 too."""
 _POLL_SECONDS = 0.02
-_OTHERS = "another trainer's request"
+_OTHER_TRAINER = "another trainer's request"
+"""The reason for a wait."""
 _FILE_BYTES = 80
 
 
@@ -368,8 +394,9 @@ class Turn:
 
     def rest(self, limits: RateLimits) -> float:
         """Seconds to leave the wiki alone after this turn."""
-        slow = limits.slow_reply is not None and self.latency > limits.slow_reply
-        return max(self.told_to_wait, limits.slow_wait if slow else limits.pause)
+        is_slow = limits.slow_reply is not None and self.latency > limits.slow_reply
+        own_rest = limits.slow_wait if is_slow else limits.pause
+        return max(self.told_to_wait, own_rest)
 
 
 class OwnPace:
@@ -382,11 +409,12 @@ class OwnPace:
         self._limits = limits
         self._clock = clock
         self._next = float("-inf")
-        self._ours = asyncio.Semaphore(limits.at_once)
+        self._places = asyncio.Semaphore(limits.at_once)
+        """One place for each turn that this process may have at a time."""
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
-        async with self._ours:
+        async with self._places:
             # Checked again after the wait: another turn may have been told to wait meanwhile.
             while self._clock.monotonic() < self._next:
                 left = self._next - self._clock.monotonic()
@@ -402,11 +430,12 @@ class OwnPace:
 class SharedPace(OwnPace):
     """A budget shared by all of this user's trainers on this machine.
 
-    Files in ``folder`` carry kernel locks, which are released if a process is killed. One file
-    holds the time of writing, then the earliest time of the next request (both monotonic, by the
-    clock that all share). Its lock is held for a whole turn. If turns may overlap, it is held only
-    to read or write the file, and each turn holds the lock of another file. Raises `CrawlerError`
-    if the files cannot be written.
+    Files in ``folder`` carry kernel locks, which are released if a process is killed. The *budget
+    file* holds the time of writing, then the earliest time of the next request (both monotonic, by
+    the clock that all share). If only one turn is allowed at a time, a turn holds the lock of the
+    budget file until it ends. If turns may overlap, a turn holds that lock only while it reads or
+    writes the budget file; there are as many *slot files* as turns at a time, and until it ends,
+    each turn holds the lock of one of them. Raises `CrawlerError` if the files cannot be written.
     """
 
     def __init__(self, limits: RateLimits, clock: Clock, folder: Path) -> None:
@@ -416,14 +445,10 @@ class SharedPace(OwnPace):
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
-        async with self._ours:
+        async with self._places:
             with ExitStack() as files:
                 if self._overlap:
-                    numbers = range(self._limits.at_once)
-                    paths = [self._path.with_suffix(f".{n}{self._path.suffix}") for n in numbers]
-                    slots = [self._open(files, path) for path in paths]
-                    while not any(map(_lock, slots)):
-                        await wait_until(self._clock.monotonic() + _POLL_SECONDS, _OTHERS)
+                    await self._take_slot(files, wait_until)
                 file = self._open(files, self._path)
                 await self._acquire(file, wait_until)
                 start = self._clock.monotonic()
@@ -436,12 +461,25 @@ class SharedPace(OwnPace):
                     yield turn
                 finally:
                     if self._overlap:
-                        fcntl.flock(
-                            file, fcntl.LOCK_EX
-                        )  # nobody holds this lock for more than a moment
+                        # This waits, but nobody holds this lock for more than a moment.
+                        fcntl.flock(file, fcntl.LOCK_EX)
                     now = self._clock.monotonic()
                     rested = now + turn.rest(self._limits)
+                    # Another turn may have put it off for longer meanwhile.
                     _write_moment(file, now, max(_read_moment(file, now), rested))
+
+    async def _take_slot(self, files: ExitStack, wait_until: WaitUntil) -> None:
+        """Lock one of the slot files, as soon as one is free."""
+        suffix = self._path.suffix
+        slots = [
+            self._open(files, self._path.with_suffix(f".{number}{suffix}"))
+            for number in range(self._limits.at_once)
+        ]
+        while True:
+            for slot in slots:
+                if _lock(slot):
+                    return
+            await wait_until(self._clock.monotonic() + _POLL_SECONDS, _OTHER_TRAINER)
 
     def _open(self, files: ExitStack, path: Path) -> int:
         """The file at ``path``; leaving ``files`` closes it, and with that releases its lock."""
@@ -460,7 +498,7 @@ class SharedPace(OwnPace):
         while True:
             now = self._clock.monotonic()
             if not _lock(file):
-                await wait_until(now + _POLL_SECONDS, _OTHERS)
+                await wait_until(now + _POLL_SECONDS, _OTHER_TRAINER)
                 continue
             moment = _read_moment(file, now)
             if moment <= now:
@@ -484,26 +522,29 @@ def _read_moment(file: int, now: float) -> float:
     """The moment to wait for; a past one if the file has none, or one from before the machine
     restarted."""
     try:
-        written, moment = map(float, os.pread(file, _FILE_BYTES, 0).decode("ascii").split())
-    except ValueError:
+        content = os.pread(file, _FILE_BYTES, 0).decode("ascii")
+        written, moment = map(float, content.split())
+    except ValueError:  # it is empty, or damaged
         return float("-inf")
     # The monotonic clock restarts with the machine: a time of writing in the future is from before
     # that.
-    sound = written <= now and moment <= written + LONGEST_TOLD_WAIT
-    return moment if sound else float("-inf")
+    is_sound = written <= now and moment <= written + LONGEST_TOLD_WAIT
+    return moment if is_sound else float("-inf")
 
 
 def _write_moment(file: int, now: float, moment: float) -> None:
     os.pwrite(file, f"{now!r} {moment!r}".ljust(_FILE_BYTES).encode("ascii"), 0)
 
 
-def usual(limits: RateLimits, seconds: float) -> bool:
+def is_usual_wait(limits: RateLimits, seconds: float) -> bool:
     """Whether a request may wait this many seconds even if nothing has gone wrong."""
     return seconds <= max(interval(limits), limits.slow_wait, limits.pause)
 
 
 def _reason(limits: RateLimits, seconds: float) -> str:
     """The reason for a wait of this many seconds."""
-    if not usual(limits, seconds):
+    if not is_usual_wait(limits, seconds):
         return f"{limits.server}, after an error or a request to wait"
-    return f"the next request ({limits.rpm} a minute)" if limits.rpm else "the next request"
+    if limits.rpm:
+        return f"the next request ({limits.rpm} a minute)"
+    return "the next request"

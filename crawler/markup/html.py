@@ -19,7 +19,10 @@ from wikitopics.crawler.markup.prose import (
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
 
-_TAGS, _CLASSES, _IDS, _BLOCKS = (NAMES[key] for key in ("tags", "furniture", "ids", "blocks"))
+_DROPPED_TAGS = NAMES["tags"]
+_DROPPED_CLASSES = NAMES["furniture"]
+_DROPPED_IDS = NAMES["ids"]
+_BLOCKS = NAMES["blocks"]
 _EXTENSIONS = frozenset(f"mw:extension/{name}" for name in NAMES["dropped"])
 """What Parsoid calls the elements that stand for those of wikitext."""
 _REFERENCE = "cite_ref"
@@ -86,12 +89,15 @@ def html_links(page: bytes | str, article_path: str) -> list[str]:
     """
     hrefs: list[str] = []
     text = _article(page)
+    if "<" not in text:
+        return []
     try:
-        links = list(links_in(_kept(text, hrefs), hrefs)) if "<" in text else []
+        links = list(links_in(_kept(text, hrefs), hrefs))
     except _TooDeep:
         return []
     before, _, after = article_path.partition("$1")
-    return [target for href in links if (target := _target(href, before, after))]
+    targets = [_target(href, before, after) for href in links]
+    return [target for target in targets if target]
 
 
 def _target(href: str, before: str, after: str) -> str:
@@ -101,7 +107,8 @@ def _target(href: str, before: str, after: str) -> str:
     start = before if path.startswith(before) else _RELATIVE
     if not path.startswith(start):
         return ""
-    title = path.removeprefix(start).partition("#")[0].partition("?")[0]
+    title, _, _ = path.removeprefix(start).partition("#")
+    title, _, _ = title.partition("?")
     return title.removesuffix(after).replace("_", " ")
 
 
@@ -109,9 +116,11 @@ def _article(page: bytes | str) -> str:
     """The markup of the article."""
     data = page.encode("utf-8", "replace") if isinstance(page, str) else page
     text = data.decode("utf-8", "replace")
-    if begin := _CONTENT.search(text) or _PARSER_OUTPUT.search(text):  # the rest need not be parsed
+    begin = _CONTENT.search(text) or _PARSER_OUTPUT.search(text)
+    if begin:  # the rest need not be parsed
         end = _END_OF_CONTENT.search(text, begin.end())
-        text = text[begin.start() : end.start() if end else len(text)]
+        stop = end.start() if end else len(text)
+        text = text[begin.start() : stop]
     # MediaWiki writes no XML declarations, and BeautifulSoup would warn about them.
     return _OF_XML.sub("", text)
 
@@ -131,8 +140,11 @@ def _kept(text: str, hrefs: list[str] | None = None) -> Iterator[str]:
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     for line in text.split("\n"):
         if line.startswith(_MARK):
-            yield int(line[1]) or ITEM, line[2:].strip()
-        elif stripped := line.strip():
+            level = int(line[1])
+            yield level or ITEM, line[2:].strip()
+            continue
+        stripped = line.strip()
+        if stripped:
             yield 0, stripped
 
 
@@ -154,7 +166,11 @@ def _pruning_builder() -> "type[TreeBuilder]":
         def __init__(self, hrefs: list[str] | None) -> None:
             super().__init__()
             self._hrefs = hrefs
-            self._depth = self._skipped_depth = self._open_lists = 0
+            self._depth = 0
+            """The elements that are open, without those that are skipped."""
+            self._skipped_depth = 0
+            """The elements that are open of the one that is skipped, with it; 0: none is."""
+            self._open_lists = 0
             self._turns: list[int] = []
             """Depths at which text is muted (a table's cells) and unmuted (a list in one),
             alternately."""
@@ -180,34 +196,41 @@ def _pruning_builder() -> "type[TreeBuilder]":
                 if self._depth > _MAX_DEPTH:
                     raise _TooDeep
                 if tag in _BLOCKS:
-                    self._open_lists += tag in _LISTS
-                    if (
-                        tag in _LISTS
-                        if self._is_muted
-                        else tag == "table" and not _is_layout(attrib)
-                    ):
-                        self._turns.append(self._depth)
-                        self._is_muted = not self._is_muted
-                    self._new_line(f"{_MARK}{_HEADINGS[tag]}" if tag in _HEADINGS else "")
-                elif (
-                    tag == "a"
-                    and self._hrefs is not None
-                    and not self._is_muted
-                    and _leads_on(attrib)
-                ):
-                    super().data(f"{LINK}{len(self._hrefs)}{LINK}")
-                    self._hrefs.append(attrib["href"])
+                    self._start_block(tag, attrib)
+                elif tag == "a" and self._hrefs is not None:
+                    self._start_link(self._hrefs, attrib)
+
+        def _start_block(self, tag: str, attributes: dict[str, str]) -> None:
+            is_list = tag in _LISTS
+            if is_list:
+                self._open_lists += 1
+            is_table_of_data = tag == "table" and not _is_layout(attributes)
+            turns = is_list if self._is_muted else is_table_of_data
+            if turns:
+                self._turns.append(self._depth)
+                self._is_muted = not self._is_muted
+            level = _HEADINGS.get(tag)
+            self._new_line("" if level is None else f"{_MARK}{level}")
+
+        def _start_link(self, hrefs: list[str], attributes: dict[str, str]) -> None:
+            if not self._is_muted and _leads_on(attributes):
+                super().data(f"{LINK}{len(hrefs)}{LINK}")
+                hrefs.append(attributes["href"])
 
         def _new_line(self, mark: str = "") -> None:
-            if not self._is_muted:
-                super().data("\n" + (mark or (_ITEM_MARK if self._open_lists else "")))
+            if self._is_muted:
+                return
+            if not mark and self._open_lists:
+                mark = _ITEM_MARK
+            super().data("\n" + mark)
 
         def end(self, tag: Any) -> None:
             if self._skipped_depth:
                 self._skipped_depth -= 1
                 return
             if tag in _BLOCKS:
-                self._open_lists -= tag in _LISTS
+                if tag in _LISTS:
+                    self._open_lists -= 1
                 if self._turns and self._turns[-1] == self._depth:
                     self._turns.pop()
                     self._is_muted = not self._is_muted
@@ -233,23 +256,27 @@ def _pruning_builder() -> "type[TreeBuilder]":
 
 
 def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
-    if tag in _TAGS or not attributes:
-        return tag in _TAGS
-    classes, style, kind = (
-        attributes.get("class"),
-        attributes.get("style"),
-        attributes.get("typeof"),
-    )
+    """Whether an element is left out with everything in it."""
+    if tag in _DROPPED_TAGS:
+        return True
+    if not attributes:
+        return False
+    classes = attributes.get("class")
+    if classes is not None:
+        if not _DROPPED_CLASSES.isdisjoint(classes.split()):
+            return True
+        if tag == "table" and not _is_layout(attributes):
+            return True
     identifier = attributes.get("id", "")
-    return (
-        (classes is not None and not _CLASSES.isdisjoint(classes.split()))
-        or (classes is not None and tag == "table" and not _is_layout(attributes))
-        or identifier in _IDS
-        or identifier.startswith(_REFERENCE)
-        or (kind is not None and not _EXTENSIONS.isdisjoint(kind.lower().split()))
-        or attributes.get("role") in ("navigation", "note")
-        or (style is not None and _HIDDEN.search(style) is not None)
-    )
+    if identifier in _DROPPED_IDS or identifier.startswith(_REFERENCE):
+        return True
+    kind = attributes.get("typeof")
+    if kind is not None and not _EXTENSIONS.isdisjoint(kind.lower().split()):
+        return True
+    if attributes.get("role") in ("navigation", "note"):
+        return True
+    style = attributes.get("style")
+    return style is not None and _HIDDEN.search(style) is not None
 
 
 def _leads_on(attributes: dict[str, str]) -> bool:

@@ -23,13 +23,14 @@ def words(text: str) -> frozenset[str]:
 def read_data(name: str) -> str:
     """One of the files in `crawler/data`, without its first paragraph, which is for readers."""
     text = (Path(__file__).parents[1] / "data" / name).read_text(encoding="utf-8")
-    return text.strip().partition("\n\n")[2]
+    _, _, content = text.strip().partition("\n\n")
+    return content
 
 
 def names_in(text: str) -> frozenset[str]:
     """The names that are separated by semicolons and ends of lines."""
-    names = (name.strip() for name in text.replace("\n", ";").split(";"))
-    return frozenset(filter(None, names))
+    names = [name.strip() for name in text.replace("\n", ";").split(";")]
+    return frozenset(name for name in names if name)
 
 
 def lowered(text: str) -> str:
@@ -40,7 +41,8 @@ def lowered(text: str) -> str:
 def _tables() -> Iterator[tuple[str, frozenset[str]]]:
     for table in read_data("names.txt").split("\n\n"):
         head, _, names = table.partition("\n")
-        yield head.partition(":")[0], names_in(names)
+        name, _, _ = head.partition(":")
+        yield name, names_in(names)
 
 
 NAMES = dict(_tables())
@@ -88,29 +90,36 @@ def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
     or ITEM.
 
     In sections of references and literature, only paragraphs that read like prose count; in those
-    of links,
-    none. The heading of a section without text is dropped too: its table, gallery or literature was
-    left out.
+    of links, none. The heading of a section without text is dropped too: its table, gallery or
+    literature was left out.
     """
-    reference_level = 0
+    reference_level = 0  # of the heading of the section of references that is read; 0: none is
     least_words: int | None = None
-    pending: list[tuple[int, str]] = []
+    pending_levels: list[int] = []
+    pending_headings: list[str] = []
     for level, text in lines:
         if level > 0:
             if not reference_level or level <= reference_level:
                 heading = without_invisible(_without_marks(text)).strip(" \t\xa0:.").lower()
                 reference_level = level if heading in _LEAST_WORDS else 0
                 least_words = _LEAST_WORDS.get(heading)
-            while pending and pending[-1][0] >= level:
-                pending.pop()
+            while pending_levels and pending_levels[-1] >= level:
+                pending_levels.pop()
+                pending_headings.pop()
             if text:
-                pending.append((level, text))
-        elif text and (
-            not reference_level or (level != ITEM and _is_prose(_without_marks(text), least_words))
-        ):
-            yield from (heading for _, heading in pending)
-            pending.clear()
-            yield text
+                pending_levels.append(level)
+                pending_headings.append(text)
+            continue
+        if not text:
+            continue
+        if reference_level:
+            is_kept = level != ITEM and _is_prose(_without_marks(text), least_words)
+            if not is_kept:
+                continue
+        yield from pending_headings
+        pending_levels.clear()
+        pending_headings.clear()
+        yield text
 
 
 def links_in(lines: Iterable[str], targets: Sequence[str]) -> Iterator[str]:
@@ -133,7 +142,8 @@ def _is_prose(text: str, least_words: int | None) -> bool:
     words: list[str] = _WORD.findall(text)
     if len(words) < least_words or _CITATION.search(text):
         return False
-    return sum(word[0].islower() for word in words) >= _LEAST_LOWER_CASE * len(words)
+    in_lower_case = sum(1 for word in words if word[0].islower())
+    return in_lower_case >= _LEAST_LOWER_CASE * len(words)
 
 
 def without_invisible(text: str) -> str:
@@ -157,6 +167,9 @@ def tidy(text: str) -> str:
     # Searching for one character is many times as fast as for two.
     if ("=" in text and "==" in text) or ("_" in text and "__" in text):
         text = _RULES.sub(" ", text)
-    return _SEVERAL_BLANKS.sub(
-        " ", _NO_TEXT.sub(lambda match: "" if _INVISIBLE.match(match[0]) else " ", text)
-    )
+    return _SEVERAL_BLANKS.sub(" ", _NO_TEXT.sub(_blank_for, text))
+
+
+def _blank_for(match: re.Match[str]) -> str:
+    """What stands for a character that is not text."""
+    return "" if _INVISIBLE.match(match[0]) else " "

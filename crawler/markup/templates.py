@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from wikitopics.crawler.markup.prose import APART, read_data
 
+# By the names of templates, the signs that they stand for.
 _LITERAL = {
     **dict.fromkeys(("'", "-'", "apostrophe"), f"{APART}'{APART}"),
     **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
@@ -39,13 +40,19 @@ ounces: oz
 tonnes: t; grams: g; miles per hour: mph; kilometres per hour: km/h; knots: kn; horsepower: hp
 kilowatts: kW; megawatts: MW; litres: L l; gallons: usgal gal
 """
-_UNITS = {
-    sign: name.strip()
-    for name, signs in (
-        unit.split(":") for unit in _UNIT_NAMES.strip().replace("\n", ";").split(";")
-    )
-    for sign in signs.split()
-}
+
+
+def _units() -> dict[str, str]:
+    units = {}
+    for unit in _UNIT_NAMES.strip().replace("\n", ";").split(";"):
+        name, signs = unit.split(":")
+        for sign in signs.split():
+            units[sign] = name.strip()
+    return units
+
+
+_UNITS = _units()
+"""The names of units, by their signs in ``{{convert}}``."""
 
 _ARROW = " → "
 _PLACE = re.compile(r"\{([^{}]*)\}")
@@ -86,7 +93,9 @@ def _declared() -> dict[str, list[tuple[str, _Text]]]:
         shown, arrow, names = line.rpartition(_ARROW)
         if arrow:
             pieces = _PLACE.split(shown.replace(r"\n", "\n"))
-            text = (pieces[::2], [_place(fields) for fields in pieces[1::2]])
+            words = pieces[::2]
+            places = [_place(fields) for fields in pieces[1::2]]
+            text = (words, places)
         for entry in names.split(";"):
             name, _, language = entry.partition("@")
             if text is not None and name.strip():
@@ -125,10 +134,14 @@ def _texts_of(name: str, language: str) -> Sequence[_Text]:
         exact = _key(exact[len(_NAMESPACE) :])
         key = exact.lower()
     texts = _TEXTS.get(exact) or _TEXTS.get(key)
-    family = _FAMILY.match(key) if texts is None else None
-    if family is not None:
-        texts = _TEXTS.get(family[0] + "*")
-    return [text for code, text in texts or () if not code or not language or code == language]
+    if texts is None:
+        family = _FAMILY.match(key)
+        if family is not None:
+            texts = _TEXTS.get(family[0] + "*")
+    if texts is None:
+        return []
+    of_any_wiki = ("", language)
+    return [text for code, text in texts if language == "" or code in of_any_wiki]
 
 
 def render_template(content: str, language: str = "") -> str:
@@ -137,11 +150,16 @@ def render_template(content: str, language: str = "") -> str:
     ``language``: the code of the wiki's language, "" if it is not known.
     """
     name, bar, rest = content.partition("|")
-    texts = _texts_of(name, language) if len(name) <= _LONGEST_NAME else ()
-    arguments = rest.split("|") if bar and texts else []
-    if not texts and ":" in name:
+    texts: Sequence[_Text] = ()
+    arguments: Sequence[str] = ()
+    if len(name) <= _LONGEST_NAME:
+        texts = _texts_of(name, language)
+    if texts and bar:
+        arguments = rest.split("|")
+    elif not texts and ":" in name:  # a parser function, such as {{lc:WORD}}
         name, _, first = name.partition(":")
-        texts = _texts_of(f"{name}:", language) if len(name) < _LONGEST_NAME else ()
+        if len(name) < _LONGEST_NAME:
+            texts = _texts_of(f"{name}:", language)
         arguments = [first, *rest.split("|")]
     if not texts:
         return ""
@@ -161,7 +179,8 @@ def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     for argument in arguments:
         name, equals, value = argument.partition("=")
         name = name.strip()
-        if not equals or len(name) > _LONGEST_ARGUMENT_NAME or " " in name or "\n" in name:
+        is_name = len(name) <= _LONGEST_ARGUMENT_NAME and " " not in name and "\n" not in name
+        if not equals or not is_name:
             positional.append(argument)
         elif name.isdecimal():
             numbered[int(name)] = value
@@ -195,7 +214,8 @@ def _filled(
     elif places and words[0] == "\n":
         # As in MediaWiki, where a list or table at the beginning of an expanded template gets a new
         # line.
-        shown = shown if _STARTS_A_LINE.match(shown, 1) else shown[1:]
+        is_block = _STARTS_A_LINE.match(shown, 1) is not None
+        shown = shown if is_block else shown[1:]
     return shown
 
 
@@ -224,7 +244,8 @@ def _given(
             return ""
         else:
             continue
-        if value and (stripped := value.strip()) and (kind is None or kind.fullmatch(stripped)):
+        stripped = value.strip()
+        if stripped and (kind is None or kind.fullmatch(stripped)):
             return value
     return None
 
@@ -233,9 +254,12 @@ def _convert(named: Mapping[str, str], positional: Sequence[str]) -> str:
     """``{{convert|5|km|mi}}``: the number and its unit, spelled out; the converted figure adds
     nothing."""
     values = [value.strip() for value in positional[:4]]
-    short = named.get("abbr", "").strip() not in {"", "off", "none"}
+    is_abbreviated = named.get("abbr", "").strip() not in {"", "off", "none"}
     for place, value in enumerate(values):
-        if any(char.isalpha() for char in value) and value not in {"to", "and", "by", "x", "or"}:
+        has_letters = any(map(str.isalpha, value))
+        if has_letters and value not in {"to", "and", "by", "x", "or"}:
             unit = _POWER.sub("", value)
-            return " ".join((*values[:place], unit if short else _UNITS.get(unit, unit)))
+            if not is_abbreviated:
+                unit = _UNITS.get(unit, unit)
+            return " ".join((*values[:place], unit))
     return " ".join(values[:1])

@@ -38,35 +38,40 @@ _NO_CAPITALS = re.compile("[\u10d0-\u10ff]")
 def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[str]:
     """The titles of the articles to which these targets lead, without ``own``, the article that
     contains them."""
-    foreign, keeps_case = _foreign(info.namespaces), info.keeps_case
-    dotted = info.language.partition("-")[0] in _DOTTED
+    foreign = _foreign(info.namespaces)
+    main_language, _, _ = info.language.partition("-")
+    has_dotted_capital = main_language in _DOTTED
     for target in targets:
         is_plain = _PLAIN.fullmatch(target) and "''" not in target and len(target) <= LONGEST_TITLE
         title = target if is_plain else _title(target, foreign)
-        if title and not keeps_case and not title[0].isupper():
-            first = title[0]
-            if first == "i" and dotted:
-                title = "İ" + title[1:]
-            elif len(first.upper()) == 1 and not _NO_CAPITALS.match(
-                first
-            ):  # the capital of ß is two letters
-                title = first.upper() + title[1:]
-                if not title.isascii():
-                    title = unicodedata.normalize(
-                        "NFC", title
-                    )  # a capital may be one letter with its mark
+        if title and not info.keeps_case and not title[0].isupper():
+            title = _capitalised(title, has_dotted_capital)
         if title and title != own:
             yield title
+
+
+def _capitalised(title: str, has_dotted_capital: bool) -> str:
+    """The title with a capital as its first letter, if that has one.
+
+    ``has_dotted_capital``: whether İ is the capital of i in the wiki's language.
+    """
+    first = title[0]
+    if first == "i" and has_dotted_capital:
+        return "İ" + title[1:]
+    capital = first.upper()
+    if len(capital) != 1 or _NO_CAPITALS.match(first):  # the capital of ß is two letters
+        return title
+    title = capital + title[1:]
+    if not title.isascii():
+        title = unicodedata.normalize("NFC", title)  # a capital may be one letter with its mark
+    return title
 
 
 @lru_cache(maxsize=8)
 def _foreign(namespaces: tuple[str, ...]) -> frozenset[str]:
     """The prefixes of everything that is not an article, in lower case with underscores."""
-    return (
-        NAMES["namespaces"]
-        | NAMES["elsewhere"]
-        | {_BLANKS.sub("_", name).lower() for name in namespaces}
-    )
+    own = {_BLANKS.sub("_", name).lower() for name in namespaces}
+    return NAMES["namespaces"] | NAMES["elsewhere"] | own
 
 
 def _title(target: str, foreign: frozenset[str]) -> str:
@@ -78,13 +83,12 @@ def _title(target: str, foreign: frozenset[str]) -> str:
     if "&" in text:
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     text = _BLANKS.sub(" ", _DIRECTION.sub("", text)).strip(" ")
-    text = text.removeprefix(":").lstrip(" ").partition("#")[0].rstrip(" ")
+    text, _, _ = text.removeprefix(":").lstrip(" ").partition("#")
+    text = text.rstrip(" ")
+    if not text or _ILLEGAL.search(text):
+        return ""
     prefix, colon, _ = text.partition(":")
-    if (
-        not text
-        or _ILLEGAL.search(text)
-        or (colon and prefix.strip().replace(" ", "_").lower() in foreign)
-    ):
+    if colon and prefix.strip().replace(" ", "_").lower() in foreign:
         return ""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
@@ -100,8 +104,10 @@ def page_links(page: Page, info: SourceInfo) -> list[str]:
             category_names=info.category_names,
             language=info.language,
         )
+    elif page.markup == "html":
+        targets = html_links(page.text, info.article_path)
     else:
-        targets = html_links(page.text, info.article_path) if page.markup == "html" else []
+        targets = []
     return list(titles(targets, info, page.title))
 
 
@@ -128,7 +134,8 @@ def is_disambiguation(text: str, language: str) -> bool:
     The template must begin a line, or follow only other templates on it: within a sentence or a
     comment, it does not describe the page.
     """
-    template, marking = _patterns(_ABBREVIATIONS.get(language.lower().partition("-")[0]))
+    main_language, _, _ = language.lower().partition("-")
+    template, marking = _patterns(_ABBREVIATIONS.get(main_language))
     return template.search(text) is not None and marking.search(remove_tags(text)) is not None
 
 
@@ -173,10 +180,14 @@ def markup_of(text: str) -> tuple[Markup, str]:
     Wikitext needs two kinds of signs, HTML two tags: a `<`, a `[1]` or a single tag may be prose.
     """
     text = text[:_MOST_CHARACTERS]
-    if len(signs := [sign for sign, pattern in _SIGNS.items() if pattern.search(text)]) > 1:
+    signs = [sign for sign, pattern in _SIGNS.items() if pattern.search(text)]
+    if len(signs) > 1:
         return "wikitext", signs[0]
-    tags = [name for tag in _TAG.finditer(text) if (name := tag[1].lower()) in _TAGS]
-    return ("html", f"<{min(tags, key=len)}>") if len(tags) > 1 else ("text", "")
+    names = [tag[1].lower() for tag in _TAG.finditer(text)]
+    tags = [name for name in names if name in _TAGS]
+    if len(tags) > 1:
+        return "html", f"<{min(tags, key=len)}>"
+    return "text", ""
 
 
 def noticing(
@@ -185,24 +196,27 @@ def noticing(
     """Pass everything on; after a sample of the texts, call `tell` if many of them contain
     markup."""
     seen: list[tuple[Markup, str]] = []
-    for one in items:
-        if len(seen) < SAMPLE and (text := text_of(one)):
+    for item in items:
+        text = text_of(item) if len(seen) < SAMPLE else ""
+        if text:
             seen.append(markup_of(text))
             if len(seen) == SAMPLE:
                 _tell_of(seen, tell)
-        yield one
+        yield item
     if 0 < len(seen) < SAMPLE:
         _tell_of(seen, tell)
 
 
 def _tell_of(seen: Sequence[tuple[Markup, str]], tell: Callable[[str], None]) -> None:
-    for markup, called in (("wikitext", "wikitext"), ("html", "HTML")):
-        signs = Counter(sign for kind, sign in seen if kind == markup)
+    """Tell of the markup that many of these texts contain; each was found with a sign."""
+    for markup, name in (("wikitext", "wikitext"), ("html", "HTML")):
+        signs = Counter(sign for found, sign in seen if found == markup)
         if signs.total() >= LEAST_SHARE * len(seen):
+            most_common = signs.most_common(1)
+            sign, _ = most_common[0]
             tell(
-                f"{signs.total():,} of the first {len(seen):,} texts contain {called} "
-                f"({signs.most_common(1)[0][0]}), whose markup is counted as words: --markup "
-                f"{markup} keeps only the prose"
+                f"{signs.total():,} of the first {len(seen):,} texts contain {name} ({sign}), "
+                f"whose markup is counted as words: --markup {markup} keeps only the prose"
             )
             return
 
@@ -217,4 +231,6 @@ def prose(page: Page, info: SourceInfo = UNKNOWN) -> str:
             category_names=info.category_names,
             language=info.language,
         )
-    return extract_html(page.text) if page.markup == "html" else without_invisible(page.text)
+    if page.markup == "html":
+        return extract_html(page.text)
+    return without_invisible(page.text)

@@ -28,14 +28,19 @@ from wikitopics.crawler.markup.templates import render_template
 
 _TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*+)>)")
 _LINE_BREAKS = NAMES["breaks"]
-_READINGS = r"(?=<(?:rb|rt|rp|rtc|ruby)\b|\n\n)|</(?:{}|ruby)\s*+>"
-"""What ends a reading of ruby, whose own closing tag may be missing."""
-_ENDS = dict.fromkeys(("rt", "rp"), _READINGS) | {"rtc": r"(?=\n\n)|</(?:{}|ruby)\s*+>"}
+_END_OF_READING = r"(?=<(?:rb|rt|rp|rtc|ruby)\b|\n\n)|</(?:{}|ruby)\s*+>"
+_ENDS = {
+    "rt": _END_OF_READING,
+    "rp": _END_OF_READING,
+    "rtc": r"(?=\n\n)|</(?:{}|ruby)\s*+>",
+}
+"""What ends the readings of ruby, whose own closing tags may be missing."""
 _CLOSINGS = {
     name: re.compile(_ENDS.get(name, r"</{}\s*+>").format(name), re.IGNORECASE)
     for name in (*NAMES["dropped"], "nowiki")
 }
-_MARKUP = str.maketrans({**dict.fromkeys("{}[]|<>=*#;:_", " "), "'": f"{APART}'{APART}"})
+_WITHOUT_MARKUP = str.maketrans({**dict.fromkeys("{}[]|<>=*#;:_", " "), "'": f"{APART}'{APART}"})
+"""For text that is shown as it is written."""
 
 
 def remove_tags(text: str) -> str:
@@ -70,10 +75,11 @@ def _without_tags(text: str) -> Iterator[str]:
             else:
                 position = closing.end()
                 if name == "nowiki":
-                    yield text[end : closing.start()].replace("''", " ").translate(_MARKUP)
+                    yield text[end : closing.start()].replace("''", " ").translate(_WITHOUT_MARKUP)
         elif name in _LINE_BREAKS:
             yield "\n"
-        if text[start - 1 : start] == "'" and text.startswith("'", position):
+        is_between_apostrophes = text[start - 1 : start] == "'" and text.startswith("'", position)
+        if is_between_apostrophes:
             yield APART
     yield text[position:]
 
@@ -96,6 +102,9 @@ def _tokens(bar: str) -> re.Pattern[str]:
 _TOKEN = _tokens(r"\|")
 _TOKEN_WRITTEN = _tokens(f"[|{_WRITTEN_BAR}]")
 """The same for text with bars written as ``{{!}}``."""
+_FIELDS = 5
+"""What splitting by such a pattern gives for each token: the text before it, the token, and the
+three groups of `_LEAF`: a link's target and text, a template's content."""
 _TEMPLATE, _LINK, _TABLE, _HTML_TABLE = range(4)
 _OPENS = {"{{": _TEMPLATE, "[[": _LINK}
 _CLOSES = {"}}": _TEMPLATE, "]]": _LINK}
@@ -122,11 +131,15 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str], language: s
     stack: list[_Frame] = []
     too_deep = 0
     text = text.replace(_BAR, " ").replace(_WRITTEN_BAR, " ")
-    if has_written := _BARS.search(text) is not None:
+    has_written_bars = _BARS.search(text) is not None
+    if has_written_bars:
         text = _BARS.sub(_written, text)
-    pieces = (_TOKEN_WRITTEN if has_written else _TOKEN).split("\n" + text)
+    pattern = _TOKEN_WRITTEN if has_written_bars else _TOKEN
+    pieces = pattern.split("\n" + text)
+    # Five of the pieces at a time: the same iterator, taken from in turn.
     in_turn = iter(pieces)
-    for before, token, target, shown, template in zip(*[in_turn] * 5, strict=False):
+    by_token = zip(*[in_turn] * _FIELDS, strict=False)
+    for before, token, target, shown, template in by_token:
         if before:
             out.append(before)
         if target is not None or template is not None:
@@ -134,23 +147,21 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str], language: s
                 out.append(token[2:-2])
             elif target is None:
                 out.append(render_template(template, language) or _apart(out))
-            elif has_written and _WRITTEN_BAR in token:
+            elif has_written_bars and _WRITTEN_BAR in token:
                 target, *texts = _parts(token[2:-2])
                 out.append(render_link(target, texts))
             else:
-                out.append(render_link(target, [] if shown is None else [shown]) or _apart(out))
+                texts = [] if shown is None else [shown]
+                out.append(render_link(target, texts) or _apart(out))
             continue
-        kind = _OPENS.get(token)
+        opened = _OPENS.get(token)
         closed = _CLOSES.get(token)
-        if kind is None and closed is None:
-            if token[0] == "<":
-                kind, closed = (None, _HTML_TABLE) if token[1] == "/" else (_HTML_TABLE, None)
-            else:
-                kind, closed = (None, _TABLE) if token[-1] == "}" else (_TABLE, None)
+        if opened is None and closed is None:
+            opened, closed = _table_of(token)
             out.append("\n")
-        if kind is not None:
+        if opened is not None:
             if len(stack) < _MAX_DEPTH:
-                stack.append((kind, len(out)))
+                stack.append((opened, len(out)))
             else:
                 too_deep += 1
         elif too_deep:
@@ -160,6 +171,13 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str], language: s
     out.append(pieces[-1])
     _flatten(stack, out)
     return "".join(out).replace(_BAR, "|").replace(_WRITTEN_BAR, "|")
+
+
+def _table_of(token: str) -> tuple[int | None, int | None]:
+    """The kind of table that this token opens, and the one that it closes; one of them is None."""
+    kind = _HTML_TABLE if token[0] == "<" else _TABLE
+    is_closing = token[1] == "/" if token[0] == "<" else token[-1] == "}"
+    return (None, kind) if is_closing else (kind, None)
 
 
 def _apart(out: list[str]) -> str:
@@ -195,7 +213,9 @@ def _close(
             return
         index = len(stack) - 1
     else:
-        index = next((i for i in range(len(stack) - 1, -1, -1) if stack[i][0] == kind), -1)
+        index = len(stack) - 1
+        while index >= 0 and stack[index][0] != kind:
+            index -= 1
         if index < 0:
             return
     inner = stack[index + 1 :]
@@ -233,11 +253,15 @@ def _text_in_columns(content: str) -> str:
         # Text before a bar on the same line is a cell's attributes; "|-" begins a row, "|+" the
         # caption.
         cell, *more = part.split("\n")
-        lines += [cell, *more] if more and cell[:1] not in ("-", "+") else more
+        if more and cell[:1] not in ("-", "+"):
+            lines.append(cell)
+        lines += more
     marks = ("*", "#", ":", ";")
-    return "\n".join(
-        line for line in lines if line.startswith(marks) or (is_layout and line[:1] != "!")
-    )
+    if is_layout:
+        texts = [line for line in lines if not line.startswith("!")]
+    else:
+        texts = [line for line in lines if line.startswith(marks)]
+    return "\n".join(texts)
 
 
 _UNCLOSED = ("", "\x00", "\n|", "\n|")
@@ -254,10 +278,12 @@ def _flatten(frames: list[_Frame], out: list[str]) -> None:
     for (kind, begin), end in zip(frames, ends, strict=True):
         pieces.append(_UNCLOSED[kind])
         pieces.extend(out[begin:end])
-    out[frames[0][1] :] = ["".join(pieces).replace("|", _BAR)]
+    _, begin_of_all = frames[0]
+    out[begin_of_all:] = ["".join(pieces).replace("|", _BAR)]
 
 
-_MAGIC_WORDS = "|".join(map(re.escape, sorted(NAMES["redirects"], key=len, reverse=True)))
+_LONGEST_FIRST = sorted(NAMES["redirects"], key=len, reverse=True)
+_MAGIC_WORDS = "|".join(map(re.escape, _LONGEST_FIRST))
 _REDIRECT = re.compile(rf"(?:{_MAGIC_WORDS})[ \t\n]*:?[ \t\n]*\[\[")
 _LONGEST_REDIRECT = 200
 """The characters of a text in which a redirect's magic word and the beginning of its link are
@@ -267,9 +293,9 @@ expected."""
 def is_redirect(text: str) -> bool:
     """Whether a page with this wikitext redirects, in whatever language its wiki is."""
     begin = lowered(text[:_LONGEST_REDIRECT].lstrip())
-    return begin.startswith("#redirect") or (
-        begin[:1] in "#＃" and _REDIRECT.match(begin) is not None
-    )
+    if begin.startswith("#redirect"):
+        return True
+    return begin[:1] in "#＃" and _REDIRECT.match(begin) is not None
 
 
 _EXTERNAL_LINK = re.compile(
@@ -305,15 +331,17 @@ def extract_wikitext(
     Left out are references, data tables, templates (except those that stand for words), files with
     their captions, categories, formulas and code. In sections such as See also, References, Notes,
     Further reading, External links and Bibliography, everything that does not read like prose is
-    left out too. ``file_names``
-    and ``category_names``: this wiki's names for those namespaces, besides the names that are
-    always known.
-    ``language``: the code of its language, "" if it is not known; a few templates mean something
-    else in others.
+    left out too.
+
+    file_names, category_names: this wiki's names for those namespaces, besides the names that are
+        always known
+    language: the code of its language, "" if it is not known; a few templates mean something else
+        in others
 
     Any string gives a string, in time linear in its length. A redirect gives nothing.
     """
-    return tidy("\n".join(_kept(text, (*file_names, *category_names), language)))
+    lines = _kept(text, (*file_names, *category_names), language)
+    return tidy("\n".join(lines))
 
 
 def wikitext_links(
@@ -355,31 +383,39 @@ def _kept(
 
     def render_link(target: str, texts: list[str]) -> str:
         if ":" in target and "\n\n" not in target:
-            prefix = target.partition(":")[0].strip(EDGES).lower().replace("_", " ")
-            if prefix in ignored or (not texts and _LANGUAGE_LINK.fullmatch(prefix)):
+            prefix, _, _ = target.partition(":")
+            prefix = prefix.strip(EDGES).lower().replace("_", " ")
+            is_language_link = not texts and _LANGUAGE_LINK.fullmatch(prefix)
+            if prefix in ignored or is_language_link:
                 return ""
             if target.startswith(":"):
-                prefix, _, rest = target[1:].partition(":")
-                target = rest if prefix.strip(EDGES).lower() in ignored else target[1:]
+                target = target[1:]
+                prefix, _, rest = target.partition(":")
+                if prefix.strip(EDGES).lower() in ignored:
+                    target = rest
         if texts:
             shown = "|".join(texts)
             if "''" in shown:
                 shown = _without_quotes(shown)  # a link's text is read by itself
-            return shown if shown.strip() else target.partition("(")[0]
+            if shown.strip():
+                return shown
+            before, _, _ = target.partition("(")
+            return before
         return target.replace("''", f"'{APART}'{APART}")  # part of the title, as in Neapolitan
 
+    def without_file(match: re.Match[str]) -> str:
+        return "" if match[1].strip().lower() in ignored else match[0]
+
     render = render_link if targets is None else marked_link
-    text = resolve(
-        remove_tags(text.replace("\x00", " ")), render, language.lower().partition("-")[0]
-    )
+    main_language, _, _ = language.lower().partition("-")
+    text = resolve(remove_tags(text.replace("\x00", " ")), render, main_language)
     if "\x00" in text:
-        text = _UNCLOSED_LINK.sub(
-            lambda match: "" if match[1].strip().lower() in ignored else match[0], text
-        )
-    for _ in range(_NESTED_VARIANTS if "{" in text else 0):
-        text, inner = _VARIANTS.subn(_one_variant, text)
-        if not inner:
-            break
+        text = _UNCLOSED_LINK.sub(without_file, text)
+    if "{" in text:
+        for _ in range(_NESTED_VARIANTS):
+            text, replaced = _VARIANTS.subn(_one_variant, text)
+            if not replaced:
+                break
     text = _EXTERNAL_LINK.sub(r"\1", _without_switches(text))
     return in_kept_sections(_lines(text, plain=targets is None))
 
@@ -410,16 +446,18 @@ def _lines(text: str, *, plain: bool) -> Iterator[tuple[int, str]]:
     """Each line with its heading level, 0 or ITEM, without list markup; ``plain``: also without the
     markup of bold and italics, which the search for links does not need."""
     for raw in text.split("\n"):
+        line = raw
         # Before the marks of lists are taken away: an apostrophe may depend on the space behind
         # them.
-        if "''" in raw and (plain or raw.lstrip(EDGES).startswith("=")):
-            raw = _without_quotes(raw)
-        line = raw.strip(EDGES)
+        if "''" in line and (plain or line.lstrip(EDGES).startswith("=")):
+            line = _without_quotes(line)
+        line = line.strip(EDGES)
         if not line:
             continue
         level = 0
         first = line[0]
-        if first == "=" and (heading := _HEADING.fullmatch(line)) is not None:
+        heading = _HEADING.fullmatch(line) if first == "=" else None
+        if heading is not None:
             level = min(len(heading[1]), len(heading[3]))
             line = heading[2].strip("= \t")
         elif first in _LIST_MARKS:
@@ -444,18 +482,24 @@ def _without_quotes(line: str) -> str:
         return line.replace("''", "")
     pieces = _QUOTES.split(line)
     lengths = [len(quotes) for quotes in pieces[1::2]]
-    bold = sum(length > 2 for length in lengths)
-    italic = sum(length == 2 or length > 4 for length in lengths)
-    is_odd = bold % 2 == italic % 2 == 1
+    bold = sum(1 for length in lengths if length > 2)
+    italic = sum(1 for length in lengths if length == 2 or length > 4)
+    is_odd = bold % 2 == 1 and italic % 2 == 1
     if not is_odd and 4 not in lengths and max(lengths) < 6:
         return line.replace("'''", "").replace("''", "")  # the same result, five times as fast
+    texts = pieces[::2]  # texts[i] comes before the quotes of lengths[i]
+    bolds = []
     for place, length in enumerate(lengths):
-        pieces[2 * place] += "'" if length == 4 else "'" * (length - 5)
-        pieces[2 * place + 1] = ""
-    bolds = [2 * place for place, length in enumerate(lengths) if length in (3, 4)]
+        if length == 4:
+            texts[place] += "'"
+        elif length > 5:
+            texts[place] += "'" * (length - 5)
+        if length in (3, 4):
+            bolds.append(place)
     if is_odd and bolds:
-        pieces[min(bolds, key=lambda place: _word_before(pieces[place]))] += "'"
-    return "".join(pieces)
+        apostrophe = min(bolds, key=lambda place: _word_before(texts[place]))
+        texts[apostrophe] += "'"
+    return "".join(texts)
 
 
 def _word_before(text: str) -> int:
@@ -463,13 +507,15 @@ def _word_before(text: str) -> int:
     if text.endswith(" "):
         return 2
     # MediaWiki looks at bytes, so a letter that is not ASCII is a longer word.
-    return 0 if text[-2:-1] == " " and text[-1].isascii() else 1
+    is_one_letter = text[-2:-1] == " " and text[-1].isascii()
+    return 0 if is_one_letter else 1
 
 
 def _one_variant(match: re.Match[str]) -> str:
     """The replacement for ``-{zh-hans:…;zh-hant:…}-``: always the variant whose code comes
     first."""
-    content, flags = match[1], _FLAGS.match(match[1])
+    content = match[1]
+    flags = _FLAGS.match(content)
     if flags is not None:
         content = content[flags.end() :]
         letters = set((flags[1] or "").replace(" ", "").split(";"))
@@ -481,8 +527,9 @@ def _one_variant(match: re.Match[str]) -> str:
     if not rules or rules[0].start():  # what comes before the first would belong to none
         return content
     ends = [rule.start() for rule in rules[1:]] + [len(content)]
-    texts = [
-        (rule[1], content[rule.end() : end].strip(" ;\n"))
-        for rule, end in zip(rules, ends, strict=True)
-    ]
-    return min(texts)[1]
+    by_code = []
+    for rule, end in zip(rules, ends, strict=True):
+        text = content[rule.end() : end].strip(" ;\n")
+        by_code.append((rule[1], text))
+    _, shown = min(by_code)
+    return shown

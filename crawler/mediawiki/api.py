@@ -36,6 +36,7 @@ _SAMPLE = 1024
 _MOST_AGAIN = 200
 """The number of known pages in a row after which the source counts as repeating itself."""
 _FEWEST_HITS = 3
+"""The fewest pages that must have been recognised for that."""
 _SCATTER = 0x9E3779B97F4A7C15
 """2**64 over the golden ratio: multiples of it are spread evenly (Knuth, volume 3, section 6.4)."""
 _ALL_BITS = (1 << 64) - 1
@@ -100,7 +101,9 @@ class Seen(msgspec.Struct):
         return True
 
     def _samples(self, page_id: int) -> bool:
-        return (page_id * _SCATTER & _ALL_BITS) >> (64 - self.bits) == 0
+        hashed = (page_id * _SCATTER) & _ALL_BITS
+        leading_bits = hashed >> (64 - self.bits)
+        return leading_bits == 0
 
 
 _NUMBER = r"\d(?:\.\d{1,30})?(?:[eE]-\d{1,3})?"
@@ -108,6 +111,7 @@ _TOKEN = re.compile(rf"({_NUMBER})\|({_NUMBER})\|(\d{{1,19}})\|([01])")
 _MOST_LEFT = 100
 """How many articles may be missing at the end, beyond two listings: wikis' sizes are estimates."""
 _MOST_DELETED = 20
+"""The same if the wiki lists nothing more: its last articles may have been deleted meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +133,28 @@ class Cursor:
 
     def follows(self, before: "Cursor") -> bool:
         """Whether this is further on the same pass than ``before``."""
-        moved = self.share > before.share or (
-            self.share == before.share and self.page_id != before.page_id
-        )
-        return self.begin == before.begin and moved
+        if self.begin != before.begin:
+            return False
+        if self.share == before.share:
+            return self.page_id != before.page_id
+        return self.share > before.share
 
 
 def read_cursor(parameters: Mapping[str, object]) -> Cursor | None:
     """The cursor in ``parameters``; None if there is none, or none of this form."""
     token = parameters.get("grncontinue")
-    if not isinstance(token, str) or (match := _TOKEN.fullmatch(token)) is None:
+    if not isinstance(token, str):
         return None
-    begin, share = float(match[1]), float(match[2]) - float(match[1]) + (match[4] == "1")
-    return Cursor(token, begin, share, int(match[3])) if 0 <= share <= 1 else None
+    match = _TOKEN.fullmatch(token)
+    if match is None:
+        return None
+    begin, here, page_id, has_wrapped = match.groups()
+    share = float(here) - float(begin)
+    if has_wrapped == "1":
+        share += 1
+    if not 0 <= share <= 1:
+        return None
+    return Cursor(token, float(begin), share, int(page_id))
 
 
 def generator(limit: int) -> dict[str, str]:
@@ -157,7 +170,9 @@ class CrawlPass:
         self.articles: int | None = None
         """The wiki's own count, once it is known."""
         self.is_over = position.get("finished") is True
-        stored = position.get("cursor", {} if self.is_over else None)
+        stored = position.get("cursor")
+        if self.is_over and "cursor" not in position:
+            stored = {}
         if not isinstance(stored, Mapping):
             raise BadPosition
         self._cursor = read_cursor(stored)
@@ -171,7 +186,9 @@ class CrawlPass:
     @property
     def share(self) -> float:
         """The share of the pass completed, 0 to 1."""
-        return 1.0 if self.is_over else self._cursor.share if self._cursor else 0.0
+        if self.is_over:
+            return 1.0
+        return self._cursor.share if self._cursor else 0.0
 
     @property
     def position(self) -> dict[str, object]:
@@ -184,7 +201,10 @@ class CrawlPass:
     def query(self, limit: int) -> dict[str, str]:
         """The parameters that list the next ``limit`` articles."""
         self._limit = limit
-        return {**generator(limit), **(self._cursor.parameters if self._cursor else {})}
+        query = generator(limit)
+        if self._cursor:
+            query |= self._cursor.parameters
+        return query
 
     def read(self, reply: Reply) -> QueryAnswer:
         """One piece of the listing that `query` requested. Raises the errors of `read_answer` and
@@ -199,10 +219,13 @@ class CrawlPass:
         if answer.continuation is None:
             self._check_end(len(answer.pages))
             return
-        there = read_cursor(answer.continuation)
-        if there is None and (answer.complete or "grncontinue" in answer.continuation):
-            raise TransientError("the wiki's cursor is not valid")
-        if answer.complete and there and self._cursor and not there.follows(self._cursor):
+        cursor = read_cursor(answer.continuation)
+        if cursor is None:
+            # The rest of an incomplete answer may be asked for without a cursor.
+            if answer.complete or "grncontinue" in answer.continuation:
+                raise TransientError("the wiki's cursor is not valid")
+            return
+        if answer.complete and self._cursor and not cursor.follows(self._cursor):
             raise TransientError("the wiki's cursor does not advance")
 
     def step(self, continuation: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
@@ -210,7 +233,8 @@ class CrawlPass:
         new."""
         page_ids = list(page_ids)
         new = self._seen.add(page_ids)
-        self._listed = None if self._listed is None else self._listed + len(page_ids)
+        if self._listed is not None:
+            self._listed += len(page_ids)
         self._cursor = None if continuation is None else read_cursor(continuation)
         self.is_over = self._cursor is None or self._seen.repeats
         return new
@@ -223,17 +247,24 @@ class CrawlPass:
     ) -> None:
         """Continue after a listing, and leave out pages that the wiki returned before."""
         page_ids = gathering.ids()
-        gathering.leave_out(set(page_ids) - self.step(continuation, page_ids), "repeated")
+        new = self.step(continuation, page_ids)
+        gathering.leave_out(set(page_ids) - new, "repeated")
         if self._seen.repeats:
             wiki.client.note("the wiki keeps returning the same articles: the lap ends here")
 
     def _check_end(self, listed: int) -> None:
-        known = self._listed is not None and self.share > 0
-        size = (self._listed or 0) / self.share if known else float(self.articles or 0)
+        """Raise `TransientError` if a pass that ends with so many articles ends too early."""
+        if self._listed is not None and self.share > 0:
+            size = self._listed / self.share
+        else:
+            size = float(self.articles or 0)
         left = (1 - self.share) * size - listed
-        # A pass ends with a listing. Without one, its last few articles may have been deleted
-        # meanwhile.
-        most = _MOST_LEFT + 2 * self._limit if listed else _MOST_DELETED if self._cursor else 0
+        if listed:
+            most = _MOST_LEFT + 2 * self._limit
+        elif self._cursor:
+            most = _MOST_DELETED
+        else:
+            most = 0
         if left > most:
             raise TransientError(
                 f"the wiki's list ends at {self.share:.0%}, about {left:,.0f} articles too early"
@@ -247,12 +278,19 @@ _FORGET = 0.95
 _PRIOR_WEIGHT = 0.3
 _PRIOR_LATENCY = 0.15
 """The latency assumed for a reply without pages, until replies of several sizes have been seen."""
-_PRIOR = tuple(
-    _PRIOR_WEIGHT * value for value in (1.0, 0.0, _PRIOR_LATENCY, 0.0, 0.0, _PRIOR_LATENCY**2)
-)
-"""As sums of observations: see `BatchSizer`."""
 _PRIOR_SPREAD = 0.08
+"""The spread of latencies assumed before the first reply, in seconds."""
 _PROBE_EVERY = 60
+"""After so many replies, a larger batch is tried."""
+
+
+def _observation(pages: float, latency: float) -> tuple[float, ...]:
+    """What is summed of one reply of n pages after y seconds, to fit a line: 1, n, y, n², ny,
+    y²."""
+    return (1.0, pages, latency, pages * pages, pages * latency, latency * latency)
+
+
+_PRIOR = tuple(_PRIOR_WEIGHT * value for value in _observation(0.0, _PRIOR_LATENCY))
 
 
 class BatchSizer:
@@ -270,17 +308,14 @@ class BatchSizer:
         self._ceiling = most
         self.pages = most
         """The number of pages to request now."""
-        # Weighted sums over (pages n, latency y): 1, n, y, n², ny, y².
         self._sums = list(_PRIOR)
+        """The weighted sums of all observations, in which the prior keeps its weight."""
         self._replies = 0
 
     def seen(self, pages: int, latency: float) -> None:
         """Record that a reply with ``pages`` pages took ``latency`` seconds."""
-        values = (1.0, pages, latency, pages * pages, pages * latency, latency * latency)
-        self._sums = [
-            keep + _FORGET * (s - keep) + v
-            for s, keep, v in zip(self._sums, _PRIOR, values, strict=True)
-        ]
+        terms = zip(self._sums, _PRIOR, _observation(pages, latency), strict=True)
+        self._sums = [prior + _FORGET * (total - prior) + new for total, prior, new in terms]
         self._replies += 1
         if self._ceiling < self._most:
             self._ceiling = min(self._most, self._ceiling + max(1, self._ceiling // 10))
@@ -303,22 +338,25 @@ class BatchSizer:
         def rate(pages: int) -> float:
             """Expected pages a second, from one request to the next."""
             latency = intercept + slope * pages
+            # The probability that a normally distributed latency is above `slow`.
             too_slow = 0.5 * math.erfc((slow - latency) / (spread * math.sqrt(2)))
-            return pages / (
-                max(latency, interval(self._limits)) + self._limits.slow_wait * too_slow
-            )
+            rest = self._limits.slow_wait * too_slow
+            return pages / (max(latency, interval(self._limits)) + rest)
 
         return max(range(1, self._ceiling + 1), key=lambda pages: (rate(pages), pages))
 
     def _line(self) -> tuple[float, float, float]:
         """Intercept, slope (both never negative) and spread of the latency over the pages."""
         w, n, y, nn, ny, yy = self._sums
+        # Least squares: the slope is the covariance over the variance of the pages.
         variance = nn - n * n / w
         slope = max(0.0, (ny - n * y / w) / variance) if variance > 1e-9 else 0.0
         intercept = max(0.0, (y - slope * n) / w)
+        # The sum of (y - slope n - intercept)², multiplied out.
         squares = yy - 2 * (slope * ny + intercept * y) + slope**2 * nn + 2 * slope * intercept * n
         left = max(0.0, (squares + intercept**2 * w) / w)
-        return intercept, slope, math.sqrt(left + _PRIOR_SPREAD**2 / (1 + self._replies))
+        prior = _PRIOR_SPREAD**2 / (1 + self._replies)
+        return intercept, slope, math.sqrt(left + prior)
 
 
 _MOST_EMPTY = 100
@@ -343,7 +381,8 @@ class ApiSource:
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The pass from ``position`` on."""
-        crawl, empty = CrawlPass(position), 0
+        crawl = CrawlPass(position)
+        empty = 0
         if not crawl.is_over:
             crawl.articles = (await self.open()).articles
         while not crawl.is_over:
@@ -367,7 +406,8 @@ class ApiSource:
         """
         tries = 0
         while True:
-            pages = self.activity.batch_pages = self._sizer.pages
+            pages = self._sizer.pages
+            self.activity.batch_pages = pages
             query = {**crawl.query(pages), **TEXTS}
             answer = None
             try:
@@ -385,6 +425,8 @@ class ApiSource:
                 # One text never arrives: fetch the others by id, then go on after the batch.
                 continuation = answer.continuation or {}
                 await self.wiki.fill_in(gathering, continuation)
-                here = {key: value for key, value in continuation.items() if key.startswith("grn")}
-                answer = await self.wiki.ask({**generator(pages), **here}, crawl.read)
+                cursor = {
+                    key: value for key, value in continuation.items() if key.startswith("grn")
+                }
+                answer = await self.wiki.ask({**generator(pages), **cursor}, crawl.read)
             return gathering, answer.continuation

@@ -66,9 +66,9 @@ def read_named(reply: Reply) -> Named:
 def _edit_uri(head: str, page: URL) -> URL | None:
     """The api.php that the page names as its EditURI."""
     for link in _LINK.finditer(head):
-        attributes = {
-            m[1].lower(): m[2] or m[3] or m[4] or "" for m in _ATTRIBUTE.finditer(link[1])
-        }
+        attributes = {}
+        for name, in_double, in_single, bare in _ATTRIBUTE.findall(link[1]):
+            attributes[name.lower()] = in_double or in_single or bare
         if attributes.get("rel", "").strip().lower() != "edituri":
             continue
         try:
@@ -88,7 +88,9 @@ def _beside_scripts(head: str, page: URL) -> URL | None:
     if match is None:
         return None
     folder = (match[1] or match[2] or "").replace("\\/", "/")
-    return _here(page, folder + _API) if re.fullmatch(r"(/[\w.~-]+)*", folder) else None
+    if re.fullmatch(r"(/[\w.~-]+)*", folder) is None:
+        return None
+    return _here(page, folder + _API)
 
 
 def _here(page: URL, path: str) -> URL:
@@ -109,28 +111,34 @@ def is_page_of(address: URL, general: Mapping[str, Any], api: URL) -> bool:
     It may be a folder that contains the wiki, something in its folder of scripts, or a page.
     """
     path = address.path
-    scripts, pages = api.path.removesuffix("api.php"), _pages_path(general.get("articlepath"))
-    around = path.rstrip("/") + "/"
-    if scripts.startswith(around) and pages.startswith(around if pages else ""):
+    scripts = api.path.removesuffix("api.php")
+    pages = _pages_path(general.get("articlepath"))
+    folder = path.rstrip("/") + "/"
+    contains_pages = pages == "" or pages.startswith(folder)
+    if scripts.startswith(folder) and contains_pages:
+        return True
+    if _is_under(path, pages):
         return True
     if scripts != "/":
-        return around.startswith(scripts) or _is_under(path, pages)
+        return folder.startswith(scripts)
     # Everything is in the root's folder, but only scripts there are certain to be its wiki's.
-    return re.match(r"/\w+\.php(/|$)", path) is not None or _is_under(path, pages)
+    return re.match(r"/\w+\.php(/|$)", path) is not None
 
 
 def _pages_path(article_path: object) -> str:
     """What stands before the title in a wiki's path of articles; "" if that is not known."""
     if not isinstance(article_path, str) or "$1" not in article_path:
         return ""
-    before = re.sub(r"^(https?:)?//[^/]*", "", unquote(article_path)).partition("$1")[0]
+    path = re.sub(r"^(https?:)?//[^/]*", "", unquote(article_path))
+    before, _, _ = path.partition("$1")
     return before if before.startswith("/") else ""
 
 
 def _is_under(path: str, pages: str) -> bool:
     """Whether ``path`` can be that of a page, by what stands before a title."""
     if "?" in pages:
-        return path == pages.partition("?")[0]
+        script, _, _ = pages.partition("?")
+        return path == script
     if pages == "/":  # all of the host: but a further folder may be another wiki's
         return "/" not in path[1:]
     return pages != "" and f"{path.rstrip('/')}/".startswith(pages)
@@ -174,7 +182,7 @@ class ApiSearch:
         """The addresses that were tried, each with the reason why it is not the api.php."""
         self._refused: WikiRefused | None = None
 
-    async def look(
+    async def find(
         self,
         client: Client,
         query: Mapping[str, str],
@@ -187,10 +195,9 @@ class ApiSearch:
         passing = None if self._certain else await self._ask_page(client)
         places = self._certain or self._possible
         for place in places.copy():
+            url = place.with_query(dict(query))
             try:
-                return await client.once(
-                    place.with_query(dict(query)), partial(self._read, place, read)
-                )
+                return await client.once(url, partial(self._read, place, read))
             except WikiRefused as refused:
                 if places is self._certain:
                     raise
@@ -206,7 +213,7 @@ class ApiSearch:
         if passing is not None:
             return replace(passing, text=self._told(client.quote))
         if places is self._certain and self._possible:
-            return await self.look(client, query, read)
+            return await self.find(client, query, read)
         raise self._refused or WikiUnreachable(self._told(client.quote))
 
     def _read(self, place: URL, read: Callable[[Reply], dict[str, Any]], reply: Reply) -> Site:
@@ -256,12 +263,11 @@ class ApiSearch:
         for place, reason in self._tried.items():
             by_reason.setdefault(reason, []).append(quote(place.path, 100))
         tried = "; ".join(f"{', '.join(paths)} ({reason})" for reason, paths in by_reason.items())
-        elsewhere = self._named.elsewhere
-        other = (
-            f"; the page names {elsewhere}, on another host, which is not followed"
-            if elsewhere
-            else ""
-        )
+        other = ""
+        if self._named.elsewhere:
+            other = (
+                f"; the page names {self._named.elsewhere}, on another host, which is not followed"
+            )
         address = quote(str(self.address), 100)
         return (
             f"no API found for {address}: tried {tried}{other}; name the wiki's api.php with "

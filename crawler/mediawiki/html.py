@@ -36,8 +36,10 @@ _TRIES = 5
 """The number of failures after which the page, not the wiki, is to blame."""
 _REVISION = re.compile(rb'"wgRevisionId":(\d{1,18})\b')
 _HEAD_BYTES = 200_000
-_ARTICLE_MARKS = ((b"mw-parser-output",), (b"mw-content-text", b'"wgIsArticle":true'))
-"""What an article's page contains, from MediaWiki 1.30 on and before."""
+_MARK = b"mw-parser-output"
+"""What an article's page contains, from MediaWiki 1.30 on."""
+_OLD_MARKS = (b"mw-content-text", b'"wgIsArticle":true')
+"""What it contains before."""
 _AGENT = "wikitopics"
 _SAFE = "/:(),!*;@$~.-_'"
 
@@ -59,7 +61,8 @@ class HtmlSource:
         self.activity.allowed_per_minute = wiki.page_limits.rpm
         self._article_path = ""
         self._robots: Robots | None = None
-        self._fetched = self._missed = 0
+        self._fetched = 0
+        self._missed = 0
         self._expected = float(_MOST_BYTES)
         """The expected bytes of a page, estimated from earlier pages."""
 
@@ -86,18 +89,23 @@ class HtmlSource:
         if left or not crawl.is_over:
             crawl.articles = (await self.open()).articles
         while left or not crawl.is_over:
-            begin, skips = end, Counter[Skip]()
+            begin = end
+            skips = Counter[Skip]()
             if not left:
                 left, skips = await self._list(crawl)
-            end, total = crawl.share, len(left)
+            end = crawl.share
+            listed = len(left)
             if not left:
                 yield PageBatch((), _position(crawl, left, end), skips, end)
             async with aclosing(self._fetch_all(left)) as all_found:
                 async for found in all_found:
                     left = left[1:]
-                    share = end - (end - begin) * len(left) / total
-                    pages = (found,) if isinstance(found, Page) else ()
-                    skips += Counter(() if isinstance(found, Page) else (found,))
+                    share = end - (end - begin) * len(left) / listed
+                    pages: tuple[Page, ...] = ()
+                    if isinstance(found, Page):
+                        pages = (found,)
+                    else:
+                        skips[found] += 1
                     yield PageBatch(pages, _position(crawl, left, share), skips, share)
                     skips = Counter()
 
@@ -116,33 +124,33 @@ class HtmlSource:
         fetched."""
         waiting = deque(titles)
         # Bodies as received: as text they can take four times as much.
-        running: deque[tuple[_Title, asyncio.Task[bytes | Skip]]] = deque()
+        running: deque[tuple[PageId, str, asyncio.Task[bytes | Skip]]] = deque()
         try:
             while waiting or running:
-                most = min(
-                    self.wiki.page_limits.at_once + _AHEAD, int(_MOST_FETCHED / self._expected)
-                )
+                fit_in_memory = int(_MOST_FETCHED / self._expected)
+                most = min(self.wiki.page_limits.at_once + _AHEAD, fit_in_memory)
                 while waiting and len(running) < max(1, most):
-                    title = waiting.popleft()
-                    running.append((title, asyncio.create_task(self._fetch(title[1]))))
-                (page_id, name), task = running[0]
+                    page_id, title = waiting.popleft()
+                    running.append((page_id, title, asyncio.create_task(self._fetch(title))))
+                page_id, title, task = running[0]
                 fetched = await task
                 running.popleft()
-                self._fetched += isinstance(fetched, bytes)
-                self._missed += not isinstance(fetched, bytes)
+                if isinstance(fetched, bytes):
+                    self._fetched += 1
+                    revision = _REVISION.search(fetched, 0, _HEAD_BYTES)
+                    revision_id = int(revision[1]) if revision else 0
+                    text = fetched.decode("utf-8", errors="replace")
+                    yield Page(page_id, title, revision_id, text, "html")
+                    continue
+                self._missed += 1
                 if self._fetched == 0 and self._missed >= _LISTED:
                     where = self.wiki.client.quote(str(self._url("Title")))
                     raise CrawlerError(
                         f"none of {self._missed} pages could be fetched from {where}"
                     )
-                if isinstance(fetched, bytes):
-                    revision = _REVISION.search(fetched, 0, _HEAD_BYTES)
-                    text = fetched.decode("utf-8", errors="replace")
-                    yield Page(page_id, name, int(revision[1]) if revision else 0, text, "html")
-                else:
-                    yield fetched
+                yield fetched
         finally:
-            tasks = [task for _, task in running]
+            tasks = [task for _, _, task in running]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -153,12 +161,12 @@ class HtmlSource:
         assert self._robots is not None
         if not self._robots.allows(url.raw_path_qs):
             return "forbidden by robots.txt"
-        tries, wiki_works = 0, False
+        wanted = Wanted(most_bytes=_MOST_BYTES)
+        tries = 0
+        wiki_works = False
         while True:
             try:
-                fetched = await self.wiki.client.once(
-                    url, _read_page, Wanted(most_bytes=_MOST_BYTES)
-                )
+                fetched = await self.wiki.client.once(url, _read_page, wanted)
                 if isinstance(fetched, bytes):
                     self._expected = max(len(fetched), _FORGET * self._expected)
                 return fetched
@@ -199,9 +207,8 @@ def _read_robots(reply: Reply) -> Robots:
 def _read_page(reply: Reply) -> bytes | Skip:
     if reply.status in (404, 410):
         return "deleted or hidden"
-    if reply.status != 200 or not any(
-        all(mark in reply.body for mark in marks) for marks in _ARTICLE_MARKS
-    ):
+    is_article = _MARK in reply.body or all(mark in reply.body for mark in _OLD_MARKS)
+    if reply.status != 200 or not is_article:
         raise TransientError(
             f"{reply.url.host} sends something other than the article ({reply.status})"
         )
@@ -222,4 +229,6 @@ def _parts_of(position: Position | None) -> tuple[CrawlPass, list[_Title], float
     except msgspec.ValidationError:
         raise BadPosition from None
     share = position.get("share")
-    return crawl, left, share if isinstance(share, float) else crawl.share
+    if not isinstance(share, float):
+        share = crawl.share
+    return crawl, left, share

@@ -45,15 +45,19 @@ class PageChange:
 
 async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[PageChange]:
     """The events in ``lines``; those about articles of ``domain`` have titles."""
-    event_id, kind, size = "", b"", 0
+    event_id = ""
+    kind = b""
     data: list[bytes] = []
+    size = 0  # of the data, which is not kept if it is too long
     async for line in lines:
-        if not line:
+        if not line:  # an event ends
             if size and kind in (b"", b"message"):
-                yield PageChange(
-                    event_id, _title(b"\n".join(data), domain) if size <= _LONGEST_EVENT else None
-                )
-            data, kind, size = [], b"", 0
+                is_kept = size <= _LONGEST_EVENT
+                title = _title(b"\n".join(data), domain) if is_kept else None
+                yield PageChange(event_id, title)
+            kind = b""
+            data = []
+            size = 0
         elif line.startswith(b"data:"):
             size += len(line)
             if size <= _LONGEST_EVENT:
@@ -62,9 +66,8 @@ async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[P
             kind = line[6:].strip()
         elif line.startswith(b"id:") and len(line) <= _LONGEST_ID:
             text = line[3:].decode("utf-8", errors="replace").strip()
-            event_id = (
-                text if text.isascii() and text.isprintable() else ""
-            )  # it is sent in a header
+            can_be_sent = text.isascii() and text.isprintable()  # in a header
+            event_id = text if can_be_sent else ""
 
 
 def _title(data: bytes, domain: str) -> str | None:
@@ -78,10 +81,9 @@ def _title(data: bytes, domain: str) -> str | None:
     if event.get("namespace") != 0 or event.get("type") not in ("edit", "new"):
         return None
     title = event.get("title")
-    is_title = (
-        isinstance(title, str) and _TITLE.fullmatch(title) and utf8_size(title) <= LONGEST_TITLE
-    )
-    return title if is_title else None
+    if not isinstance(title, str) or _TITLE.fullmatch(title) is None:
+        return None
+    return title if utf8_size(title) <= LONGEST_TITLE else None
 
 
 STREAM = "https://stream.wikimedia.org/v2/stream/recentchange"
@@ -92,7 +94,9 @@ _GATHER_SECONDS = 20.0
 _MOST_SENT = 5000
 """The most characters of titles in one request: many servers refuse addresses above 8 kB."""
 _QUEUED = 5000
+"""The most events that wait to be read."""
 _REMEMBERED = 20_000
+"""The number of titles that are known to have been edited."""
 _Queue = asyncio.Queue[PageChange | Exception]
 
 
@@ -138,8 +142,9 @@ class RecentSource:
         tries = 0
         try:
             while True:
-                waiting = waiting or await self._gather(queue)
-                batch, later = waiting[: self._sizer.pages], waiting[self._sizer.pages :]
+                if not waiting:
+                    waiting = await self._gather(queue)
+                batch = waiting[: self._sizer.pages]
                 titles = [change.title for change in batch if change.title is not None]
                 try:
                     gathering = await self.wiki.by_title(titles)
@@ -149,7 +154,8 @@ class RecentSource:
                         await self.wiki.client.backoff(error, tries)
                     self._sizer.timed_out()
                     continue
-                waiting, tries = later, 0
+                waiting = waiting[len(batch) :]
+                tries = 0
                 self._sizer.seen(len(titles), self.activity.latency_seconds or 0.0)
                 self.activity.batch_pages = self._sizer.pages
                 skips = gathering.skips_without_text()
@@ -163,26 +169,28 @@ class RecentSource:
         """Put the events of the stream into the queue, which holds the stream back when it is full,
         and finally the error that ends the stream."""
         try:
-            await self._hear(event_id, queue)
+            await self._put_events(event_id, queue)
         except Exception as error:  # noqa: BLE001 (raised by whoever waits for changes)
             await queue.put(error)
 
-    async def _hear(self, event_id: str, queue: _Queue) -> None:
-        client, tries = self.wiki.client, 0
+    async def _put_events(self, event_id: str, queue: _Queue) -> None:
+        """The same, without the error, which is raised."""
+        client = self.wiki.client
+        tries = 0  # connections in a row that gave no event
         while True:
             tries += 1
-            headers = {"Accept": "text/event-stream"} | (
-                {"Last-Event-ID": event_id} if event_id else {}
-            )
+            headers = {"Accept": "text/event-stream"}
+            if event_id:
+                headers["Last-Event-ID"] = event_id
             try:
                 lines = client.lines(self._stream, headers, _STALL_SECONDS, self._limits)
-                async with aclosing(lines), aclosing(changes(lines, self.wiki.host)) as heard:
-                    async for change in heard:
+                async with aclosing(lines), aclosing(changes(lines, self.wiki.host)) as events:
+                    async for change in events:
                         if client.quote.knows(change.event_id):
-                            change = replace(
-                                change, event_id=""
-                            )  # it would be saved with the position
-                        tries, event_id = 0, change.event_id
+                            # The contact would be saved with the position.
+                            change = replace(change, event_id="")
+                        event_id = change.event_id
+                        tries = 0
                         await queue.put(change)
                 error = TransientError("the stream of changes ends before its first event")
             except TransientError as caught:
@@ -191,20 +199,20 @@ class RecentSource:
                     event_id = ""
             if tries:
                 await client.backoff(error, tries)
-            else:
-                await client.clock.sleep(
-                    _RECONNECT_SECONDS
-                )  # every connection is cut after a while
+            else:  # every connection is cut after a while
+                await client.clock.sleep(_RECONNECT_SECONDS)
 
     async def _gather(self, queue: _Queue) -> list[PageChange]:
         """Changes of articles for one batch, at least one. Raises the listener's errors."""
+        clock = self.wiki.client.clock
         batch: list[PageChange] = []
-        began, sent = 0.0, 0
+        began = 0.0
+        sent = 0
         while len(batch) < self._sizer.pages and sent < _MOST_SENT:
-            left = (
-                began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if batch else math.inf
-            )
-            change = await self._next(queue, left) if left > 0 else None
+            left = began + _GATHER_SECONDS - clock.monotonic() if batch else math.inf
+            if left <= 0:
+                break
+            change = await self._next(queue, left)
             if change is None:
                 break
             title = change.title
@@ -217,7 +225,7 @@ class RecentSource:
                     batch[-1] = replace(batch[-1], event_id=change.event_id)
                 continue
             if not batch:
-                began = self.wiki.client.clock.monotonic()
+                began = clock.monotonic()
             batch.append(change)
             self._known[title] = None
             sent += len(quote(title)) + len("%7C")
@@ -229,8 +237,9 @@ class RecentSource:
         """The next change; None after ``seconds`` without one."""
         if queue.empty() and self.activity.waiting_for is None:
             self.activity.waiting_for = "changes on the wiki"
+        timeout = seconds if seconds < math.inf else None
         try:
-            change = await asyncio.wait_for(queue.get(), seconds if seconds < math.inf else None)
+            change = await asyncio.wait_for(queue.get(), timeout)
         except TimeoutError:
             return None
         finally:

@@ -31,12 +31,10 @@ from wikitopics.crawler.mediawiki import FOUND_API
 from wikitopics.crawler.mediawiki.finding import ApiSearch, read_general
 from wikitopics.crawler.source import Activity
 
-# Pages from the Action API's replies: types are checked, sizes limited, and pieces of one batch
-# combined.
+# Pages from the Action API's replies. One batch of pages may come in several replies.
 
 _MOST_CHARACTERS = 8 << 20
-"""The most characters of a batch: as much as one MediaWiki reply, though a batch may take many
-replies."""
+"""The most characters of all texts of a batch: as many as MediaWiki sends in one reply."""
 
 
 @dataclass(slots=True)
@@ -64,41 +62,52 @@ class Gathering:
 
         Raises `TransientError` if the texts exceed the limit of a batch.
         """
-        news = False
+        has_news = False
         nameless: Counter[page.Skip] = Counter()
         for entry in entries:
-            page_id, title = entry.get("pageid"), entry.get("title")
-            if not page.is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
+            page_id = entry.get("pageid")
+            title = entry.get("title")
+            in_main_namespace = entry.get("ns", 0) == 0  # the wiki was asked for no other pages
+            if not (in_main_namespace and page.is_id(page_id) and isinstance(title, str)):
                 nameless[_skip(entry) or "damaged"] += 1
                 continue
-            known = self._listed.get(page_id)
-            if known is None:
-                known = self._listed[page_id] = _Listed(
-                    page.sound_text(title[: page.LONGEST_TITLE])
-                )
-                known.skip = "too large" if page.utf8_size(title) > page.LONGEST_TITLE else None
-                news = True
-            if skip := _skip(entry):
-                news |= known.skip is None
-                known.skip = skip
-            if known.text is None:
-                news |= _take_text(known, entry)
-                self._size += len(known.text or "")
-        self._nameless |= (
-            nameless  # the larger number, since each reply of a batch lists them again
-        )
+            listed = self._listed.get(page_id)
+            if listed is None:
+                listed = _Listed(page.sound_text(title[: page.LONGEST_TITLE]))
+                if page.utf8_size(title) > page.LONGEST_TITLE:
+                    listed.skip = "too large"
+                self._listed[page_id] = listed
+                has_news = True
+            skip = _skip(entry)
+            if skip is not None:
+                if listed.skip is None:
+                    has_news = True
+                listed.skip = skip
+            if listed.text is None and _take_text(listed, entry):
+                has_news = True
+                self._size += len(listed.text or "")
+        # Each reply of a batch lists the same ones again: of each kind, the larger number counts.
+        self._nameless |= nameless
         if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
             raise TransientError("the articles of one batch are too large in total", too_large=True)
-        return news
+        return has_news
 
     def without_text(self) -> list[int]:
         """Ids of the pages whose text is still missing, in ascending order."""
-        return sorted(i for i, p in self._listed.items() if p.text is None and p.skip is None)
+        return sorted(
+            page_id
+            for page_id, listed in self._listed.items()
+            if listed.text is None and listed.skip is None
+        )
 
     def titles(self) -> list[tuple[int, str]]:
         """Id and title of the pages that may be articles, in the order in which the wiki listed
         them."""
-        return [(page_id, p.title) for page_id, p in self._listed.items() if p.skip is None]
+        return [
+            (page_id, listed.title)
+            for page_id, listed in self._listed.items()
+            if listed.skip is None
+        ]
 
     def ids(self) -> list[int]:
         """All listed ids, in the wiki's order."""
@@ -116,14 +125,15 @@ class Gathering:
     def pages(self) -> tuple[page.Page, ...]:
         """The articles, in the order in which the wiki listed them."""
         return tuple(
-            page.Page(page_id, p.title, p.revision_id, p.text, "wikitext")
-            for page_id, p in self._listed.items()
-            if p.text is not None and p.skip is None
+            page.Page(page_id, listed.title, listed.revision_id, listed.text, "wikitext")
+            for page_id, listed in self._listed.items()
+            if listed.text is not None and listed.skip is None
         )
 
     def skips(self) -> Counter[page.Skip]:
         """The number of listed pages known not to be articles, by reason."""
-        return Counter(p.skip for p in self._listed.values() if p.skip is not None) + self._nameless
+        skips = (listed.skip for listed in self._listed.values())
+        return Counter(skip for skip in skips if skip is not None) + self._nameless
 
     def skips_without_text(self) -> Counter[page.Skip]:
         """The same for a final batch: pages still without text are skipped."""
@@ -131,6 +141,7 @@ class Gathering:
 
 
 def _take_text(listed: _Listed, entry: Mapping[str, Any]) -> bool:
+    """Note the text of an entry, or why it can have none; returns whether the entry says either."""
     revision = value_at(entry, "revisions", 0)
     main = value_at(revision, "slots", "main")
     if isinstance(revision, dict) and "content" in revision:
@@ -138,8 +149,11 @@ def _take_text(listed: _Listed, entry: Mapping[str, Any]) -> bool:
     if not isinstance(main, dict):
         return False
     content = main.get("content")
-    if not isinstance(content, str) or main.get("contentmodel", "wikitext") != "wikitext":
-        listed.skip = "no wikitext" if isinstance(content, str) else "deleted or hidden"
+    if not isinstance(content, str):
+        listed.skip = "deleted or hidden"
+        return True
+    if main.get("contentmodel", "wikitext") != "wikitext":
+        listed.skip = "no wikitext"
         return True
     if page.utf8_size(content) > page.LARGEST_TEXT:
         listed.skip = "too large"
@@ -156,21 +170,27 @@ def _skip(entry: Mapping[str, Any]) -> page.Skip | None:
         return "deleted or hidden"
     if entry.get("redirect"):
         return "redirect"
-    return None if value_at(entry, "pageprops", "disambiguation") is None else "disambiguation"
+    if value_at(entry, "pageprops", "disambiguation") is not None:
+        return "disambiguation"
+    return None
 
 
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
 _THROTTLE_CODES = ("ratelimited", "readonly")
 _REFUSAL = re.compile(r"denied|blocked|badaccess|loggedin|permission")
 """Error codes such as readapidenied, autoblocked, badaccess-groups and notloggedin."""
-_FOR_GOOD = re.compile(
+_UNACCEPTABLE = re.compile(
     r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert"
 )
+"""The beginnings of error codes for a request that this wiki will never answer; `unknownerror` is
+one for a fault of its own."""
 _AROUND = "\ufeff \t\r\n"
+"""A byte order mark and blanks, which may stand around the JSON."""
 _DECODER = json.JSONDecoder()
 _OBJECT = re.compile(r'\{\s*"')
 _PAGE = re.compile("<(!doctype|html|script)", re.IGNORECASE)
 _MOST_BEGINNINGS = 10
+"""The most places at which an object is tried to be read."""
 _MOST_BEFORE = 1 << 20
 """The most characters before the JSON: PHP may write a notice for every page of a batch, or
 several."""
@@ -189,7 +209,7 @@ class QueryAnswer:
     pages: Sequence[Mapping[str, Any]]
     """The pages as the reply lists them; an entry that is not a page becomes an empty one."""
     continuation: dict[str, str] | None
-    """The parameters with which to continue, all passed through; None at the end."""
+    """The parameters to add to the query to continue it; None at the end."""
     complete: bool
     """Whether these pages have everything that was asked for."""
 
@@ -253,21 +273,25 @@ def _objects(text: str) -> list[int]:
     if text.startswith("{"):
         return [0]
     page_begins = _PAGE.search(text, 0, _MOST_BEFORE)
-    beginnings = _OBJECT.finditer(text, 0, page_begins.start() if page_begins else _MOST_BEFORE)
-    return [match.start() for match in islice(beginnings, _MOST_BEGINNINGS)]
+    end = page_begins.start() if page_begins else _MOST_BEFORE
+    matches = islice(_OBJECT.finditer(text, 0, end), _MOST_BEGINNINGS)
+    return [match.start() for match in matches]
 
 
 def _no_json(reply: Reply, text: str) -> TransientError:
     """The error for a reply that is ``text`` instead of JSON."""
-    host, is_page = reply.url.host, text.startswith("<")
+    host = reply.url.host
+    is_page = text.startswith("<")
     if not text:
         return TransientError(
             f"{host} sends nothing instead of the API's JSON: is this a MediaWiki?"
         )
     said = plain_reason(reply)
-    if len(reply.body) < REASON_BYTES and not is_page and _THROTTLE_TEXT.search(said):
+    is_short_text = len(reply.body) < REASON_BYTES and not is_page
+    if is_short_text and _THROTTLE_TEXT.search(said):
         return TransientError(f"{host} says: {said}", throttled=True, answered=True)
-    if disabled := _DISABLED.search(said):
+    disabled = _DISABLED.search(said)
+    if disabled:
         return TransientError(f"{host} says: {disabled[0]}", lasting=True)
     kind = "an HTML page" if is_page else "text"
     quoted = f" ({said})" if said else ""
@@ -277,28 +301,33 @@ def _no_json(reply: Reply, text: str) -> TransientError:
 
 
 def _judge_error(error: object, reply: Reply) -> None:
+    """Raise the error that a reply reports."""
     host = reply.url.host
     fields = error if isinstance(error, dict) else {}
-    said = next(
-        (fields[key] for key in ("info", "text", "html", "*", "key") if fields.get(key)), ""
-    )
-    code, info = str(fields.get("code", "?")), reply.quote(str(said))
-    named = reply.quote(code, 60)
+    message: object = ""
+    for key in ("info", "text", "html", "*", "key"):  # by version and format of errors
+        if fields.get(key):
+            message = fields[key]
+            break
+    info = reply.quote(str(message))
+    code = str(fields.get("code", "?"))
+    quoted_code = reply.quote(code, 60)
     if code == "maxlag":
         raise TransientError(f"maxlag: {info}", throttled=True, answered=True)
     if code in _THROTTLE_CODES:
-        raise TransientError(f"{host} says {named}: {info}", throttled=True, answered=True)
+        raise TransientError(f"{host} says {quoted_code}: {info}", throttled=True, answered=True)
     if _REFUSAL.search(code):
-        raise WikiRefused(f"{host} refuses the crawler ({named}): {info}")
-    if _FOR_GOOD.match(code):
-        raise CrawlerError(f"{host} does not accept the request ({named}): {info}")
-    raise TransientError(f"{host} reports an error ({named}): {info}")
+        raise WikiRefused(f"{host} refuses the crawler ({quoted_code}): {info}")
+    if _UNACCEPTABLE.match(code):
+        raise CrawlerError(f"{host} does not accept the request ({quoted_code}): {info}")
+    raise TransientError(f"{host} reports an error ({quoted_code}): {info}")
 
 
 def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The pages of a reply. Raises `TransientError` if they are not a list."""
-    query = reply.get("query", {})
-    pages = query.get("pages", []) if isinstance(query, dict) else query
+    pages = reply.get("query", {})  # an empty list if there is nothing: PHP writes it so
+    if isinstance(pages, dict):
+        pages = pages.get("pages", [])
     if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
         raise TransientError("the wiki's list of pages is not valid")
     return [entry if isinstance(entry, dict) else {} for entry in pages]
@@ -313,11 +342,9 @@ def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
         raise TransientError("the wiki's continuation is not valid")
     parameters: dict[str, str] = {}
     for key, part in value.items():
-        if (
-            type(part) not in (str, int)
-            or len(text := str(part)) > _LONGEST_CONTINUE
-            or len(key) > 100
-        ):
+        is_text_or_number = type(part) in (str, int)
+        text = str(part) if is_text_or_number else ""
+        if not is_text_or_number or len(text) > _LONGEST_CONTINUE or len(key) > 100:
             raise TransientError("the wiki's continuation is not valid")
         parameters[key] = text
     return parameters
@@ -336,6 +363,7 @@ FIRST_VERSION = (1, 26)
 """The first MediaWiki whose random order can be continued; `formatversion=2` came with 1.25."""
 _VERSION = re.compile(r"MediaWiki (\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
 _MOST_NAMES = 200
+_MOST_ALIASES = 1000
 _LONGEST_NAME = 255
 _MOST_ARTICLES = 1 << 40
 _LONGEST_PATH = 500
@@ -350,24 +378,27 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> page.SourceInfo:
     read.
     """
     general = read_general(reply, url)
-    host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
     query = reply["query"]
-    entries = _by_number(query.get("namespaces"))
-    _check_version(general["generator"], entries, url)
-    language, articles = general.get("lang"), value_at(query, "statistics", "articles")
+    namespaces = _by_number(query.get("namespaces"))
+    _check_version(general["generator"], namespaces, url)
+    host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
+    has_usual_port = url.port in (80, 443, None)
+    articles = value_at(query, "statistics", "articles")
+    if type(articles) is not int or not 0 <= articles < _MOST_ARTICLES:
+        articles = None
+    language = general.get("lang")
+    names: list[str] = []
+    for number in list(namespaces)[:_MOST_NAMES]:
+        if number != "0":
+            names += _names(query, namespaces, number)
     return page.SourceInfo(
-        name=host if url.port in (80, 443, None) else f"{host}:{url.port}",
-        articles=articles if type(articles) is int and 0 <= articles < _MOST_ARTICLES else None,
-        file_names=_names(query, entries, "6", ("File", "Image")),
-        category_names=_names(query, entries, "14", ("Category",)),
+        name=host if has_usual_port else f"{host}:{url.port}",
+        articles=articles,
+        file_names=_names(query, namespaces, "6", ("File", "Image")),
+        category_names=_names(query, namespaces, "14", ("Category",)),
         language=language[:_LONGEST_NAME] if isinstance(language, str) else "",
-        namespaces=tuple(
-            name
-            for key in list(entries)[:_MOST_NAMES]
-            if key != "0"
-            for name in _names(query, entries, key)
-        ),
-        keeps_case=value_at(entries, "0", "case") == "case-sensitive",
+        namespaces=tuple(names),
+        keeps_case=value_at(namespaces, "0", "case") == "case-sensitive",
         identity={FOUND_API: str(url.with_query(None))},
         article_path=_article_path(general.get("articlepath"), url),
     )
@@ -408,12 +439,9 @@ def _article_path(path: object, url: URL) -> str:
         here = str(url.host) if url.is_default_port() else f"{url.host}:{url.port}"
         if separator and scheme in ("", "http:", "https:") and server.lower() == here:
             path = slash + below
-    if (
-        not isinstance(path, str)
-        or len(path) >= _LONGEST_PATH
-        or path.count("$1") != 1
-        or "#" in path
-    ):
+    if not isinstance(path, str) or len(path) >= _LONGEST_PATH:
+        return page.ARTICLE_PATH
+    if path.count("$1") != 1 or "#" in path:
         return page.ARTICLE_PATH
     try:
         escaped = quote(path, safe=_SENT_AS_IT_IS)
@@ -429,18 +457,19 @@ def _names(
     english: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
     """The names of the namespace with this number."""
-    entry, aliases = namespaces.get(key), query.get("namespacealiases")
     names: list[object] = list(english)
+    entry = namespaces.get(key)
     if isinstance(entry, dict):
         names += [entry.get("name"), entry.get("canonical")]
+    aliases = query.get("namespacealiases")
     if isinstance(aliases, list):
-        names += [
-            a.get("alias")
-            for a in aliases[:1000]
-            if isinstance(a, dict) and str(a.get("id")) == key
-        ]
-    good = [n for n in names if isinstance(n, str) and n and len(n) <= _LONGEST_NAME]
-    return tuple(dict.fromkeys(good))[:_MOST_NAMES]
+        for alias in aliases[:_MOST_ALIASES]:
+            if isinstance(alias, dict) and str(alias.get("id")) == key:
+                names.append(alias.get("alias"))
+    texts = [name for name in names if isinstance(name, str)]
+    valid = [name for name in texts if 0 < len(name) <= _LONGEST_NAME]
+    without_repeats = tuple(dict.fromkeys(valid))
+    return without_repeats[:_MOST_NAMES]
 
 
 # Requests to one MediaWiki.
@@ -462,7 +491,8 @@ TEXTS: Mapping[str, str] = {
 _MOST_REPLIES = 4 * MOST_PAGES
 """The most replies for one batch: more mean that the wiki is going in circles."""
 Query = Mapping[str, str]
-Read = Callable[[Reply], QueryAnswer]
+ReadAnswer = Callable[[Reply], QueryAnswer]
+"""Reads a reply, as `read_answer` does."""
 
 
 class Wiki:
@@ -518,7 +548,7 @@ class Wiki:
         """
         tries = 0
         while self._site is None:
-            found = await self._search.look(self.client, SITEINFO, read_api)
+            found = await self._search.find(self.client, SITEINFO, read_api)
             if isinstance(found, TransientError):
                 tries += 1
                 await self.client.backoff(found, tries)
@@ -536,15 +566,15 @@ class Wiki:
         assert self.api is not None
         return self.api.with_query({**QUERY, **query})
 
-    async def ask(self, query: Query, read: Read = read_answer) -> QueryAnswer:
-        """A valid answer to ``query``; ``read`` is that of the pass that ``query`` continues."""
+    async def ask(self, query: Query, read: ReadAnswer = read_answer) -> QueryAnswer:
+        """A valid answer to ``query``, as ``read`` reads it."""
         return await self.client.fetch(self.url(query), read)
 
     async def gather(
         self,
         query: Query,
         answer: QueryAnswer,
-        read: Read = read_answer,
+        read: ReadAnswer = read_answer,
     ) -> tuple[Gathering, QueryAnswer]:
         """The pages of ``answer`` to ``query`` and of all its continuations, and the last answer.
 
@@ -553,25 +583,32 @@ class Wiki:
         """
         gathering = Gathering()
         gathering.add(answer.pages)
-        seen: list[Query] = []
-        while (
-            answer.continuation is not None and not answer.complete and len(seen) <= _MOST_REPLIES
-        ):
-            seen.append(answer.continuation)
+        followed: list[Query] = []
+        while answer.continuation is not None and not answer.complete:
+            if len(followed) > _MOST_REPLIES:
+                break
+            followed.append(answer.continuation)
             answer = await self.ask({**query, **answer.continuation}, read)
-            if not gathering.add(answer.pages) and answer.continuation in seen:
+            has_news = gathering.add(answer.pages)
+            if not has_news and answer.continuation in followed:
                 break
         return gathering, answer
 
     async def fill_in(self, gathering: Gathering, continuation: Query | None) -> None:
         """Fetch the texts of the listed pages by id, giving up the one at which the wiki is stuck,
         and any others that never arrive."""
-        while left := gathering.without_text():
-            stuck = (continuation or {}).get("rvcontinue", "").partition("|")[0]  # "page|revision"
-            gathering.leave_out([next((i for i in left if str(i) == stuck), left[0])], "no text")
+        while missing := gathering.without_text():
+            place = continuation.get("rvcontinue", "") if continuation else ""
+            stuck_at, _, _ = place.partition("|")  # "page|revision"
+            given_up = missing[0]
+            for page_id in missing:
+                if str(page_id) == stuck_at:
+                    given_up = page_id
+            gathering.leave_out([given_up], "no text")
             continuation = None
             while ids := gathering.without_text():
-                answer = await self.ask({"pageids": "|".join(map(str, ids[:MOST_PAGES])), **TEXTS})
+                page_ids = "|".join(map(str, ids[:MOST_PAGES]))
+                answer = await self.ask({"pageids": page_ids, **TEXTS})
                 if not gathering.add(answer.pages):
                     continuation = answer.continuation
                     break

@@ -1,6 +1,5 @@
 """The user's own documents: JSON lines, tables and plain texts, one file after another."""
 
-import contextlib
 import os
 import re
 from array import array
@@ -18,7 +17,8 @@ from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, 
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page
 from wikitopics.crawler.texts import records
-from wikitopics.crawler.texts.tables import Table, table_rows
+from wikitopics.crawler.texts.rows import table_rows
+from wikitopics.crawler.texts.tables import Table
 
 # The files of the user's own documents: the named ones, and the .txt files of named folders.
 
@@ -36,7 +36,8 @@ _TAKEN = (
 MOST_FILES = 1_000_000
 """The most files; names are kept in memory, at about 200 bytes each."""
 _KERNEL = re.compile("/(proc|sys|dev(?!/shm))(/|$)")
-"""Paths that show the kernel's state: they hold no texts, but links to everywhere."""
+"""Paths in which Linux shows its own state. They hold no texts, but links to any other folder, so
+that a walk through them would find the whole machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,18 @@ def printable(path: str) -> str:
 
 def ending(name: str) -> str | None:
     """The ending that tells how a file holds documents; None if it is not a supported one."""
-    suffix = PurePath(PurePath(name).stem if records.is_packed(name) else name).suffix.lower()
+    suffix = _suffix_unpacked(name)
     if suffix == ".ndjson":
         return JSON_LINES
     return suffix if suffix in (JSON_LINES, *TABLES, PLAIN) else None
+
+
+def _suffix_unpacked(name: str) -> str:
+    """The file's suffix in small letters, without that of a compression."""
+    path = PurePath(name)
+    if records.is_packed(name):
+        path = PurePath(path.stem)
+    return path.suffix.lower()
 
 
 def check_paths(paths: Sequence[str]) -> None:
@@ -88,18 +97,16 @@ def check_paths(paths: Sequence[str]) -> None:
             raise BadSource(
                 f"{name}: a pipe or a device; texts are read twice: write them to a file"
             )
-        if (
-            PurePath(PurePath(path).stem if records.is_packed(path) else path).suffix.lower()
-            == ".json"
-        ):
+        if _suffix_unpacked(path) == ".json":
             raise BadSource(
                 f"{name}: write one object a line into a .jsonl: jq -c '.[]' FILE > FILE.jsonl"
             )
         if ending(path) is None:
             raise BadSource(f"{name}: not a supported kind of file: give {_TAKEN}")
-        other = "" if records.is_packed(path) else records.other_format(path)
-        if other:
-            raise BadSource(f"{name}: {other}")
+        if not records.is_packed(path):
+            other_format = records.other_format(path)
+            if other_format:
+                raise BadSource(f"{name}: {other_format}")
 
 
 def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFile, ...]:
@@ -111,14 +118,16 @@ def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFi
     """
     files: list[TextFile] = []
     for path in paths:
-        before = len(files)
-        for file in _folder(path, say) if os.path.isdir(path) else (_file(path),):
+        number_before = len(files)
+        is_folder = os.path.isdir(path)
+        found = _files_in_folder(path, say) if is_folder else iter([_file(path)])
+        for file in found:
             files.append(file)
             if len(files) > MOST_FILES:
                 raise BadSource(
                     f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl"
                 )
-        if len(files) == before:
+        if len(files) == number_before:
             raise BadSource(
                 f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files one "
                 "by one"
@@ -126,9 +135,10 @@ def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFi
     return tuple(files)
 
 
-def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
-    seen: set[tuple[int, int]] = set()
-    waiting = [root]  # the next one last; no recursion, since folders may be nested thousands deep
+def _files_in_folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
+    seen_folders: set[tuple[int, int]] = set()  # (device, inode)
+    # A stack of paths instead of recursion, since folders may be nested thousands deep.
+    waiting = [root]
     while waiting:
         path = waiting.pop()
         if _KERNEL.match(os.path.realpath(path)):
@@ -141,19 +151,13 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
             continue
         try:
             status = os.stat(path)
-            if (status.st_dev, status.st_ino) in seen:
+            folder = (status.st_dev, status.st_ino)
+            if folder in seen_folders:
                 say(f"{printable(path)}: a link to a folder already read; skipped")
                 continue
-            seen.add((status.st_dev, status.st_ino))
+            seen_folders.add(folder)
             with os.scandir(path) as entries:
-                names = [
-                    entry.name
-                    for entry in entries
-                    if not entry.name.startswith(".")
-                    and (
-                        ending(entry.name) == PLAIN or os.path.isdir(entry)
-                    )  # a link to itself is no folder
-                ]
+                names = [entry.name for entry in entries if _is_wanted(entry)]
         except OSError as error:
             if path == root:
                 raise BadSource(f"{printable(path)}: {error.strerror}") from None
@@ -162,20 +166,35 @@ def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
         waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
 
 
+def _is_wanted(entry: "os.DirEntry[str]") -> bool:
+    """Whether an entry of a folder is a text, or a folder that may have some."""
+    if entry.name.startswith("."):
+        return False
+    # `isdir` takes a link to itself for no folder, where the entry's own method would raise.
+    return ending(entry.name) == PLAIN or os.path.isdir(entry)
+
+
 def _file(path: str, root: str | None = None) -> TextFile:
     """A file that was named, or one below the named folder ``root``."""
-    kind, label = (
-        ending(path),
-        printable(os.path.relpath(path, root) if root else PurePath(path).name),
-    )
-    assert kind is not None
+    name = PurePath(path).name if root is None else os.path.relpath(path, root)
+    file_ending = ending(path)
+    assert file_ending is not None
     size = modified = 0
-    with contextlib.suppress(
-        OSError
-    ):  # a broken link, or one to itself: reported when the file is read
+    try:
         status = os.stat(path)
-        size, modified = status.st_size, status.st_mtime_ns
-    return TextFile(path, label, kind, size, modified, root is not None)
+    except OSError:
+        pass  # a broken link, or one to itself: reported when the file is read
+    else:
+        size = status.st_size
+        modified = status.st_mtime_ns
+    return TextFile(
+        path=path,
+        label=printable(name),
+        ending=file_ending,
+        size=size,
+        modified=modified,
+        in_folder=root is not None,
+    )
 
 
 def fingerprint(files: Sequence[TextFile]) -> int:
@@ -189,7 +208,8 @@ def fingerprint(files: Sequence[TextFile]) -> int:
 # Documents whose id has occurred before.
 
 MOST_IDS = 1 << 25
-"""The most ids compared, 33 million, in a few hundred megabytes."""
+"""The most ids that are remembered, 33 million, in a few hundred megabytes. Later documents are
+still compared with these."""
 
 
 class SeenIds:
@@ -203,10 +223,13 @@ class SeenIds:
         self._old = array("Q")
         """Most of them, in ascending order."""
         self._new: set[int] = set()
+        """The last ones: each merging into the sorted ones takes time, so many are merged at
+        once."""
 
     def add(self, external_id: str) -> bool:
-        """Add an id; returns whether it is new."""
-        key = int.from_bytes(blake2b(external_id.encode(), digest_size=8).digest(), "big")
+        """Remember an id, if there are not too many already; returns whether it is new."""
+        digest = blake2b(external_id.encode(), digest_size=8).digest()
+        key = int.from_bytes(digest, "big")
         if key in self._new or is_in(self._old, key):
             return False
         if len(self._old) + len(self._new) < MOST_IDS:
@@ -239,15 +262,19 @@ class TextFiles(PageFiles):
     """The documents of ``paths``, numbered in order from 1, or from the number after ``before``: a
     document's number is its page id.
 
-    Records that cannot be read as documents have numbers too. ``column`` is the text column of
-    tables and the text key of JSON lines, ``title`` and ``id`` those of titles and ids, ``markup``
-    that of the texts; plain texts that seem to contain markup are reported. ``lines``: whether
-    every line of a plain text is a document, instead of whatever is between blank lines (or, in a
-    folder, the file); None: as up to 1.1.0, a plain text is one document, JSON lines have no
-    ``column``, and texts passed from Python are
-    skipped if they are empty or repeat an id. ``header``: whether the first row of a table names
-    its columns, which are called 1, 2, 3 … otherwise. ``by_id``: whether documents have ids, and
-    one that repeats an id is skipped.
+    Records that cannot be read as documents have numbers too.
+
+    column: the column of a table, or the key of JSON lines, that has the text
+    markup: what the texts are written in; those of plain text that seem to contain markup are
+        reported
+    lines: True: every line of a plain text is a document; False: whatever is between blank lines
+        is one, and each file of a folder; None: as up to 1.1.0, every plain text is one document,
+        JSON lines have no ``column``, and a text passed from Python is skipped if it is empty or
+        repeats an id
+    title, id: the column or key that has a document's title, and the one that has its id
+    header: whether the first row of a table names its columns, which are called 1, 2, 3 …
+        otherwise
+    by_id: whether documents have ids; then one that repeats an id is skipped
 
     Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
@@ -267,20 +294,20 @@ class TextFiles(PageFiles):
         by_id: bool = True,
     ) -> None:
         check_paths(paths)
-        super().__init__(
-            [printable(os.path.basename(os.path.normpath(path))) for path in paths], say
-        )
+        names = [printable(os.path.basename(os.path.normpath(path))) for path in paths]
+        super().__init__(names, say)
         self._paths = tuple(paths)
         self._column = column
         self._markup: Markup = markup
         self._lines = lines
         self._before = before
-        has_tables = any(ending(path) in TABLES for path in paths)  # whose column may be meant
-        key, otherwise = (
-            "text" if lines is None else column or "text",
-            "text" if has_tables else None,
-        )
-        self._names = records.Names(key, otherwise, title, id, reads_ids=by_id)
+        text_key = "text"
+        if column is not None and lines is not None:
+            text_key = column
+        # The named column may be meant for the tables alone.
+        has_tables = any(ending(path) in TABLES for path in paths)
+        other_text_key = "text" if has_tables else None
+        self._names = records.Names(text_key, other_text_key, title, id, reads_ids=by_id)
         self._header = header
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
@@ -300,7 +327,7 @@ class TextFiles(PageFiles):
     def size(self) -> int:
         return sum(file.size for file in self.files)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """List the files. Raises BadSource for a folder without texts; other errors come later."""
         _ = self.files
 
@@ -310,66 +337,86 @@ class TextFiles(PageFiles):
         Files that differ only in their times, such as copies, are read completely and compared.
         """
         newest = max(self.files, key=lambda file: file.modified)
-        now = {"files": self.count, "size": self.size, "newest": newest.modified}
-        now["listing"] = fingerprint(self.files)
-        is_same = now.items() <= before.items() and not before.get("repeated")
-        is_changed = bool(before) and any(now[key] != before.get(key) for key in ("files", "size"))
-        if self._content is None and not is_same and not is_changed:
+        now = {
+            "files": self.count,
+            "size": self.size,
+            "newest": newest.modified,
+            "listing": fingerprint(self.files),
+        }
+        if before and (now["files"] != before.get("files") or now["size"] != before.get("size")):
+            raise self._changed(before, newest)
+        looks_the_same = all(before.get(key) == value for key, value in now.items())
+        # Which documents repeat an id, only reading all of them can tell.
+        is_known = looks_the_same and not before.get("repeated")
+        if self._content is None and not is_known:
             for _ in self.first_reading():
                 pass
             if self._content is None:
                 raise BadSource(f"{self.name} was not read to its end")
         if not before:
             return now | {"content": self._content or 0, "repeated": len(self._repeats)}
-        if is_changed or self._content not in (None, before.get("content")):
-            since = "since this session began: restore it, or start another --session"
-            what = f"{self.name}: one of the files has"
-            if self.count != before.get("files"):
-                what = f"{self.name}: {self.count:,} files, no longer {before.get('files', 0):,}:"
-            elif self.count == 1 or newest.modified > before.get("newest", 0):
-                what = f"{printable(newest.path)} has"
-            raise BadSource(f"{what} changed {since}")
+        if self._content is not None and self._content != before.get("content"):
+            raise self._changed(before, newest)
         return now
+
+    def _changed(self, before: Place, newest: TextFile) -> BadSource:
+        """The error for files that are not those of the mark ``before``."""
+        if self.count != before.get("files"):
+            what = f"{self.name}: {self.count:,} files, no longer {before.get('files', 0):,}:"
+        elif self.count == 1 or newest.modified > before.get("newest", 0):
+            what = f"{printable(newest.path)} has"
+        else:
+            what = f"{self.name}: one of the files has"
+        return BadSource(
+            f"{what} changed since this session began: restore it, or start another --session"
+        )
 
     def first_reading(self, say: Say = silently) -> Iterator[Found]:
         """All documents from the start. Raises BadSource if there are none."""
-        repeats, digest = array("q"), blake2b(digest_size=8)
+        repeats = array("q")
+        digest = blake2b(digest_size=8)
         messages: list[str] = []
 
         def tell_bad(message: str) -> None:
             messages.append(message)
             say(message)
 
-        some = False
         number = 0
+        has_documents = False
         reading = self._read(START, tell_bad, repeats, SeenIds(), digest.update)
         if self._markup == "text":
-            reading = noticing(
-                reading, lambda r: r[0].text if isinstance(r[0], Page) else "", self.say
-            )
+            reading = noticing(reading, _text_of, self.say)
         for page, place in reading:
-            some = some or isinstance(page, Page)
             number += 1
+            has_documents = has_documents or isinstance(page, Page)
             yield page, place
         if self.closed:
             return
-        named = None if self._lines is None else self._column
-        there = self._names.others
-        if there and self._names.has_text is False and (named or not some):
-            raise BadSource(f"{self.name}: {records.lacks('key', named, there)}")
-        if not some:
-            raise BadSource(
-                f"there are no documents in {self.name}" + (f" ({messages[0]})" if messages else "")
-            )
-        if self._names.missing:
-            flag, name = next(iter(self._names.missing.items()))
-            raise BadSource(f"{self.name}: {records.lacks('column or key', name, there, flag)}")
+        self._check_names(has_documents, messages)
         if 2 * len(repeats) > number:
             self.say(
                 f"{self.name}: {len(repeats):,} of {number:,} documents repeat an id and are "
                 "skipped; name another column or key with --id-column"
             )
-        self._content, self._repeats = int.from_bytes(digest.digest(), "big") >> 1, repeats
+        self._content = int.from_bytes(digest.digest(), "big") >> 1
+        self._repeats = repeats
+
+    def _check_names(self, has_documents: bool, messages: Sequence[str]) -> None:
+        """Raise BadSource if a reading of all files found no documents, or not the columns and keys
+        that were named.
+
+        ``messages``: what was told of records that are no documents.
+        """
+        named = None if self._lines is None else self._column
+        other_names = self._names.others
+        if self._names.has_text is False and other_names and (named or not has_documents):
+            raise BadSource(f"{self.name}: {records.lacks('key', named, other_names)}")
+        if not has_documents:
+            first = f" ({messages[0]})" if messages else ""
+            raise BadSource(f"there are no documents in {self.name}{first}")
+        for flag, name in self._names.missing.items():  # a message of the first is enough
+            lack = records.lacks("column or key", name, other_names, flag)
+            raise BadSource(f"{self.name}: {lack}")
 
     def read(self, place: Place = START) -> Iterator[Found]:
         """The documents after ``place``, once the first reading is over or `mark` has found no
@@ -384,34 +431,38 @@ class TextFiles(PageFiles):
         new_ids: SeenIds | None = None,
         digest: Callable[[bytes], object] = lambda _: None,
     ) -> Iterator[Found]:
-        """The documents after ``place``. With ``new_ids``, ``repeats`` is not known yet, and is
-        filled."""
-        named = 0
-        tell = silently if new_ids is None else self.say  # of odd rows, in the first reading only
+        """The documents after ``place``.
+
+        ``repeats``: the numbers of documents that repeat an id. The first reading, which has
+        ``new_ids``, finds them and adds them there.
+        """
+        skipped = 0
+        # Odd rows are told of in the first reading only.
+        say_odd = silently if new_ids is None else self.say
         number = place.get("number", 0)
-        first = place.get("file", 0)
-        for index, file in enumerate(self.files[first:], first):
+        first_file = place.get("file", 0)
+        for index, file in enumerate(self.files[first_file:], first_file):
             if self.closed:
                 return
-            begin = place if index == first else START
-            for (record, line), after in self._records(file, begin, digest, say, tell):
+            begin = place if index == first_file else START
+            has_ids = not self._takes_all(file)
+            for (record, line), after in self._records(file, begin, digest, say, say_odd):
                 number += 1
-                if isinstance(record, records.Document) and record.id and not self._takes_all(file):
+                if isinstance(record, records.Document) and record.id and has_ids:
                     if new_ids is not None and not new_ids.add(record.id):
                         repeats.append(number)
                     if is_in(repeats, number):
-                        record = records.BadRecord(
-                            "repeated", f"the id {record.id[:100]!r} is a duplicate"
-                        )
+                        why = f"the id {record.id[:100]!r} is a duplicate"
+                        record = records.BadRecord("repeated", why)
                 here = {"file": index, **after, "number": number}
                 if isinstance(record, records.Document):
                     yield self._page(file, line, self._before + number, record), here
                     continue
-                named += 1
-                if named <= MOST_NAMED:
+                skipped += 1
+                if skipped <= MOST_NAMED:
                     where = "" if self._is_one(file) else f", line {line:,}"
                     say(f"{printable(file.path)}{where}: {record.why}; skipped")
-                elif named == MOST_NAMED + 1:
+                elif skipped == MOST_NAMED + 1:
                     say("further skipped documents are counted, but not named here")
                 yield record.skip, here
 
@@ -421,11 +472,12 @@ class TextFiles(PageFiles):
         begin: Place,
         digest: Callable[[bytes], object],
         say: Say,
-        tell: Say,
+        say_odd: Say,
     ) -> Iterator[tuple[records.Record, Place]]:
-        """Each record with the place after it: unpacked bytes and lines of the file."""
-        is_one, name = self._is_one(file), printable(file.path)
-        offset, line = begin.get("offset", 0), begin.get("line", 0)
+        """Each record with the place after it: how many unpacked bytes and lines of the file."""
+        is_one = self._is_one(file)
+        name = printable(file.path)
+        offset = begin.get("offset", 0)
         if is_one and offset:
             return
 
@@ -438,19 +490,20 @@ class TextFiles(PageFiles):
                 contents = records.Contents(
                     opened,
                     name,
-                    offset,
-                    line,
-                    seen,
-                    lambda: self.closed,
-                    say,
+                    offset=offset,
+                    number=begin.get("line", 0),
+                    seen=seen,
+                    stopped=lambda: self.closed,
+                    say=say,
                 )
                 if is_one:
                     yield (records.whole_file(contents), 1), _END_OF_ONE
                 else:
-                    for record in self._parts(file, contents, tell):
-                        if isinstance(record[0], records.Document):
-                            contents.without = 0
-                        yield record, {"offset": contents.offset, "line": contents.number}
+                    for record, line in self._parts(file, contents, say_odd):
+                        if isinstance(record, records.Document):
+                            contents.without_document = 0
+                        after = {"offset": contents.offset, "line": contents.number}
+                        yield (record, line), after
                 while data := opened.read(1 << 20):  # bytes not parsed belong to the file too
                     seen(data)
         except records.Stopped:
@@ -475,17 +528,18 @@ class TextFiles(PageFiles):
         self,
         file: TextFile,
         contents: records.Contents,
-        tell: Say,
+        say_odd: Say,
     ) -> Iterator[records.Record]:
-        """The records of a file with several; ``tell`` is told of odd rows of a table."""
+        """The records of a file with several; ``say_odd`` is told of a table's odd rows."""
         if file.ending == PLAIN:
             return records.plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
             return records.json_lines(contents, self._names, may_be_empty=self._takes_all(file))
+        # Opened a second time, since ``contents`` may already be in the middle of the file.
         with _opened(file) as opened:
             beginning = records.Contents(opened, contents.name, stopped=contents.stopped)
             table = Table.of(beginning, file.ending, self._column, self._names, self._header)
-        return table_rows(contents, table, tell)
+        return table_rows(contents, table, say_odd)
 
     def _page(self, file: TextFile, line: int, number: int, document: records.Document) -> Page:
         title = document.title or document.id
@@ -494,13 +548,18 @@ class TextFiles(PageFiles):
         elif not title and file.ending == PLAIN and self._markup == "text":
             title = _beginning(document.text)
         return Page(
-            number,
-            title or f"{file.label}:{line}",
-            0,
-            document.text,
-            self._markup,
-            document.id,
+            page_id=number,
+            title=title or f"{file.label}:{line}",
+            revision_id=0,
+            text=document.text,
+            markup=self._markup,
+            id=document.id,
         )
+
+
+def _text_of(found: Found) -> str:
+    page, _ = found
+    return page.text if isinstance(page, Page) else ""
 
 
 def _beginning(text: str) -> str:
@@ -509,8 +568,12 @@ def _beginning(text: str) -> str:
     if len(line) <= _TITLE:
         return line
     cut = line[:_TITLE]
-    # Cut a word longer than that, and texts without blanks between words.
-    return (cut if line[_TITLE] == " " else cut.rpartition(" ")[0] or cut).rstrip() + "…"
+    ends_in_word = line[_TITLE] != " "
+    if ends_in_word:
+        whole_words, _, _ = cut.rpartition(" ")
+        # There are none in a longer word, and in a text without blanks between words.
+        cut = whole_words or cut
+    return cut.rstrip() + "…"
 
 
 @contextmanager

@@ -1,5 +1,7 @@
-"""Lines as the user's own documents: JSON lines and plain texts. Bad records are named, not
-raised."""
+"""Lines as the user's own documents: JSON lines and plain texts.
+
+A record that is no document is yielded as a `BadRecord`, which says why; nothing is raised for it.
+"""
 
 import codecs
 import json
@@ -12,10 +14,10 @@ from itertools import islice
 from pathlib import PurePath
 from typing import BinaryIO
 
-from wikitopics.crawler.dumps.containers import data_blocks
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.file_source import Say, silently
 from wikitopics.crawler.page import Skip, sound_text
+from wikitopics.crawler.unpacking import data_blocks
 
 # Files of the user's own documents as lines: unpacked in bounded memory, with the place after each
 # line.
@@ -37,7 +39,7 @@ def is_packed(name: str) -> bool:
     return PurePath(name).suffix.lower() in PACKED
 
 
-# What people call .csv or .txt and is not text, by its first bytes.
+# By their first bytes: files that are not text, although people call them .csv or .txt.
 _BZIP2 = "a bzip2 file: its name must end with .bz2"
 _FORMATS = {
     b"\x1f\x8b": "a gzip file: its name must end with .gz",
@@ -59,7 +61,10 @@ def other_format(path: str) -> str:
             first = file.read(10)
     except OSError:
         return ""
-    return next((what for mark, what in _FORMATS.items() if first.startswith(mark)), "")
+    for mark, what in _FORMATS.items():
+        if first.startswith(mark):
+            return what
+    return ""
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -96,14 +101,16 @@ class Contents:
     """Called before each block; returns whether to stop."""
     say: Say = silently
     """Takes one line for people if the file ends early."""
-    without: int = 0
-    """Bytes read since the last document."""
+    without_document: int = 0
+    """Bytes read since the last document, with the cost of their lines."""
     state: str = "empty"
     """What a file without a line is: otherwise cut off, or damaged."""
 
     def __post_init__(self) -> None:
         self._fresh = self._lines()
+        """The lines of the file, each once."""
         self._again: deque[tuple[bytes | None, int]] = deque()
+        """Lines that were put back."""
         self.lines = self._fresh
         """The remaining lines with their endings; None for one over ``LARGEST_DOCUMENT``. Take the
         next one from here each time if lines are put back."""
@@ -142,8 +149,8 @@ class Contents:
         size = 0
         try:
             for block in self._blocks():
-                self.without += len(block) + LINE_COST * block.count(b"\n")
-                if self.without > MOST_WITHOUT:
+                self.without_document += len(block) + LINE_COST * block.count(b"\n")
+                if self.without_document > MOST_WITHOUT:
                     bound = f"{MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB"
                     raise BadSource(
                         f"{self.name}: no document in over {bound}: leave this file out"
@@ -160,7 +167,8 @@ class Contents:
                         pieces.clear()
                     if end:
                         yield self._line(pieces, size)
-                        pieces, size = [], 0
+                        pieces = []
+                        size = 0
         except CutOff as error:
             self.state = str(error)
             self.say(f"{self.name}: {error}; everything after line {self.number:,} is left out")
@@ -179,22 +187,30 @@ class Contents:
 
     def _blocks(self) -> Iterator[bytes]:
         """The rest of the file, unpacked, in UTF-8 and with line feeds."""
-        skip = self.offset
+        to_skip = self.offset
         first: bytes | None = None
-        blocks: Iterator[bytes] = iter(lambda: self._read(_READ), b"")
+        blocks = self._plain_blocks()
         if is_packed(self.name):
             blocks = (block.data for block in data_blocks(self._read, self.name))
-        elif self.offset:  # a pipe can only be read from its beginning
+        elif self.offset:  # at the start, nothing is sought: the file may be a pipe
             first = self.file.read(_READ)
-            is_utf8 = encoding_of(first) == _UTF8
-            skip = 0 if is_utf8 else self.offset
-            self.file.seek(self.offset if is_utf8 else 0)
+            # The offset counts bytes of UTF-8: those of the file, if that is its encoding.
+            if encoding_of(first) == _UTF8:
+                self.file.seek(self.offset)
+                to_skip = 0
+            else:
+                self.file.seek(0)
         for block in _readable(blocks, first):
             if self.stopped():
                 raise Stopped
-            if rest := block[skip:]:
+            rest = block[to_skip:]
+            if rest:
                 yield rest
-            skip -= len(block) - len(rest)
+            to_skip -= len(block) - len(rest)
+
+    def _plain_blocks(self) -> Iterator[bytes]:
+        while block := self._read(_READ):
+            yield block
 
     def _read(self, size: int) -> bytes:
         data = self.file.read(size)
@@ -229,23 +245,30 @@ def encoding_of(first: bytes) -> str:
     for mark, encoding in _MARKS.items():
         if first.startswith(mark):
             return encoding
+    # In UTF-16, a character of ASCII is one byte that is zero and one that is not. The zeros of a
+    # text are therefore nearly all at even places, or nearly all at odd ones.
     sample = first[:_SAMPLE]
-    even = sample[::2].count(0)
-    odd = sample[1::2].count(0)
-    # Every other byte of ASCII is zero in UTF-16, and in a text hardly any other byte is.
-    if max(even, odd) < max(3, len(sample) // 100) or min(even, odd) * 10 > max(even, odd):
+    even_zeros = sample[::2].count(0)
+    odd_zeros = sample[1::2].count(0)
+    most = max(even_zeros, odd_zeros)
+    least = min(even_zeros, odd_zeros)
+    has_zeros = most >= max(3, len(sample) // 100)
+    if not has_zeros or least * 10 > most:
         return _UTF8
-    return "utf-16-be" if even > odd else "utf-16-le"
+    return "utf-16-be" if even_zeros > odd_zeros else "utf-16-le"
 
 
 def _ends_in_carriage_returns(first: bytes) -> bool:
     """Whether lines end in a carriage return alone, as on old Macs; line feeds may be in quoted
     cells."""
-    place = first.find(b"\r")
-    feed = first.find(b"\n")
-    if place < 0 or b"\r\n" in first:
+    first_return = first.find(b"\r")
+    first_feed = first.find(b"\n")
+    if first_return < 0 or b"\r\n" in first:
         return False
-    return feed < 0 or (place < feed and first.count(b'"', 0, place) % 2 == 0)
+    if first_feed < 0:
+        return True
+    is_quoted = first.count(b'"', 0, first_return) % 2 == 1
+    return first_return < first_feed and not is_quoted
 
 
 def _readable(blocks: Iterable[bytes], first: bytes | None) -> Iterator[bytes]:
@@ -290,7 +313,11 @@ class Document:
 
 
 class BadRecord(Exception):
-    """Why a record is skipped: its kind and a message."""
+    """Why a record is skipped.
+
+    skip: the reason by which such records are counted
+    why: the message
+    """
 
     def __init__(self, skip: Skip, why: str) -> None:
         self.skip: Skip = skip
@@ -307,18 +334,16 @@ NOT_UTF8: tuple[Skip, str] = ("not UTF-8", "not UTF-8: save the file as UTF-8")
 @dataclass
 class Names:
     """The columns of tables, or keys of JSON lines, that hold the parts of a document, and the
-    others.
-
-    ``otherwise``: another key for the text, for JSON lines without the first. ``title``, ``id``:
-    None if the user did not name them; then they are used if they exist. ``reads_ids``: whether
-    documents have ids.
-    """
+    others."""
 
     text: str
-    otherwise: str | None = None
+    other_text: str | None = None
+    """Another key for the text, for JSON lines without the first."""
     title: str | None = None
+    """None if the user did not name it, as for ``id``: the one called so is used if it exists."""
     id: str | None = None
     reads_ids: bool = True
+    """Whether documents have ids."""
     has_text: bool | None = None
     """Whether any JSON line has had the text's key; None before the first line."""
     others: dict[str, None] = field(default_factory=dict)
@@ -330,33 +355,36 @@ class Names:
 
     def text_of(self, record: Mapping[str, object]) -> object:
         """The text of a JSON line; None if it has none. Remembers its keys."""
-        key = self.text if self.text in record else self.otherwise
+        key = self.text if self.text in record else self.other_text
         self.has_text = bool(self.has_text) or key in record
-        self.look(record, is_complete=self.has_text)
+        self.note(record, has_text=self.has_text)
         return None if key is None else record.get(key)
 
-    def look(self, there: Collection[str], *, is_complete: bool = True) -> None:
-        """Remember the names that exist while one is missing; ``is_complete``: the text is not
-        missing."""
-        if self.missing:
-            self.missing = {flag: name for flag, name in self.missing.items() if name not in there}
-        if (self.missing or not is_complete) and len(self.others) < _MOST_KEYS:
-            self.others |= dict.fromkeys(islice(there, _MOST_KEYS))
+    def note(self, existing: Collection[str], *, has_text: bool = True) -> None:
+        """Take note of the names that a table or a JSON line has; messages tell them as long as one
+        that is wanted is missing.
+
+        ``has_text``: whether the text's one has occurred.
+        """
+        self.missing = {flag: name for flag, name in self.missing.items() if name not in existing}
+        is_complete = has_text and not self.missing
+        if not is_complete and len(self.others) < _MOST_KEYS:
+            self.others |= dict.fromkeys(islice(existing, _MOST_KEYS))
 
 
 def lacks(
     noun: str,
     named: str | None,
-    there: Iterable[str],
+    existing: Iterable[str],
     flag: str = "--text-column",
     otherwise: str = "",
 ) -> str:
-    """A message: no column or key is called ``named``, or `text`, but ``there`` are these.
+    """A message for a file in which no column or key (``noun``) is called ``named``; None: `text`.
 
-    ``otherwise``: what else the user may do.
+    ``existing``: the names that there are. ``otherwise``: what else the user may do.
     """
     missing = f"there is no {noun} {named!r}." if named else f"which {noun} holds the text?"
-    names = ", ".join(map(repr, there))[:200] or "there are none"
+    names = ", ".join(map(repr, existing))[:200] or "there are none"
     return f"{missing} Name one with {flag}{otherwise}: {names}"
 
 
@@ -370,11 +398,12 @@ def json_lines(contents: Contents, names: Names, *, may_be_empty: bool = False) 
     ``may_be_empty``: whether an object without a text is a document too.
     """
     for line in contents.lines:
-        if line is None or not _is_nothing(line):
-            try:
-                yield _from_json(line, names, may_be_empty), contents.number
-            except BadRecord as bad:
-                yield bad, contents.number
+        if line is not None and _is_nothing(line):
+            continue
+        try:
+            yield _from_json(line, names, may_be_empty), contents.number
+        except BadRecord as bad:
+            yield bad, contents.number
 
 
 _BESIDE_JSON = " \t\r\n\N{RECORD SEPARATOR}\N{BYTE ORDER MARK}\N{NO-BREAK SPACE}"
@@ -411,8 +440,9 @@ def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document
             inner = text_of_line.removeprefix("[").removeprefix(",").removesuffix("]")
             record = _parsed(inner.rstrip().removesuffix(","))
     except (ValueError, RecursionError):
-        is_part = text_of_line in ("{", "[{")
-        raise BadRecord("not JSON", f"not JSON{_ONE_A_LINE if is_part else ''}") from None
+        is_first_of_several = text_of_line in ("{", "[{")
+        hint = _ONE_A_LINE if is_first_of_several else ""
+        raise BadRecord("not JSON", f"not JSON{hint}") from None
     if not isinstance(record, dict):
         hint = _ONE_A_LINE if isinstance(record, list) else ""
         raise BadRecord("no text", f'not an object with a "{names.text}"{hint}')
@@ -427,25 +457,33 @@ def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document
 def plain_texts(contents: Contents, each_line: bool) -> Iterator[Record]:
     """The documents of a plain text: what is between blank lines, or with ``each_line`` every line
     that is not blank."""
-    pieces: list[bytes] = []
-    size = first = 0
+    pieces: list[bytes] = []  # of the document; none if it is too large
+    size = 0
+    first: int | None = None  # the number of its first line
     for line in contents.lines:
-        # A line may look blank and not be empty: word processors write no-break spaces.
-        is_blank = line is not None and not (
-            line.strip() and (len(line) >= _SHORT or line.decode("utf-8", "replace").strip())
-        )
+        is_blank = line is not None and _is_blank(line)
         if not is_blank:
-            first = first or contents.number
+            if first is None:
+                first = contents.number
             size += LARGEST_DOCUMENT + 1 if line is None else len(line)
             if line is None or size > LARGEST_DOCUMENT:
                 pieces.clear()
             else:
                 pieces.append(line)
-        if first and (is_blank or each_line):
+        if first is not None and (is_blank or each_line):
             yield _plain(pieces), first
-            pieces, size, first = [], 0, 0
-    if first:
+            pieces = []
+            size = 0
+            first = None
+    if first is not None:
         yield _plain(pieces), first
+
+
+def _is_blank(line: bytes) -> bool:
+    """Whether a line shows nothing. It need not be empty: word processors write no-break spaces."""
+    if not line.strip():
+        return True
+    return len(line) < _SHORT and not line.decode("utf-8", "replace").strip()
 
 
 def _plain(lines: Sequence[bytes]) -> Document | BadRecord:
@@ -486,10 +524,9 @@ def document_of(
 ) -> Document:
     """A document of these fields, whatever their types."""
     if not isinstance(text, str):
-        is_missing = text is None or text != text
-        raise BadRecord(
-            "no text", "no text" if is_missing else f"no text: not a string, but {_label(text):.40}"
-        )
+        if _is_missing(text):
+            raise BadRecord("no text", "no text")
+        raise BadRecord("no text", f"no text: not a string, but {_label(text):.40}")
     if not (may_be_empty or text.strip()):
         raise BadRecord("no text", "no text")
     name = _label(external_id)
@@ -501,8 +538,14 @@ def document_of(
 
 
 def _label(value: object) -> str:
-    """A title or an id as text: what is no text, as in JSON; "" for null and for NaN."""
+    """A title or an id as text; anything that is not text is written as JSON."""
+    if _is_missing(value):
+        return ""
     if isinstance(value, str):
         return sound_text(value)
-    is_missing = value is None or value != value
-    return "" if is_missing else sound_text(json.dumps(value, ensure_ascii=False))
+    return sound_text(json.dumps(value, ensure_ascii=False))
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a value stands for none: null, or NaN, the only one that differs from itself."""
+    return value is None or value != value

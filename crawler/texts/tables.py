@@ -1,34 +1,20 @@
-"""Tables as the user's own documents: rows that are checked against their header.
-
-A row that follows RFC 4180 and has a cell for every column is read by `csv` alone. Any other row is
-looked
-at a second time: it may write quotation marks with a backslash, hold delimiters that are not
-quoted, or have a quotation mark that only looks like the beginning of a quoted cell. What was done
-about such rows is counted and told. It depends on the row and on the beginning of the file alone,
-so that reading can resume at any row.
-"""
+"""Tables as the user's own documents: how a table is written, as its beginning tells, and what is a
+row of it."""
 
 import contextlib
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.file_source import Say
-from wikitopics.crawler.page import SURROGATE, Skip
 from wikitopics.crawler.texts.records import (
     LARGEST_DOCUMENT,
-    NOT_UTF8,
     TOO_LARGE,
-    BadRecord,
     Contents,
-    Document,
     Names,
-    Record,
-    document_of,
     lacks,
 )
 
@@ -40,37 +26,30 @@ spreadsheets write semicolons."""
 _SEPARATOR_LINE = re.compile(r'"?sep=([^"\w\r\n])\1*"?\s*', re.IGNORECASE)
 """A first line with which Excel is told the delimiter."""
 _LONGEST_HEADER = 1 << 20
-_FIRST_LINES, _FIRST_BYTES = 200, 256 << 10
-"""The most of a file that is looked at before its rows are read."""
+_FIRST_LINES = 200
+"""The most lines of a file that are looked at before its rows are read."""
+_FIRST_BYTES = 256 << 10
+"""The most bytes of these."""
 _LINES_ABOVE = 20
 """The most lines below the first row in which a header is looked for, to say so."""
 _MOST_NAMED = 12
 """The most columns of a table without a header that a message names."""
 _MANY_LINES = 50
 """Lines of a cell beyond which it is suspicious in a table whose other cells have few."""
-_FEW_LINES = 20
-"""The most lines of a quoted cell that may have single quotation marks in it."""
 _MOST_COMPARED = 1000
 """The most lines of a cell that are compared with rows."""
-_ESCAPED_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
-_CUT_OFF = "unexpected end of data"
-"""What `csv` calls the end of a file within a quoted cell."""
 _CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 
-WIDE = (
+Oddity = tuple[str, str]
+"""What is odd about some rows, and what was done about it."""
+WIDE: Oddity = (
     "more cells than the table has columns",
     "what is too much is read as part of the text, as if its delimiters were quoted",
 )
-NARROW = "fewer cells than the table has columns", "the missing ones are taken to be empty"
-STRAY = "a quotation mark that is not closed, or not doubled", "it is read as it stands"
-BACKSLASH = 'quotation marks written as \\"', "they are read as quotation marks"
-TWICE = "texts in several columns of that name", "the first is read, the others are not"
-_TOO_LARGE: tuple[Skip, str] = (
-    "too large",
-    f"a row {TOO_LARGE}: perhaps a quotation mark is not closed",
+NARROW: Oddity = (
+    "fewer cells than the table has columns",
+    "the missing ones are taken to be empty",
 )
-Oddity = tuple[str, str]
-"""What is odd about some rows, and what was done about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +62,9 @@ class Table:
     named: int
     """The number of columns up to the last one that has a name."""
     text: tuple[int, ...]
-    """The columns that hold the text, as are ``title`` and ``id``: several if their names are the
-    same, of which the first with anything in it counts; none if there is no such column."""
+    """The columns that hold the text, counted from 0. If several have the same name, the first one
+    that is not blank in a row counts. The same holds for ``title`` and ``id``, which may have no
+    column."""
     title: tuple[int, ...]
     id: tuple[int, ...]
     first: int
@@ -118,24 +98,27 @@ class Table:
             columns = max(rows.values(), key=len)
             if not columns:
                 raise BadSource(f"{contents.name}: the file is {contents.state}")
-            may_lack_header = column is None or column.isdecimal()
-            otherwise = ", or give --no-header if it has no header" if may_lack_header else ""
-            why = lacks("column", column, columns, otherwise=otherwise)
-            number = _later_header(contents, delimiters, column)
-            if number:
-                why = f"the header is in line {number}: delete the lines above it"
+            header_line = _later_header(contents, delimiters, column)
+            if header_line:
+                why = f"the header is in line {header_line}: delete the lines above it"
+            else:
+                may_lack_header = column is None or column.isdecimal()
+                otherwise = ", or give --no-header if it has no header" if may_lack_header else ""
+                why = lacks("column", column, columns, otherwise=otherwise)
             raise BadSource(f"{contents.name}: {why}")
         delimiter, text = found
         cells = rows[delimiter]
-        names.look(cells)
+        names.note(cells)
+        named = text[-1] + 1
+        for number, cell in enumerate(cells, start=1):
+            if cell:
+                named = max(named, number)
         first = contents.number
         most_lines, has_wide = _first_rows(_further(contents), delimiter, len(cells))
         return cls(
             delimiter=delimiter,
             width=len(cells),
-            named=max(
-                place for place, cell in enumerate(cells, start=1) if cell or place == text[-1] + 1
-            ),
+            named=named,
             text=text,
             title=_places(cells, names.title, "title"),
             id=_places(cells, names.id, "id") if names.reads_ids else (),
@@ -157,21 +140,20 @@ class Table:
         lines = [*begin, *_further(contents)]
         delimiter, width = _shape(lines, delimiters)
         numbers = [str(number) for number in range(1, width + 1)]
-        names.look(numbers)
+        names.note(numbers)
         wanted = "1" if column is None and width == 1 else column
         if wanted not in numbers:
             if not begin:
                 raise BadSource(f"{contents.name}: the file is {contents.state}")
-            cells = _cells(begin, delimiter)
-            there = [f"{number} ({cell:.20})" for number, cell in zip(numbers, cells, strict=False)]
-            missing = (
-                "which column holds the text?"
-                if column is None
-                else f"there is no column {column!r}."
-            )
+            cells = _cells(begin, delimiter)[:_MOST_NAMED]
+            columns = ", ".join(f"{n} ({cell:.20})" for n, cell in enumerate(cells[:width], 1))
+            if column is None:
+                missing = "which column holds the text?"
+            else:
+                missing = f"there is no column {column!r}."
             raise BadSource(
                 f"{contents.name}: {missing} Without a header, give its number with --text-column: "
-                + ", ".join(there[:_MOST_NAMED])
+                f"{columns}"
             )
         most_lines, has_wide = _first_rows(lines, delimiter, width)
         return cls(
@@ -206,26 +188,46 @@ class Table:
         """Whether the further ``lines`` of what was read as one ``row`` are rows themselves.
 
         They are if they have the right number of cells, with numbers and single words where the row
-        has them,
-        and do not look like prose: most of the lines, if the row ``is_odd`` anyway; otherwise nine
-        in ten, if they count on from the row, have tabs, or are more lines than could look like
-        that by accident.
+        has them, and do not look like prose: most of the lines, if the row ``is_odd`` anyway;
+        otherwise nine in ten, if they count on from the row, have tabs, or are more lines than
+        could look like that by accident.
         """
-        others = [(n, cell) for n, cell in enumerate(row[: self.width]) if n not in self.text]
-        numbers = [n for n, cell in others if cell.strip().isdecimal()]
-        words = [n for n, cell in others if len(cell.split()) == 1]
-        has_blanks = any(cell.startswith(" ") for cell in row[1:])
-        enough = 1
-        share = 0.5
-        if not is_odd:
-            count_on = any(self._counts_on(row, line, n) for n in numbers for line in lines[:1])
-            has_tabs = self.delimiter == "\t" and self.width > 1  # which prose has not
-            usual = 3 if words else self.many_lines
-            enough = 1 if count_on or has_tabs else usual
-            share = 0.9
-        if len(lines) < enough:
+        if not lines:
             return False
-        are_told_by_cells = bool(numbers) or any(n > self.text[-1] for n in words)
+        number_columns = []
+        word_columns = []
+        for column, cell in enumerate(row[: self.width]):
+            if column in self.text:
+                continue
+            if cell.strip().isdecimal():
+                number_columns.append(column)
+            if len(cell.split()) == 1:
+                word_columns.append(column)
+        has_blanks = _has_leading_blanks(row)
+
+        def is_like_row(cells: Sequence[str]) -> bool:
+            if len(cells) != self.width or not any(cells):
+                return False
+            if not all(cells[column].strip().isdecimal() for column in number_columns):
+                return False
+            if not all(len(cells[column].split()) == 1 for column in word_columns):
+                return False
+            if any(_is_number(cells[column]) for column in self.text):
+                return False
+            return has_blanks or not _has_leading_blanks(cells)
+
+        if is_odd:
+            share = 0.5
+        else:
+            share = 0.9
+            has_tabs = self.delimiter == "\t" and self.width > 1  # which prose has not
+            counts_on = any(self._counts_on(row, lines[0], column) for column in number_columns)
+            if not (has_tabs or counts_on):
+                enough = 3 if word_columns else self.many_lines
+                if len(lines) < enough:
+                    return False
+        has_word_behind_text = any(column > self.text[-1] for column in word_columns)
+        are_told_by_cells = bool(number_columns) or has_word_behind_text
         is_long = len(lines) >= self.many_lines
         may_be_wide = is_odd or are_told_by_cells or (is_long and self.has_wide)
         compared = lines[:_MOST_COMPARED]
@@ -234,16 +236,10 @@ class Table:
             cells, _ = split_row(line, self.delimiter)
             if may_be_wide:
                 cells, _ = self.fitted(cells)
-            unlike += (
-                len(cells) != self.width
-                or not any(cells)
-                or not all(cells[n].strip().isdecimal() for n in numbers)
-                or not all(len(cells[n].split()) == 1 for n in words)
-                or any(_is_number(cells[n]) for n in self.text)
-                or (not has_blanks and any(cell.startswith(" ") for cell in cells[1:]))
-            )
-            if unlike > (1 - share) * len(compared):
-                return False
+            if not is_like_row(cells):
+                unlike += 1
+                if unlike > (1 - share) * len(compared):
+                    return False
         return True
 
     @property
@@ -256,244 +252,23 @@ class Table:
         ``row``."""
         cells, _ = split_row(line, self.delimiter)
         cells, _ = self.fitted(cells)
-        if len(cells) != self.width or not cells[column].strip().isdecimal():
+        if len(cells) != self.width:
             return False
-        number, after = row[column].strip(), cells[column].strip()
-        return max(len(number), len(after)) < 20 and int(after) == int(number) + 1
+        number = row[column].strip()
+        next_number = cells[column].strip()
+        if not next_number.isdecimal() or max(len(number), len(next_number)) >= 20:
+            return False
+        return int(next_number) == int(number) + 1
+
+
+def _has_leading_blanks(row: Sequence[str]) -> bool:
+    """Whether a cell but the first begins with a blank, as what follows a comma in prose."""
+    return any(cell.startswith(" ") for cell in row[1:])
 
 
 def _is_number(cell: str) -> bool:
     """Whether a cell has digits and no letter, so that it is no text."""
     return any(map(str.isdigit, cell)) and not any(map(str.isalpha, cell))
-
-
-def table_rows(contents: Contents, table: Table, say: Say) -> Iterator[Record]:
-    """The records after the header, or after a later record. Quoted cells may contain line breaks.
-
-    ``say`` is told at the end which rows were odd, how many, and what was done.
-    """
-    odd = Counter[Oddity]()
-    first_odd: dict[Oddity, int] = {}
-    for row, first, oddities in _rows(contents, table):
-        if isinstance(row, BadRecord):
-            yield row, first
-            continue
-        cells, width = (row, None) if len(row) == table.width else table.fitted(row)
-        try:
-            yield _from_row(cells, table), first
-        except BadRecord as bad:
-            if width is NARROW and bad.skip == "no text":
-                bad = BadRecord(bad.skip, f"no text: {len(row):,} of {table.width:,} cells")
-            yield bad, first
-            continue
-        if width is not None:
-            oddities = (*oddities, width)
-        if len(table.text) > 1 and _is_twice(cells, table.text):
-            oddities = (*oddities, TWICE)
-        for oddity in oddities:
-            odd[oddity] += 1
-            first_odd.setdefault(oddity, first)
-    for (what, done), number in odd.items():
-        rows = "1 row has" if number == 1 else f"{number:,} rows have"
-        line = first_odd[what, done]
-        where = f"line {line:,}" if number == 1 else f"the first in line {line:,}"
-        say(f"{contents.name}: {rows} {what} ({where}); {done}")
-
-
-_Found = tuple["list[str] | BadRecord", tuple[Oddity, ...]]
-"""One row: its cells or why it has none, and what is odd about it."""
-
-
-def _rows(
-    contents: Contents, table: Table
-) -> Iterator[tuple["list[str] | BadRecord", int, tuple[Oddity, ...]]]:
-    """Each row, the number of its first line, and what is odd about it."""
-    while contents.number < table.first and next(contents.lines, b"") != b"":
-        pass
-    lines = _Lines(contents)
-    width = table.width
-    while True:
-        reader = csv.reader(lines.read(), delimiter=table.delimiter, strict=True)
-        first = contents.number + 1
-        try:
-            for row in reader:
-                if len(row) == width and contents.number == first:
-                    yield row, first, ()
-                elif row:
-                    found, odd = _mended(lines, table, row)
-                    yield found, first, odd
-                    if lines.are_given_back:
-                        break
-                first = contents.number + 1
-                lines.taken.clear()
-            else:
-                return
-        except (csv.Error, BadRecord) as error:
-            found, odd = _mended(lines, table, error)
-            yield found, first, odd
-
-
-class _Lines:
-    """The lines of the present row, for `csv`; those that turn out not to belong to it can be given
-    back."""
-
-    def __init__(self, contents: Contents) -> None:
-        self._contents = contents
-        self._offset = 0
-        """The place before the row's first line."""
-        self.taken: list[str] = []
-        """The lines that the row has so far."""
-        self.are_given_back = False
-        """Whether lines were given back, so that they must be read again."""
-
-    def read(self) -> Iterator[str]:
-        """The lines from the next row on."""
-        self.taken.clear()
-        self.are_given_back = False
-        return self._next_ones()
-
-    def _next_ones(self) -> Iterator[str]:
-        contents = self._contents
-        taken = self.taken
-        for line in contents.lines:
-            if line is None:
-                if taken:
-                    before = self._offset + sum(map(len, self._encoded(0)))
-                    contents.put_back([(None, contents.offset - before)])
-                raise BadRecord(*_TOO_LARGE)
-            if not taken:
-                self._offset = contents.offset - len(line)
-            text = line.decode("utf-8", "surrogateescape")
-            taken.append(text)
-            if contents.offset - self._offset > LARGEST_DOCUMENT:
-                raise BadRecord(*_TOO_LARGE)
-            yield text
-
-    def more(self) -> bool:
-        """Take another line; returns whether there is one."""
-        try:
-            return next(self._next_ones(), None) is not None
-        except BadRecord:
-            return False
-
-    def keep(self, number: int) -> None:
-        """Give back all lines of the row but the first ``number``."""
-        back = self._encoded(number)
-        if back:
-            self._contents.put_back([(line, len(line)) for line in back])
-            del self.taken[number:]
-            self.are_given_back = True
-
-    def _encoded(self, begin: int) -> list[bytes]:
-        return [text.encode("utf-8", "surrogateescape") for text in self.taken[begin:]]
-
-
-def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
-    """The row that begins with these lines and is not as it should be.
-
-    ``read``: the row according to `csv`, or why it cannot read it. Lines that do not belong to the
-    row are given back.
-    """
-    if not lines.taken:  # not even its first line is short enough
-        assert isinstance(read, BadRecord)
-        return read, ()
-    further = lines.taken[1:]
-    alone, _ = split_row(lines.taken[0], table.delimiter)
-    if isinstance(read, list) and len(read) == table.width:
-        fitted, _ = table.fitted(alone)
-        if len(fitted) != table.width or not table.hides_rows(read, further, is_odd=False):
-            return read, ()
-        lines.keep(1)
-        return alone, (STRAY,)
-    if (row := _with_backslashes(lines, table)) is not None:
-        return row, (BACKSLASH,)
-    if (row := _with_blanks(lines, table)) is not None:
-        return row, ()
-    if table.hides_rows(alone, further, is_odd=True):
-        lines.keep(1)
-        return alone, (STRAY,)
-    if isinstance(read, BadRecord):
-        return read, ()
-    if len(further) >= table.many_lines:
-        lines.keep(1)
-        return alone, (STRAY,)
-    if isinstance(read, list):
-        return read, ()
-    if str(read) == _CUT_OFF:
-        row, _ = split_row("".join(lines.taken), table.delimiter)
-        return row, (STRAY,)
-    return _unquoted(lines, table)
-
-
-def _unquoted(lines: _Lines, table: Table) -> _Found:
-    """The row of a quotation mark that ends no cell: with further lines only if they close the
-    cell."""
-    alone, is_closed = split_row(lines.taken[0], table.delimiter)
-    number = 1
-    row = alone
-    while not is_closed and number <= _FEW_LINES and (number < len(lines.taken) or lines.more()):
-        number += 1
-        if number == 2 and table.hides_rows(alone, lines.taken[1:2], is_odd=True):
-            break
-        line = lines.taken[number - 1]
-        if line.rstrip("\r\n").endswith('"') or f'"{table.delimiter}' in line:
-            row, is_closed = split_row("".join(lines.taken[:number]), table.delimiter)
-    further = lines.taken[1:number]
-    if not is_closed or len(row) != table.width or table.hides_rows(alone, further, is_odd=True):
-        number = 1
-        row = alone
-    lines.keep(number)
-    has_quotes = any('"' in line for line in lines.taken)  # otherwise it has a carriage return
-    return row, (STRAY,) if has_quotes else ()
-
-
-def _with_backslashes(lines: _Lines, table: Table) -> list[str] | None:
-    """The row if it has the right number of cells once ``\\"`` is a quotation mark."""
-    if not any('\\"' in line for line in lines.taken):
-        return None
-    return _read_as(lines, table, lambda line: _ESCAPED_QUOTE.sub(r'\1""', line))
-
-
-def _with_blanks(lines: _Lines, table: Table) -> list[str] | None:
-    """The row if it has the right number of cells once blanks may stand before a quoted one."""
-    if not any(f'{table.delimiter} "' in line for line in lines.taken):
-        return None
-    return _read_as(lines, table, str, skipinitialspace=True)
-
-
-def _read_as(
-    lines: _Lines,
-    table: Table,
-    change: Callable[[str], str],
-    *,
-    skipinitialspace: bool = False,
-) -> list[str] | None:
-    """The row according to `csv` after a change of its lines; None if that has not the right number
-    of cells, or hides rows."""
-    before = len(lines.taken)
-    used = 0
-
-    def changed() -> Iterator[str]:
-        nonlocal used
-        while used < len(lines.taken) or lines.more():
-            used += 1
-            yield change(lines.taken[used - 1])
-
-    rows = csv.reader(
-        changed(),
-        delimiter=table.delimiter,
-        strict=True,
-        skipinitialspace=skipinitialspace,
-    )
-    try:
-        row = next(rows, [])
-    except csv.Error:
-        row = []
-    if len(row) == table.width and not table.hides_rows(row, lines.taken[1:used], is_odd=False):
-        lines.keep(used)
-        return row
-    lines.keep(before)
-    return None
 
 
 def split_row(line: str, delimiter: str) -> tuple[list[str], bool]:
@@ -510,7 +285,7 @@ def split_row(line: str, delimiter: str) -> tuple[list[str], bool]:
     # By piece, the first one from there on that ends with a quotation mark which is not doubled.
     none = len(pieces)
     closing = [none] * (len(pieces) + 1)
-    for place in range(len(pieces) - 1, -1, -1):
+    for place in reversed(range(len(pieces))):
         closing[place] = place if _ends_quoted(pieces[place]) else closing[place + 1]
     cells: list[str] = []
     is_closed = True
@@ -532,30 +307,9 @@ def split_row(line: str, delimiter: str) -> tuple[list[str], bool]:
 
 
 def _ends_quoted(piece: str) -> bool:
+    """Whether the piece ends with a quotation mark that is not doubled."""
     marks = len(piece) - len(piece.rstrip('"'))
     return marks % 2 == 1
-
-
-def _from_row(row: Sequence[str], table: Table) -> Document:
-    cells = [_cell(row, places) for places in (table.text, table.title, table.id)]
-    for cell in cells:
-        if not cell.isascii() and SURROGATE.search(cell):
-            raise BadRecord(*NOT_UTF8)
-    text, title, external_id = cells
-    return document_of(text, title, external_id)
-
-
-def _cell(row: Sequence[str], places: tuple[int, ...]) -> str:
-    """The first cell of these that is not blank."""
-    for place in places:
-        if place < len(row) and (place == places[-1] or row[place].strip()):
-            return row[place]
-    return ""
-
-
-def _is_twice(row: Sequence[str], places: tuple[int, ...]) -> bool:
-    texts = {row[place].strip() for place in places if place < len(row)}
-    return len(texts - {""}) > 1
 
 
 # The beginning of a file.
@@ -569,15 +323,20 @@ def _first_row(contents: Contents, delimiters: str) -> tuple[list[str], str]:
         separator = _SEPARATOR_LINE.fullmatch(line)
         if separator:
             delimiters = separator[1]
-        elif not line or line.strip().strip(delimiters + '" '):
+            continue
+        at_end = not line
+        has_content = bool(line.strip().strip(delimiters + '" '))
+        if at_end or has_content:
             break
     lines: list[str] = []
-    size = quotes = 0
+    size = 0
+    quotes = 0
     while line:
         lines.append(line)
         size += len(line)
         quotes += line.count('"')
-        if quotes % 2 == 0 or size > _LONGEST_HEADER:
+        is_whole = quotes % 2 == 0
+        if is_whole or size > _LONGEST_HEADER:
             break
         line = _next_text(contents)
     return lines, delimiters
@@ -619,11 +378,13 @@ def _cells(lines: Sequence[str], delimiter: str) -> list[str]:
 def _found(rows: Mapping[str, list[str]], column: str | None) -> tuple[str, tuple[int, ...]] | None:
     """The first delimiter with which there is a text column, and the columns of that name."""
     for mark, cells in rows.items():
-        if places := _places(cells, column or "text"):
+        places = _places(cells, column or "text")
+        if places:
             return mark, places
     if column is None:
         for mark, cells in rows.items():
-            if places := _places(cells, None, "text"):
+            places = _places(cells, None, "text")
+            if places:
                 return mark, places
     return None
 
@@ -631,8 +392,9 @@ def _found(rows: Mapping[str, list[str]], column: str | None) -> tuple[str, tupl
 def _later_header(contents: Contents, delimiters: str, column: str | None) -> int | None:
     """The number of a further line, among the first ones, that has a text column, if there is one:
     people write titles and comments above the header."""
-    begin = contents.number + 1
-    for number, line in enumerate(islice(_further(contents), _LINES_ABOVE), begin):
+    first_number = contents.number + 1
+    lines = islice(_further(contents), _LINES_ABOVE)
+    for number, line in enumerate(lines, first_number):
         cells = {mark: _cells([line], mark) for mark in delimiters}
         if _found(cells, column) is not None:
             return number
@@ -667,13 +429,18 @@ def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
     try:
         return [len(row) for row in csv.reader(lines, delimiter=delimiter, strict=True) if row]
     except csv.Error:
-        return [len(split_row(line, delimiter)[0]) for line in lines if line.strip()]
+        rows = [split_row(line, delimiter) for line in lines if line.strip()]
+        return [len(cells) for cells, _ in rows]
 
 
 def _first_rows(lines: Iterable[str], delimiter: str, width: int) -> tuple[int, bool]:
-    """The most lines of a row among the first ones but one, which may have a stray quotation mark,
-    and whether one of them is too wide."""
-    number = before = 0
+    """The lines of the longest row but one among the first rows, and whether one of these is too
+    wide.
+
+    The longest one may have so many lines only because of a stray quotation mark.
+    """
+    number = 0
+    number_before = 0
     sizes = [1, 1]
     has_wide = False
 
@@ -687,7 +454,7 @@ def _first_rows(lines: Iterable[str], delimiter: str, width: int) -> tuple[int, 
     with contextlib.suppress(csv.Error):
         for row in rows:
             if len(row) == width:
-                sizes.append(number - before)
+                sizes.append(number - number_before)
             has_wide = has_wide or len(row) > width
-            before = number
+            number_before = number
     return sorted(sizes)[-2], has_wide

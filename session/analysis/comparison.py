@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.source import EARLIER, Texts
+from wikitopics.crawler.texts.kind import EARLIER, Texts
 from wikitopics.model import CompletionSet, Minibatch
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.errors import BadUsage, Damaged, SessionError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.source import BEFORE
+from wikitopics.crawler.texts.kind import BEFORE
 from wikitopics.extra import NOTEBOOK
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.sources import described

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
-from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.crawler.texts.kind import MARKUP
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.relevance import by_relevance
 from wikitopics.session.errors import BadUsage, Damaged, errors_of

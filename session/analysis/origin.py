@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from wikitopics.crawler.source import Licence
+from wikitopics.crawler.licence import Licence
 from wikitopics.session import sources
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.settings import Settings

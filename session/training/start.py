@@ -13,9 +13,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
+from wikitopics.crawler.mediawiki.kinds import ENGLISH, language_of
 from wikitopics.crawler.source import Identity, PageKind, Position, SourceKind, default_held_out
-from wikitopics.crawler.texts.source import BEFORE, TEXTS
+from wikitopics.crawler.texts.kind import BEFORE, TEXTS
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import flag
 from wikitopics.session import sources

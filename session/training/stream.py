@@ -13,7 +13,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.source import BEFORE, Texts
+from wikitopics.crawler.texts.kind import BEFORE, Texts
 from wikitopics.model import Minibatch
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED

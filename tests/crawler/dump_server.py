@@ -56,7 +56,8 @@ class DumpServer:
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
         if asked is None or request.headers.get("If-Range", etag) != etag:
             return web.Response(body=data, headers={"ETag": etag})
-        start, stop = int(asked[1]), min(int(asked[2]) + 1, len(data))
+        start = int(asked[1])
+        stop = min(int(asked[2]) + 1, len(data))
         if start >= stop:
             return web.Response(status=416, headers={"Content-Range": f"bytes */{len(data)}"})
         self.sent += stop - start
@@ -141,15 +142,15 @@ def served(files):
 
 
 SMALL = {
-    "containers._READ": 1000,
-    "parts.BEYOND": 500,
-    "remote.BEYOND": 500,
-    "shuffled._COUNTED": 300,
+    "unpacking._READ": 1000,
+    "dumps.bzip2._READ": 1000,
+    "dumps.containers._READ": 1000,
+    "dumps.parts.BEYOND": 500,
+    "dumps.remote.BEYOND": 500,
+    "dumps.shuffled._COUNTED": 300,
+    "dumps.remote.FIRST": 800,
+    "dumps.remote.MOST_CACHED": 3000,
+    "dumps.remote.SMALLEST": 1000,
+    "dumps.remote.LARGEST": 8000,
 }
-SMALL |= {
-    "remote.FIRST": 800,
-    "remote.MOST_CACHED": 3000,
-    "remote.SMALLEST": 1000,
-    "remote.LARGEST": 8000,
-}
-"""Sizes that a small dump can fill, by their names in `crawler.dumps`."""
+"""Sizes that a small dump can fill, by their names in `crawler`."""

@@ -22,7 +22,9 @@ FOOT = "</mediawiki>\n"
 
 
 def page(number, text=None, ns=0, extra="", model="wikitext"):
-    body = escape(f"Article {number} & {{{{x}}}} <ref>r</ref> é語" if text is None else text)
+    if text is None:
+        text = f"Article {number} & {{{{x}}}} <ref>r</ref> é語"
+    body = escape(text)
     return (
         f"<page>\n<title>Title {number}</title>\n<ns>{ns}</ns>\n<id>{number}</id>\n{extra}\n"
         "    "
@@ -101,7 +103,8 @@ async def collect(source, position=None, stop_after=None):
 async def read_whole(path, data, **options):
     """(batches, source) of a dump of these bytes, read in its order."""
     source = dump_source([write(path, data)], **{"held_out": 0} | options)
-    return (await collect(source))[1], source
+    _, batches = await collect(source)
+    return batches, source
 
 
 def ids(batches):
@@ -114,6 +117,9 @@ def skips(batches):
 
 
 def write(path, data):
+    """The path of a file with this text or these bytes, in a folder that is made if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    if isinstance(data, str):
+        data = data.encode()
+    path.write_bytes(data)
     return str(path)

@@ -10,10 +10,12 @@ async def crawl(make, batches_each):
     """Every page, and the number of those skipped, with a new source from the stored position every
     few batches."""
     pages = []
-    skipped, share = 0, 0.0
+    skipped = 0
+    share = 0.0
     position = None
     while True:
-        source, taken = make(), 0
+        source = make()
+        taken = 0
         try:
             async with aclosing(source.batches(position)) as batches:
                 async for batch in batches:
@@ -22,7 +24,8 @@ async def crawl(make, batches_each):
                     position = json.loads(json.dumps(batch.position))
                     assert batch.lap is not None
                     assert share <= batch.lap <= 1
-                    share, taken = batch.lap, taken + 1
+                    share = batch.lap
+                    taken += 1
                     if taken == batches_each:
                         break
         finally:

@@ -43,11 +43,17 @@ async def read(source, position=None, blocks=None):
     except BaseException:
         await source.close()
         raise
-    found = await blocks_of(Intake(source, counting_workers(WORDS, info, 1)), position, blocks)
-    ids = [number for block in found for number in block.page_ids.tolist()]
-    return ids, found[-1].position, [line for block in found for line in block.warnings]
+    intake = Intake(source, counting_workers(WORDS, info, 1))
+    ids = []
+    told = []
+    for block in await blocks_of(intake, position, blocks):
+        ids += block.page_ids.tolist()
+        told += block.warnings
+        last_position = block.position
+    return ids, last_position, told
 
 
 async def of_files(tmp_path, *datas):
     paths = [write(tmp_path / f"{number}.dump", data) for number, data in enumerate(datas)]
-    return (await read(local(paths)))[0]
+    ids, _, _ = await read(local(paths))
+    return ids

@@ -11,7 +11,8 @@ from wikitopics.crawler import Option
 from wikitopics.crawler.checking import check_source
 
 module = packages.module_of("A source of your own")
-Notes, NotesSource = module["Notes"], module["NotesSource"]
+Notes = module["Notes"]
+NotesSource = module["NotesSource"]
 
 
 @pytest.fixture

@@ -49,9 +49,10 @@ async def test_every_wrapping_gives_the_same_articles(tmp_path, name):
     assert info.category_names == ("Kategorie",)
     assert sorted(ids(batches)) == list(range(1, 400))
     assert batches[-1].lap == 1.0
-    found = {page.page_id: page for batch in batches for page in batch.pages}[17]
-    assert (found.title, found.revision_id, found.markup) == ("Title 17", 1017, "wikitext")
-    assert found.text == "Article 17 & {{x}} <ref>r</ref> é語"
+    pages = {page.page_id: page for batch in batches for page in batch.pages}
+    page = pages[17]
+    assert (page.title, page.revision_id, page.markup) == ("Title 17", 1017, "wikitext")
+    assert page.text == "Article 17 & {{x}} <ref>r</ref> é語"
 
 
 @pytest.mark.parametrize(("held_out", "first"), [(100, 120), (None, 60), (0, 0)])
@@ -157,15 +158,19 @@ async def test_the_dump_says_in_which_language_its_disambiguation_pages_are(
 
 def history(*revisions):
     """A dump of one page with these revisions: (id, time, text)."""
-    parts = [
-        f"<revision>{f'<id>{number}</id>' if number else ''}"
-        f"{f'<timestamp>{time}</timestamp>' if time else ''}<text>{text}</text></revision>"
-        for number, time, text in revisions
-    ]
-    return f"{HEAD}<page><title>T</title><ns>0</ns><id>1</id>{''.join(parts)}</page>{FOOT}".encode()
+    body = "<title>T</title><ns>0</ns><id>1</id>"
+    for number, time, text in revisions:
+        body += "<revision>"
+        if number:
+            body += f"<id>{number}</id>"
+        if time:
+            body += f"<timestamp>{time}</timestamp>"
+        body += f"<text>{text}</text></revision>"
+    return f"{HEAD}<page>{body}</page>{FOOT}".encode()
 
 
-OLD, NEW = "2009-12-31T23:59:59Z", "2010-01-01T00:00:00Z"
+OLD = "2009-12-31T23:59:59Z"
+NEW = "2010-01-01T00:00:00Z"
 
 
 @pytest.mark.parametrize(
@@ -268,8 +273,8 @@ def test_what_looks_like_a_page_outside_of_one_is_none():
 @functools.cache
 def long_dump(name):
     """A dump of 2500 pages, of more than one of bzip2's blocks."""
-    texts = [os.urandom(150).hex() for _ in range(2500)]
-    whole = (HEAD + "".join(page(i + 1, text=text) for i, text in enumerate(texts)) + FOOT).encode()
+    pages = [page(number, text=os.urandom(150).hex()) for number in range(1, 2501)]
+    whole = (HEAD + "".join(pages) + FOOT).encode()
     return WRAPPINGS[name](whole)
 
 
@@ -352,10 +357,8 @@ async def test_xml_that_grows_without_bound_is_not_kept(
     """What the parser would have to keep is bounded. Behind it, the next page is sought."""
     monkeypatch.setattr(xml, "_MOST_SILENCE", 1 << 20)
     begin = HEAD if at_the_start else HEAD + page(1) + page(2)
-    path, data = (
-        tmp_path / "d.xml.gz",
-        gzip.compress((begin + hostile + page(3) + FOOT).encode(), 1),
-    )
+    path = tmp_path / "d.xml.gz"
+    data = gzip.compress((begin + hostile + page(3) + FOOT).encode(), 1)
     batches, source = await read_whole(path, data)
     assert ids(batches) == ([3] if at_the_start else [1, 2, 3])
     assert "broken XML" in source.activity.errors[0].text
@@ -364,14 +367,17 @@ async def test_xml_that_grows_without_bound_is_not_kept(
 
 
 async def test_pages_beyond_mediawikis_own_bounds_are_skipped(tmp_path):
-    large = [
-        page(1, text="x" * (2 << 20)),
-        page(2, text="x" * (2 << 20) + "y"),
-        page(3, text="€" * 700_000),
+    most = 2 << 20  # bytes of a text
+    pages = [
+        page(1, text="x" * most),
+        page(2, text="x" * (most + 1)),
+        page(3, text="€" * 700_000),  # of three bytes each
+        page(4).replace("Title 4", "é" * 127 + "x"),  # 255 bytes, the most of a title
+        page(5).replace("Title 5", "é" * 128),
+        page(6).replace("Title 6", "x" * 3_000_000),
+        page(7),
     ]
-    titles = ["é" * 127 + "x", "é" * 128, "x" * 3_000_000]
-    named = [page(4 + i).replace(f"Title {4 + i}", title) for i, title in enumerate(titles)]
-    data = (HEAD + "".join(large + named) + page(7) + FOOT).encode()
+    data = (HEAD + "".join(pages) + FOOT).encode()
     batches, _ = await read_whole(tmp_path / "d.xml", data)
     assert ids(batches) == [1, 4, 7]
     assert skips(batches) == {"too large": 4}
@@ -381,18 +387,20 @@ async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, 
     """Those held out are read again where their texts would be too much to keep."""
     monkeypatch.setattr(file_source, "_MOST_KEPT", 100_000)
     monkeypatch.setattr(file_source, "BATCH_CHARACTERS", 100_000)
-    texts = {n: os.urandom(20_000).hex() for n in range(1, 61)}
-    whole = (HEAD + "".join(page(n, text=text) for n, text in texts.items()) + FOOT).encode()
-    for name in ("d.xml", "d.xml.gz"):
-        path = write(tmp_path / name, WRAPPINGS["dump" + name[1:]](whole))
-        kept = [one.text for one in scan(DumpFiles([path]), 30)[1]]
+    texts = {number: os.urandom(20_000).hex() for number in range(1, 61)}
+    pages = [page(number, text=text) for number, text in texts.items()]
+    whole = (HEAD + "".join(pages) + FOOT).encode()
+    for name in ("dump.xml", "dump.xml.gz"):
+        path = write(tmp_path / name, WRAPPINGS[name](whole))
+        _, chosen = scan(DumpFiles([path]), 30)
+        kept = [article.text for article in chosen]
         assert 0 < sum(map(len, filter(None, kept))) <= 100_000
         assert kept.count(None) > 20
         _, batches = await collect(dump_source([path], held_out=10))
-        found = [p for batch in batches for p in batch.pages]
-        assert {p.page_id: p.text for p in found} == texts
+        found = [article for batch in batches for article in batch.pages]
+        assert {article.page_id: article.text for article in found} == texts
         assert len(found) == 60
-        assert [p.page_id for p in found][:30] == sorted(texts, key=page_hash)[:30]
+        assert ids(batches)[:30] == sorted(texts, key=page_hash)[:30]
         assert max(len(batch.pages) for batch in batches) == 3
 
 
@@ -458,5 +466,6 @@ def test_arbitrary_damage_gives_articles_or_one_clear_error(tmp_path_factory, no
     found = []
     with contextlib.suppress(BadSource):
         for page, _ in DumpFiles([str(path)]).read():
-            found += [page.page_id] if isinstance(page, Page) else []
+            if isinstance(page, Page):
+                found.append(page.page_id)
     assert len(found) <= 60

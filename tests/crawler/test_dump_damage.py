@@ -31,7 +31,8 @@ from wikitopics.crawler.page import Page, SourceInfo
 
 INFO = SourceInfo("", None, language="en")
 PAGES = [page(number).encode() for number in range(1, 61)]
-START, END = HEAD.encode(), FOOT.encode()
+START = HEAD.encode()
+END = FOOT.encode()
 
 
 def with_text(text):
@@ -92,7 +93,9 @@ async def in_order(tmp_path, data, name="d.xml"):
 def in_parts(tmp_path, data, size, name="p.xml", info=INFO):
     """(ids, pages skipped, what is said) of all parts of a file."""
     file = LocalFile(write(tmp_path / name, data))
-    found, skipped, told = [], [], []
+    found = []
+    skipped = []
+    told = []
     for start in range(0, file.size, size):
         held = HeldFile(
             file.name,
@@ -102,11 +105,14 @@ def in_parts(tmp_path, data, size, name="p.xml", info=INFO):
             file.read(start, file.size),
         )
         try:
-            for one in DumpPart(held, min(start + size, file.size)).pages(info):
-                (found if isinstance(one, Page) else skipped).append(one)
+            for article in DumpPart(held, min(start + size, file.size)).pages(info):
+                if isinstance(article, Page):
+                    found.append(article.page_id)
+                else:
+                    skipped.append(article)
         except CutOff as error:
             told.append(str(error))
-    return [one.page_id for one in found], skipped, told
+    return found, skipped, told
 
 
 @pytest.mark.parametrize("size", [700, 1 << 20])
@@ -148,7 +154,9 @@ async def test_a_page_that_is_cut_is_lost_alone(tmp_path, kind, size):
 
 async def test_many_faults_are_told_in_one_line(tmp_path):
     bad = {3, 17, 18, 44}
-    pages = [with_text(b"\x01") if number in bad else data for number, data in enumerate(PAGES, 1)]
+    pages = list(PAGES)
+    for number in bad:
+        pages[number - 1] = with_text(b"\x01")
     talk = page(98, "TEXT", ns=1).encode().replace(b"TEXT", b"\x01")
     batches, told = await in_order(tmp_path, b"".join([START, *pages, talk, END]))
     assert ids(batches) == [number for number in range(1, 61) if number not in bad]
@@ -274,12 +282,10 @@ async def test_damage_between_two_streams_of_bzip2_is_told(tmp_path, before):
 
 
 async def test_no_page_is_made_of_two_that_damage_has_cut(tmp_path):
-    text = "river " * 200
-    whole = "".join(
-        [HEAD, *(page(number, f"{number} {text}") for number in range(1, 30)), FOOT]
-    ).encode()
+    right = {number: f"{number} " + "river " * 200 for number in range(1, 30)}
+    pages = [page(number, text) for number, text in right.items()]
+    whole = "".join([HEAD, *pages, FOOT]).encode()
     pieces = [bz2.compress(whole[start : start + 1500]) for start in range(0, len(whole), 1500)]
-    right = {number: f"{number} {text}" for number in range(1, 30)}
     for number in range(3, 20):
         data = bytearray(b"".join(pieces))
         middle = sum(map(len, pieces[:number]))

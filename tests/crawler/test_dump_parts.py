@@ -19,8 +19,9 @@ import zstandard
 
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
+from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
-from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks, can_be_parted
+from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, can_be_parted
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.shuffled import LocalDump, Schedule, spread, survey
 from wikitopics.crawler.dumps.xml import DumpReader
@@ -55,10 +56,10 @@ def local(path, data):
 
 def part_of(file, start, stop, beyond=1 << 30, **more):
     """A part of a file, with so many bytes beyond it."""
-    held = file.read(start, min(stop + beyond, file.size))
-    return DumpPart(
-        HeldFile(file.name, file.size, file.read(0, HEAD_BYTES), start, held), stop, **more
-    )
+    head = file.read(0, HEAD_BYTES)
+    data = file.read(start, min(stop + beyond, file.size))
+    held = HeldFile(file.name, file.size, head, start, data)
+    return DumpPart(held, stop, **more)
 
 
 def parts_in(file, size=1 << 20):
@@ -69,7 +70,10 @@ def parts_in(file, size=1 << 20):
 
 
 def ids_of(parts):
-    return [page.page_id for part in parts for page in part.pages(INFO) if isinstance(page, Page)]
+    ids = []
+    for part in parts:
+        ids += [page.page_id for page in part.pages(INFO) if isinstance(page, Page)]
+    return ids
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -93,7 +97,8 @@ def test_a_single_stream_is_read_by_its_blocks(tmp_path):
     file = local(tmp_path / "single.bz2", bz2.compress((HEAD + "".join(pages) + FOOT).encode(), 1))
     parts = parts_in(file, 100_000)
     assert can_be_parted(file)
-    assert [ids_of([part]) for part in parts].count([]) < len(parts) - 2
+    with_pages = [part for part in parts if ids_of([part])]
+    assert len(with_pages) > 2
     assert ids_of(parts) == [1, 2, 3, 4, 5]
 
 
@@ -132,10 +137,12 @@ def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkey
 
 
 def test_a_part_that_unpacks_to_more_than_any_real_one_ends_there(tmp_path):
-    head, frame, little = map(zstandard.compress, (dump(NUMBERS), b" " * (1 << 20), b" "))
-    most = local(tmp_path / "most.zst", head + frame * 256)
+    head = zstandard.compress(dump(NUMBERS))
+    megabyte = zstandard.compress(b" " * (1 << 20))
+    byte = zstandard.compress(b" ")
+    most = local(tmp_path / "most.zst", head + megabyte * 256)
     assert ids_of([part_of(most, len(head), most.size)]) == []
-    more = local(tmp_path / "more.zst", head + frame * 256 + little)
+    more = local(tmp_path / "more.zst", head + megabyte * 256 + byte)
     with pytest.raises(CutOff, match="over 256 MB"):
         ids_of([part_of(more, len(head), more.size)])
 
@@ -161,7 +168,9 @@ async def test_a_part_is_given_three_times_as_many_bytes_up_to_a_limit(tmp_path,
 
 def test_what_is_taken_of_a_part(tmp_path):
     file = local(tmp_path / "dump.xml", dump(range(1, 10)))
-    for numbers, held_out in (({0, 1, 2}, [1, 2, 3]), ({4, 0}, [1, 5]), ({8, 80}, [9]), ((), [])):
+    # The first of the articles 1 to 9 has the number 0, and there is none with the number 80.
+    cases = (({0, 1, 2}, [1, 2, 3]), ({4, 0}, [1, 5]), ({8, 80}, [9]), ((), []))
+    for numbers, held_out in cases:
         drawn = frozenset(numbers)
         assert ids_of([part_of(file, 0, file.size, held_out=drawn, is_place=True)]) == held_out
         others = [number for number in range(1, 10) if number not in held_out]
@@ -169,12 +178,15 @@ def test_what_is_taken_of_a_part(tmp_path):
 
 
 def test_articles_are_held_out_in_no_regular_order():
-    schedule = msgspec.structs.replace(Schedule.of_sizes(1, [54 * 2**20]), each=20, first=200)
+    places = 54
+    each = 20
+    schedule = Schedule.of_sizes(1, [places * 2**20])
+    schedule = msgspec.structs.replace(schedule, each=each, first=200)
     drawn = [sorted(schedule.held_out(place)) for place in schedule.places]
-    assert {len(numbers) for numbers in drawn} == {20}
-    phases = Counter(number % 5 for numbers in drawn for number in numbers)
-    assert min(phases.values()) > 0.8 * 54 * 20 / 5
-    assert len(set(map(tuple, drawn))) == 54
+    assert {len(numbers) for numbers in drawn} == {each}
+    by_remainder = Counter(number % 5 for numbers in drawn for number in numbers)
+    assert min(by_remainder.values()) > 0.8 * places * each / 5
+    assert len(set(map(tuple, drawn))) == places
 
 
 def test_nothing_of_a_part_stays_in_memory(tmp_path):
@@ -198,11 +210,12 @@ def test_a_damaged_block_ends_its_part_alone(tmp_path):
     data = bytearray(multistream(NUMBERS))
     middle = len(data) // 2
     data[middle : middle + 40] = bytes(40)
-    found, damaged = [], 0
+    found = []
+    damaged = 0
     for part in parts_in(local(tmp_path / "damaged.bz2", bytes(data)), 500):
         try:
-            for one in part.pages(INFO):
-                found.append(one.page_id)
+            for article in part.pages(INFO):
+                found.append(article.page_id)
         except CutOff:
             damaged += 1
     assert 0 < damaged <= 2
@@ -210,11 +223,9 @@ def test_a_damaged_block_ends_its_part_alone(tmp_path):
 
 
 def test_what_looks_like_a_mark_is_no_block_and_only_a_streams_end_may_hold_none():
+    marks = io.BytesIO(bytes.fromhex("314159265359") * 100)
     with pytest.raises(CutOff):
-        [
-            list(block)
-            for _, block in bzip2_blocks(io.BytesIO(bytes.fromhex("314159265359") * 100).read, 0)
-        ]
+        [list(block) for _, block in bzip2_blocks(marks.read, 0)]
     assert list(bzip2_blocks(io.BytesIO(bytes(16)).read, 900)) == []
     with pytest.raises(CutOff, match="damaged"):
         list(bzip2_blocks(io.BytesIO(bytes(17)).read, 900))
@@ -230,10 +241,10 @@ async def opened(tmp_path, numbers, held_out=None, seed=0, schedule=None):
 async def stream(source):
     """The page ids in the order in which they are trained on."""
     ordered = []
-    async for each in source.batches(None):
-        ids = [ids_of([await make()]) for make in each.jobs]
-        flat = [number for part in ids for number in part]
-        ordered += [flat[i] for i in each.order(ids)]
+    async for stretch in source.batches(None):
+        ids = [ids_of([await make()]) for make in stretch.jobs]
+        flat = list(itertools.chain(*ids))
+        ordered += [flat[place] for place in stretch.order(ids)]
     return ordered
 
 
@@ -245,8 +256,10 @@ async def test_every_article_once_in_an_order_of_the_seed(tmp_path):
     assert await stream(again) == first
     other, _ = await opened(tmp_path, range(1, 601), seed=1)
     assert await stream(other) != first
-    behind = first[70:]
-    assert sum(abs(a - b) > 30 for a, b in itertools.pairwise(behind)) > len(behind) / 2
+    behind_held_out = first[70:]
+    distances = [abs(a - b) for a, b in itertools.pairwise(behind_held_out)]
+    far = [distance for distance in distances if distance > 30]
+    assert len(far) > len(behind_held_out) / 2
 
 
 @pytest.mark.parametrize("held_out", [None, 0, 7, 60, 400])
@@ -275,21 +288,28 @@ def test_each_part_is_in_one_round_and_rounds_are_alike(sizes, parts, together):
     schedule = Schedule.of_sizes(5, sizes)
     assert (schedule.parts, schedule.together) == (parts, together)
     rounds = [list(schedule.parts_of(number)) for number in range(schedule.rounds)]
-    every = [which for each in rounds for which in each]
+    every = list(itertools.chain(*rounds))
     assert len(set(every)) == len(every) == len(schedule.chunks) * parts
     covered = sorted((chunk.file, *schedule.bounds(chunk, part)) for chunk, part in every)
     for file, size in enumerate(sizes):
-        ends = [(start, stop) for number, start, stop in covered if number == file]
-        assert [start for start, _ in ends] == [0, *(stop for _, stop in ends)][: len(ends)]
-        assert [stop for _, stop in ends][-1:] == [size] * (size > 0)
+        starts = [start for number, start, _ in covered if number == file]
+        stops = [stop for number, _, stop in covered if number == file]
+        if size == 0:
+            assert starts == []
+            continue
+        assert starts == [0, *stops[:-1]], "without gaps"
+        assert stops[-1] == size
     assert max(map(len, rounds)) <= 2 * min(map(len, rounds))
     assert all(len({chunk for chunk, _ in each}) == len(each) for each in rounds)
     for number, each in enumerate(rounds[:21]):
         later = list(itertools.chain(*rounds[number:]))
         for chunk, part in each:
-            assert [p for c, p in later if c == chunk and p >= part][-1] == schedule.last_part(
-                number, part
-            )
+            read = [
+                later_part
+                for later_chunk, later_part in later
+                if later_chunk == chunk and later_part >= part
+            ]
+            assert read[-1] == schedule.last_part(number, part)
 
 
 def test_articles_are_held_out_in_many_places():
@@ -308,10 +328,14 @@ def test_articles_are_held_out_in_many_places():
 @pytest.fixture
 def parts_read(monkeypatch):
     """The parts whose pages were read."""
-    read, pages = [], DumpPart.pages
-    monkeypatch.setattr(
-        DumpPart, "pages", lambda part, info: read.append(part) or pages(part, info)
-    )
+    read = []
+    real_pages = DumpPart.pages
+
+    def pages(part, info):
+        read.append(part)
+        return real_pages(part, info)
+
+    monkeypatch.setattr(DumpPart, "pages", pages)
     return read
 
 
@@ -353,14 +377,24 @@ NOT_NUMBERS = {
     "first": [-1],
     "x": [1],
     "parts": [0, 1 << 40],
+    "together": [0],
+    "sizes": [[1, 2], 3, [1 << 40]],
 }
-NOT_NUMBERS |= {"together": [0], "sizes": [[1, 2], 3, [1 << 40]]}
 
 
 @pytest.mark.parametrize(("key", "values"), NOT_NUMBERS.items())
 def test_a_schedule_that_is_none_is_refused(key, values):
-    stored = {"seed": 0, "sizes": [5], "chunk": 1024, "parts": 1, "together": 1, "n_places": 1}
-    stored |= {"each": 1, "first": 1, "articles": 10}
+    stored = {
+        "seed": 0,
+        "sizes": [5],
+        "chunk": 1024,
+        "parts": 1,
+        "together": 1,
+        "n_places": 1,
+        "each": 1,
+        "first": 1,
+        "articles": 10,
+    }
     assert Schedule.fault(stored, 1) == ""
     assert all(Schedule.fault(stored | {key: value}, 1) for value in values)
     assert Schedule.fault({name: stored[name] for name in ("seed", "sizes")}, 1)

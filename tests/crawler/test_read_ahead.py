@@ -10,7 +10,8 @@ from tests.crawler.dump_server import range_of, says, serving
 from tests.crawler.dumps import dump
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
-from wikitopics.crawler.dumps import containers, parts, remote, shuffled
+from wikitopics.crawler import unpacking
+from wikitopics.crawler.dumps import bzip2, containers, parts, remote, shuffled
 from wikitopics.crawler.dumps.remote import RangeServer, RemoteDump, RemoteFile, Segment
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import dump_limits
@@ -21,6 +22,8 @@ SMALLER = 1 << 9
 SIZES = [
     (parts, ("BEYOND",)),
     (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL")),
+    (unpacking, ("_READ",)),
+    (bzip2, ("_READ",)),
     (containers, ("_READ", "_LITTLE")),
     (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
 ]
@@ -32,10 +35,12 @@ class Server:
     """Answers from memory."""
 
     def __init__(self, data):
-        self.data, self.sent, self.requests = data, 0, 0
+        self.data = data
+        self.sent = 0
+        self.requests = 0
         self.room = remote.MOST_CACHED
 
-    async def look(self, url, first):
+    async def new_file(self, url, first):
         return RemoteFile(url, len(self.data), "v1", self), await self.read(None, 0, first)
 
     async def read(self, file, start, stop):
@@ -66,13 +71,26 @@ async def numbers_of(source):
     return sorted(number for block in blocks for number in block.page_ids.tolist())
 
 
+PLACES = shuffled.PLACES
+LANES = shuffled.LANES
+BYTES_A_PAGE = 350
+
+
 @pytest.mark.parametrize(
-    ("megabytes", "requests"), [(50, 3), (300, 54 + 54 + 16 * 2), (1600, 54 + 100 + 16 * 2)]
+    ("megabytes", "requests"),
+    [
+        (50, 3),  # cached as a whole
+        (300, PLACES + 54 + LANES * 2),
+        (1600, PLACES + 100 + LANES * 2),
+    ],
 )
 async def test_hardly_anything_is_requested_twice(source_of, monkeypatch, megabytes, requests):
-    numbers = range(1, int(megabytes * 1e6) // SMALLER // 350)
+    """One request for each place, one for each chunk, and for those of the first round another."""
+    size = int(megabytes * 1e6) // SMALLER
+    numbers = range(1, size // BYTES_A_PAGE)
     server = Server(dump(numbers))
-    most, made = 0, Segment.__init__
+    most = 0
+    made = Segment.__init__
 
     def count(segment, *arguments):
         nonlocal most
@@ -85,23 +103,24 @@ async def test_hardly_anything_is_requested_twice(source_of, monkeypatch, megaby
     assert 1 <= server.sent / len(server.data) < 1.06
     assert server.requests <= requests
     if megabytes > 50:  # a smaller one is cached
-        assert most <= 16 + 16  # the chunks of a round, each in two pieces at first
+        assert most <= LANES * 2  # the chunks of a round, each in two pieces at first
 
 
 async def test_the_head_of_each_of_many_files_is_requested_once(source_of):
     server = Server(dump(range(1, 60)))
     source = source_of(server, files=100)
     info = await source.open()
-    before = server.requests
+    requests_before = server.requests
     await blocks_of(Intake(source, counting_workers(WORDS, info, 1)))
     assert 100 * len(server.data) > 2 * remote.MOST_CACHED
     assert len(source.schedule.chunks) == 100
-    assert server.requests - before <= 100 + 16 * 2
+    assert server.requests - requests_before <= 100 + LANES * 2
 
 
 async def test_a_dump_that_is_closed_requests_nothing_more(source_of, monkeypatch):
     """Even for a part that was waiting for its bytes."""
-    requests, made = [], Segment.__init__
+    requests = []
+    made = Segment.__init__
 
     def record(segment, *arguments):
         made(segment, *arguments)
@@ -138,14 +157,14 @@ async def ranges(clock, monkeypatch):
     async with serving({"/dump": DATA}) as server:
         client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
 
-        async def looked(largest):
+        async def described(largest):
             monkeypatch.setattr(remote, "LARGEST", largest)
             ranges = RangeServer(client)
-            file, first = await ranges.look(URL(f"{server.url}/dump"), 1000)
+            file, first = await ranges.new_file(URL(f"{server.url}/dump"), 1000)
             assert first == DATA[:1000]
             return server, partial(ranges.read, file, 0)
 
-        yield looked
+        yield described
         await client.close()
 
 
@@ -172,6 +191,7 @@ async def test_over_a_slow_line_ranges_do_not_grow(ranges, clock):
         clock.now += 100
 
     server, read = await ranges(1024 * KB)
-    server.acts, server.always = [says(500)], slow
+    server.acts = [says(500)]
+    server.always = slow
     assert await read(2048 * KB) == DATA[: 2048 * KB]
     assert asked(server, 2) == [512] * 4

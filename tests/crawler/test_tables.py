@@ -19,8 +19,9 @@ from wikitopics.crawler.texts.files import TextFiles
 STRAY = "a quotation mark that is not closed, or not doubled"
 
 
-def texts(path, **how):
-    pages, skips, told = read(path, **how)
+def texts(path, **options):
+    """(texts of the documents, skips by reason, what was told) of a first reading."""
+    pages, skips, told = read(path, **options)
     return [page.text for page in pages], skips, told
 
 
@@ -86,7 +87,9 @@ def test_a_stray_quotation_mark_costs_no_row(tmp_path, ending, number, row):
     lines = [f"text of {n}" for n in range(10)]
     lines[number] = row
     lines[7] = 'he said "no"'  # so that something seems to close it
-    data = rows(*lines).replace(",", "\t" if ending == ".tsv" else ",")
+    data = rows(*lines)
+    if ending == ".tsv":
+        data = data.replace(",", "\t")
     path = write(tmp_path / f"a{ending}", data)
     found, skips, told = texts(path)
     assert (found, skips) == (lines, {})
@@ -96,12 +99,12 @@ def test_a_stray_quotation_mark_costs_no_row(tmp_path, ending, number, row):
 def test_rows_between_a_stray_mark_and_one_that_seems_to_close_it_are_rows(tmp_path):
     written = ["one", '"two', "three", 'a screen of 27"', "five"]
     assert texts(write(tmp_path / "a.csv", rows(*written)))[0] == written
-    named = "id,text\n" + "".join(
-        f"r{n}x,{line}\n" for n, line in enumerate(['"a', "b", "c", 'd 5"', "e"])
-    )
-    assert texts(write(tmp_path / "b.csv", named))[0] == ['"a', "b", "c", 'd 5"', "e"]
+    short = ['"a', "b", "c", 'd 5"', "e"]
+    named = "".join(f"r{number}x,{line}\n" for number, line in enumerate(short))
+    assert texts(write(tmp_path / "b.csv", f"id,text\n{named}"))[0] == short
     many = [f"words {n}" for n in range(200)]
-    many[20], many[150] = '"stray', 'five inches 5"'
+    many[20] = '"stray'
+    many[150] = 'five inches 5"'
     assert texts(write(tmp_path / "c.csv", "\n".join(["text", *many])))[0] == many
 
 
@@ -209,10 +212,11 @@ def test_what_csv_writes_is_read_back_and_resumed_anywhere(tmp_path, seed):
     delimiter = chance.choice(",;\t|")
     columns = ["id", "text", *chance.sample(["title", "label"], chance.randint(0, 2))]
     chance.shuffle(columns)
-    written = [
-        [str(n) if name == "id" else " ".join(chance.choices(WORDS, k=4)) for name in columns]
-        for n in range(12)
-    ]
+    written = []
+    for number in range(12):
+        row = [" ".join(chance.choices(WORDS, k=4)) for _ in columns]
+        row[columns.index("id")] = str(number)
+        written.append(row)
     table = io.StringIO(newline="")
     quoting = chance.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
     writer = csv.writer(
@@ -310,7 +314,8 @@ def test_other_encodings_of_unicode(tmp_path, packed, encoding, name, begin):
     found = list(files.read())
     again = TextFiles([path])
     again.mark(files.mark())
-    assert list(again.read(found[50][1])) == found[51:]
+    _, place = found[50]
+    assert list(again.read(place)) == found[51:]
     write(tmp_path / "docs" / "a.txt", "крот café".encode(encoding))
     assert texts(str(tmp_path / "docs"))[0] == ["крот café"]
 
@@ -333,13 +338,10 @@ def test_carriage_returns(tmp_path):
     found = list(files.read())
     again = TextFiles([path])
     again.mark(files.mark())
-    assert list(again.read(found[0][1])) == found[1:]
-    assert texts(
-        write(tmp_path / "c.jsonl", jsonl({"text": "x"}, {"text": "y"}).replace(b"\n", b"\r"))
-    )[0] == [
-        "x",
-        "y",
-    ]
+    _, place = found[0]
+    assert list(again.read(place)) == found[1:]
+    old_lines = jsonl({"text": "x"}, {"text": "y"}).replace(b"\n", b"\r")
+    assert texts(write(tmp_path / "c.jsonl", old_lines))[0] == ["x", "y"]
     assert texts(write(tmp_path / "d.txt", "one\r\rtwo\r"))[0] == ["one\n", "two\n"]
 
 

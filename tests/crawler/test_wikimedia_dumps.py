@@ -6,11 +6,12 @@ from yarl import URL
 
 from tests.crawler.dump_server import new_layout, old_layout, says, serving
 from tests.crawler.dumps import multistream
-from wikitopics.crawler.dumps.source import DUMP, YES, Dump
+from wikitopics.crawler.dumps.kind import DUMP, YES, Dump
 from wikitopics.crawler.errors import BadSource, Unconfirmed
 from wikitopics.crawler.source import Asked
 
-ONE, TWO = multistream(range(1, 31)), multistream(range(31, 61))
+ONE = multistream(range(1, 31))
+TWO = multistream(range(31, 61))
 OLD = old_layout("dewiki", "20261020", ONE)
 NEW = new_layout("dewiki", "2026-11-01", {"p31p60": TWO, "p1p30": ONE})
 FOLDER = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"

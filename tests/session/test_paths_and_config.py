@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wikitopics.crawler.mediawiki.source import CONTACT, Api
+from wikitopics.crawler.mediawiki.kinds import CONTACT, Api
 from wikitopics.session import config, paths
 from wikitopics.session.config import with_contact
 from wikitopics.session.errors import BadUsage

@@ -6,7 +6,7 @@ import pytest
 
 from tests.session.rows import settings
 from wikitopics.crawler import Asked
-from wikitopics.crawler.mediawiki.source import Api, Recent
+from wikitopics.crawler.mediawiki.kinds import Api, Recent
 from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary

@@ -99,7 +99,7 @@ async def test_a_dead_trainer_is_started_again_once(shown, tmp_path):
 
 async def test_the_contact_is_asked_for_if_none_is_known(shown, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True
+        "wikitopics.crawler.mediawiki.kinds.WikiKind.needs_contact", lambda *_: True
     )
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped"))
     launch = Launcher(begin=False)

@@ -10,9 +10,9 @@ import click
 from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
-from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
+from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.page import Markup
-from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
+from wikitopics.crawler.texts.kind import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
 from wikitopics.session.analysis import exports, formats
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS

@@ -14,8 +14,8 @@ from wikitopics.cli import options, output
 from wikitopics.cli.options import Command, reading, take, whole
 from wikitopics.cli.train import check_meant, run_trainer
 from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
-from wikitopics.crawler.mediawiki.source import CONTACT
-from wikitopics.crawler.texts.source import TEXTS
+from wikitopics.crawler.mediawiki.kinds import CONTACT
+from wikitopics.crawler.texts.kind import TEXTS
 from wikitopics.extra import WEB
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage

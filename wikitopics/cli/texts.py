@@ -19,7 +19,7 @@ from wikitopics.cli.output import (
     say,
     unless_none,
 )
-from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.crawler.texts.kind import MARKUP
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, PASSES, TOKENS
 from wikitopics.session.paths import command

@@ -14,9 +14,9 @@ from wikitopics.cli import options, output
 from wikitopics.cli.ending import at_end
 from wikitopics.cli.options import SettingsCommand, reading
 from wikitopics.cli.progress import JsonLines, ProgressLines
-from wikitopics.crawler.dumps.source import YES
+from wikitopics.crawler.dumps.kind import YES
 from wikitopics.crawler.errors import Unconfirmed
-from wikitopics.crawler.texts.source import TEXTS
+from wikitopics.crawler.texts.kind import TEXTS
 from wikitopics.model import kinds
 from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.escapes import visible

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from wikitopics.crawler.mediawiki.source import LANG
-from wikitopics.crawler.texts.source import MARKUP, TEXTS
+from wikitopics.crawler.mediawiki.kinds import LANG
+from wikitopics.crawler.texts.kind import MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import MODEL, PASSES, SEED, SEEDS, SHARED, SOURCE, VOCAB

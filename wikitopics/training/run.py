@@ -15,7 +15,7 @@ from pathlib import Path
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.page import Markup
-from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.crawler.texts.kind import MARKUP
 from wikitopics.session import control
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse

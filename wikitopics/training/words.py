@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import chain, islice
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.mediawiki.source import language_of_texts
+from wikitopics.crawler.mediawiki.kinds import language_of_texts
 from wikitopics.crawler.source import default_held_out
 from wikitopics.session.request import load_vocabulary
 from wikitopics.session.seeds import ids_of, parsed, unknown_words

@@ -85,7 +85,10 @@ def wiki(size=100, seed=0, **options):
 @pytest.mark.parametrize("seed", [0, 3])
 def test_a_lap_meets_every_article_once_in_order(size, limit, seed):
     """However often a batch is listed again, and wherever the cursor wraps."""
-    api, found, flags, continuation = wiki(size, faults=Faults(seed=seed)), [], [], {}
+    api = wiki(size, faults=Faults(seed=seed))
+    found = []
+    flags = []
+    continuation = {}
     while True:
         query = {**LIST, "grnlimit": str(limit), **continuation}
         reply = api.answer(query)
@@ -125,7 +128,9 @@ def test_truncated_by_size():
 
 
 def test_articles_are_always_the_same_and_of_the_corpus():
-    one, two, other = wiki(500), wiki(500), wiki(500, seed=9)
+    one = wiki(500)
+    two = wiki(500)
+    other = wiki(500, seed=9)
     assert [one.wikitext(i) for i in (0, 59, 60, 499)] == [
         two.wikitext(i) for i in (0, 59, 60, 499)
     ]

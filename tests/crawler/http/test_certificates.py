@@ -26,7 +26,8 @@ needs_openssl = pytest.mark.skipif(
 async def serve_tls(wiki, tmp_path):
     """The scripted wiki over https, its certificate signed by itself and made out to an IP
     address."""
-    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    certificate = tmp_path / "certificate.pem"
+    key = tmp_path / "key.pem"
     servers = []
 
     async def start(address):
@@ -113,7 +114,8 @@ async def test_in_the_midst_of_a_run_it_is_waited_for(source, clock):
 )
 def test_what_to_do(code, reason, advice):
     cause = ssl.SSLCertVerificationError()
-    cause.verify_code, cause.verify_message = code, reason
+    cause.verify_code = code
+    cause.verify_message = reason
     key = None
     error = transient_error(aiohttp.ClientConnectorCertificateError(key, cause), "wiki.net")
     assert error.lasting

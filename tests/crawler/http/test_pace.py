@@ -40,7 +40,8 @@ class Log:
             self.running += 1
             self.most_running = max(self.most_running, self.running)
             await self.clock.sleep(latency)
-            turn.latency, turn.told_to_wait = latency, told
+            turn.latency = latency
+            turn.told_to_wait = told
             self.running -= 1
             self.ends.append(self.clock.monotonic())
 
@@ -51,7 +52,9 @@ class Log:
 
 async def busy(limits, trainers, clock, folder, slowest, each=1):
     """Requests for two minutes by several trainers, ``each`` of which makes so many at once."""
-    log, rng, end = Log(clock), random.Random(0), clock.now + 120
+    log = Log(clock)
+    rng = random.Random(0)
+    end = clock.now + 120
 
     async def requests(pace):
         while clock.now < end:
@@ -116,7 +119,7 @@ async def test_the_budget_file_is_private_and_no_link(clock, tmp_path):
 
 @pytest.mark.parametrize("place", ["a file", "a file/folder"])
 async def test_a_folder_that_cannot_be_written(place, clock, tmp_path):
-    """Whoever runs it: root writes into every folder."""
+    """The folder cannot exist, since root could write into any other."""
     (tmp_path / "a file").touch()
     log = Log(clock)
     with pytest.raises(CrawlerError, match=r"budget cannot be kept in .*a file") as caught:
@@ -126,7 +129,8 @@ async def test_a_folder_that_cannot_be_written(place, clock, tmp_path):
 
 
 async def test_several_at_once_keep_the_rate(clock):
-    log, pace = Log(clock), OwnPace(RateLimits(rpm=60, at_once=4), clock)
+    log = Log(clock)
+    pace = OwnPace(RateLimits(rpm=60, at_once=4), clock)
     await asyncio.gather(*(log.request(pace, 10.0) for _ in range(12)))
     assert log.most_running == 4
     assert all(b - a >= 1.0 for a, b in pairwise(sorted(log.starts)))
@@ -134,21 +138,29 @@ async def test_several_at_once_keep_the_rate(clock):
 
 def articles_a_second(a, b, spread):
     """What the sizer gets out of replies of a + b * pages seconds, and what the best size would."""
-    limits, rng = wikimedia_limits(), random.Random(1)
+    limits = wikimedia_limits()
+    rng = random.Random(1)
     sizer = BatchSizer(limits, 50)
 
-    def seconds(pages):
+    def request(pages):
+        """(latency, seconds to the next request) of one for so many pages."""
         latency = max(0.01, a + b * pages + rng.gauss(0, spread))
-        return latency, max(latency, interval(limits)) + (5.0 if latency > 1 else 0.0)
+        rest = 5.0 if latency > 1 else 0.0
+        return latency, max(latency, interval(limits)) + rest
 
-    best = max(n * 500 / sum(seconds(n)[1] for _ in range(500)) for n in range(1, 51))
-    pages, time = 0, 0.0
+    best = 0.0
+    for pages in range(1, 51):
+        time = sum(request(pages)[1] for _ in range(500))
+        best = max(best, pages * 500 / time)
+    pages_got = 0
+    time = 0.0
     for _ in range(400):
-        n = sizer.pages
-        latency, passed = seconds(n)
-        sizer.seen(n, latency)
-        pages, time = pages + n, time + passed
-    return pages / time, best
+        pages = sizer.pages
+        latency, seconds = request(pages)
+        sizer.seen(pages, latency)
+        pages_got += pages
+        time += seconds
+    return pages_got / time, best
 
 
 @pytest.mark.parametrize(
@@ -168,7 +180,8 @@ def test_the_batch_size_follows_the_latency(a, b, spread, share):
 
 
 def test_the_batch_size_is_halved_by_late_replies_and_recovers():
-    sizer, asked = BatchSizer(RateLimits(rpm=None), 50), []
+    sizer = BatchSizer(RateLimits(rpm=None), 50)
+    asked = []
     for _ in range(7):
         sizer.timed_out()
         asked.append(sizer.pages)
@@ -186,7 +199,8 @@ def test_the_batch_size_is_halved_by_late_replies_and_recovers():
 
 
 async def test_what_one_of_several_is_told_holds_for_those_in_line(clock):
-    pace, told = OwnPace(RateLimits(rpm=60, at_once=2), clock), asyncio.Event()
+    pace = OwnPace(RateLimits(rpm=60, at_once=2), clock)
+    told = asyncio.Event()
 
     async def wait(moment, _):
         await told.wait()

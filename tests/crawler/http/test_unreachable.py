@@ -137,7 +137,8 @@ async def test_a_person_may_end_a_wait_of_ours_but_none_the_wiki_asked_for(
 async def test_told_to_wait_at_the_start(wiki, clock, acts, source):
     """A 429 is an answer: its wait is obeyed, and no longer only 30 s are spent on trying."""
     s = source()
-    seen, troubles = [], []
+    seen = []
+    troubles = []
 
     async def sleep(seconds):
         seen.append((s.activity.trying_until, s.activity.waiting_until))
@@ -184,7 +185,8 @@ async def test_a_start_gives_up_on_too_long_a_wait(
 
 
 async def test_only_a_request_before_the_first_answer_is_cut_short(source, read, monkeypatch):
-    real, seen = Client._response, []
+    real = Client._response
+    seen = []
 
     def response(self, url, headers, stall_seconds, seconds):
         seen.append(seconds)

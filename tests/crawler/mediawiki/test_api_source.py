@@ -123,7 +123,9 @@ def test_a_lap_that_goes_round(before, period, resumed):
     """After ``before`` articles the same ``period`` come again and again; some are trained twice,
     if any."""
     order = [n * 7919 % 1_000_003 + 1 for n in range(before + period)]
-    lap, taken, position = CrawlPass(None), 0, 0
+    lap = CrawlPass(None)
+    taken = 0
+    position = 0
     for number in range(4000):
         start = position if position + 50 <= len(order) else len(order) - period
         position = start + 50
@@ -210,7 +212,8 @@ async def test_truncated_batches_are_put_together(wiki, acts, crawled):
         return acts.json({**end, "continue": go_on or wiki.cursor(4), "query": {"pages": listed}})
 
     here = {"grncontinue": "0.05|0.05|1|0", "continue": "||pageprops", "xyz": "kept"}
-    first, second = {**here, "rvcontinue": "2|102"}, {**here, "rvcontinue": "4|104"}
+    first = {**here, "rvcontinue": "2|102"}
+    second = {**here, "rvcontinue": "4|104"}
     script = [part([1], first), part([3, 2], second), part([4], None)]
     batches, _ = await crawled(*script, batch_pages=4)
     assert [len(b.pages) for b in batches] == [4, 3]

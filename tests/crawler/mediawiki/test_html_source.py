@@ -41,11 +41,17 @@ async def crawl(url, clock, batches_each, bounds=LIMITS):
 async def test_every_article_once(batches_each, serve, clock):
     api = embedded(230, faults=Faults({"deleted": 0.1, "disambiguation": 0.1}, seed=4))
     pages, skipped = await crawl(await serve(api), clock, batches_each)
-    lost = {i for i in range(230) if any(api.faults.hits(kind, i) for kind in PAGE_KINDS)}
-    assert [p.page_id - 1 for p in pages] == sorted(set(range(230)) - lost)
+    lost = {
+        index for index in range(230) if any(api.faults.hits(kind, index) for kind in PAGE_KINDS)
+    }
+    assert [page.page_id - 1 for page in pages] == sorted(set(range(230)) - lost)
     assert skipped == len(lost)
-    assert all(p.markup == "html" and p.revision_id == api.ids(p.page_id - 1)[1] for p in pages)
-    assert all(api.writer.html(api.articles.article(p.page_id - 1)) in p.text for p in pages[:20])
+    for page in pages:
+        _, revision_id = api.ids(page.page_id - 1)
+        assert (page.markup, page.revision_id) == ("html", revision_id)
+    for page in pages[:20]:
+        article = api.articles.article(page.page_id - 1)
+        assert api.writer.html(article) in page.text
 
 
 class UnderWay:
@@ -75,16 +81,19 @@ async def crawl_wikimedia(url, clock, folder):
 
 async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(serve, clock, tmp_path):
     """By two trainers together; the API is asked one request at a time, in a budget of its own."""
-    pages, api = UnderWay(), UnderWay()
+    pages = UnderWay()
+    api = UnderWay()
     moments = []
 
     async def note(request):
-        of = api if request.path.endswith("/api.php") else pages
-        if of is pages:
+        if request.path.endswith("/api.php"):
+            under_way = api
+        else:
+            under_way = pages
             moments.append(clock.now)
-        of.change(1)
+        under_way.change(1)
         await asyncio.sleep(0.03)
-        of.change(-1)
+        under_way.change(-1)
 
     url = await serve(embedded(150), override=note)
     trainers = (crawl_wikimedia(url, clock, tmp_path) for _ in range(2))
@@ -109,10 +118,12 @@ async def test_a_throttled_or_slow_page_holds_wikimedias_others_back(fault, serv
         if not request.path.startswith("/wiki/"):
             return None
         moments.append(clock.now)
-        if len(moments) == 10 and fault == "slow":
+        is_faulty = len(moments) == 10
+        if is_faulty and fault == "429":
+            return web.Response(status=429, headers={"Retry-After": "40"})
+        if is_faulty and fault == "slow":
             clock.now += 1.5
-        throttled = len(moments) == 10 and fault == "429"
-        return web.Response(status=429, headers={"Retry-After": "40"}) if throttled else None
+        return None
 
     url = await serve(embedded(60), override=override)
     assert await crawl_wikimedia(url, clock, tmp_path) == list(range(1, 61))

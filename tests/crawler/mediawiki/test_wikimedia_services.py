@@ -63,14 +63,20 @@ async def test_a_dump_is_read_with_a_second_between_two_requests(server, dump, c
     ("status", "retry_after", "rest"), [(500, "", 900), (503, "7", 900), (502, "2000", 2000)]
 )
 async def test_after_a_server_error_all_rest(server, clock, tmp_path, status, retry_after, rest):
-    url, read = URL(server.url + PATH), lambda reply: reply.status
-    first, second = client(clock, tmp_path), client(clock, tmp_path)
+    url = URL(server.url + PATH)
+
+    def read(reply):
+        return reply.status
+
+    first = client(clock, tmp_path)
+    second = client(clock, tmp_path)
     for one in (first, second):
         assert await one.once(url, read) == 200
     server.acts = [says(status, **({"Retry_After": retry_after} if retry_after else {}))]
     with pytest.raises(TransientError) as caught:
         await first.once(url, read)
-    before, asked = clock.now, len(server.asked)
+    before = clock.now
+    asked = len(server.asked)
     assert caught.value.retry_after == rest
     restarted = client(clock, tmp_path)
     told = r"^waiting for the dump server, .*; try again after .*minutes$"
@@ -106,7 +112,8 @@ async def test_a_rest_in_the_middle_is_waited_out_and_shown(
 
     monkeypatch.setattr(clock, "sleep", watched)
     continuation = dump(kept)
-    before, server.acts = clock.now, [None, None, says(500)]
+    before = clock.now
+    server.acts = [None, None, says(500)]
     found, _, _ = await read(continuation)
     assert found == await of_files(tmp_path, DATA)
     assert clock.now - before >= 900
@@ -117,7 +124,8 @@ async def test_a_rest_in_the_middle_is_waited_out_and_shown(
 @pytest.mark.parametrize("before", [0, 1, 3], ids=["at once", "while sampled", "later"])
 async def test_a_start_does_not_wait_out_a_rest(server, dump, clock, before):
     server.acts = [*[None] * before, says(503)]
-    source, began = dump(), clock.now
+    source = dump()
+    began = clock.now
     told = r"(answers 503|after an error).*; try again after \d\d:\d\d:\d\d, in 15 minutes$"
     with pytest.raises(WikiUnreachable, match=told):
         await source.open()

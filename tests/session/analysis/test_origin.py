@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 from tests.session.rows import settings
-from wikitopics.crawler.source import SAMPLE, Licence
+from wikitopics.crawler.licence import SAMPLE, Licence
 from wikitopics.session import sources
 from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.records import ArticleRow

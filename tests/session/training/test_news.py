@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from tests.session.rows import settings
-from wikitopics.crawler.mediawiki.source import Api
+from wikitopics.crawler.mediawiki.kinds import Api
 from wikitopics.crawler.source import Activity
 from wikitopics.session.records import Progress
 from wikitopics.session.training.measuring import Measured

@@ -95,7 +95,7 @@ def trained(tmp_path, monkeypatch, corpus):
 def test_hours_are_obeyed_while_a_dump_is_opened(trained, corpus, monkeypatch, act):
     """Its server has answered once, and would be tried for a day."""
     for name, size in dump_server.SMALL.items():
-        monkeypatch.setattr(f"wikitopics.crawler.dumps.{name}", size)
+        monkeypatch.setattr(f"wikitopics.crawler.{name}", size)
     with dump_server.served({"/d.xml.bz2": multistream(range(1, 2000))}) as server:
         server.acts, server.always = [None], act
         vocabulary = str(corpus.vocabulary)

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from wikitopics.crawler.texts.source import Texts
+from wikitopics.crawler.texts.kind import Texts
 
 WORDS = [
     "river",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from wikitopics.crawler.dumps import BASE, DUMP_FILES, OLD_ORDER, SCHEDULE, VERSIONS
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http import rules
-from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of, name_of_wiki
-from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
+from wikitopics.crawler.licence import Licence, of_wiki
+from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, language_of, name_of_wiki
+from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option, install_command
 
 if TYPE_CHECKING:
@@ -55,18 +56,20 @@ class Dump(PageKind):
 
     def identity(self, asked: Asked) -> Identity:
         names = asked.get(DUMP) or (DUMPS,)
-        of_wiki = {API_URL.name: rules.language_api(asked[LANG])}
+        wiki = {API_URL.name: rules.language_api(asked[LANG])}
+        wiki_if_named = wiki if LANG in asked else {}
         if not any(map(rules.is_address, names)):
             files = [name if name == "-" else str(Path(name).absolute()) for name in names]
-            return {DUMP_FILES: files, **(of_wiki if LANG in asked else {})}
+            return {DUMP_FILES: files, **wiki_if_named}
         if not all(map(rules.is_address, names)):
             raise BadSource(f"{DUMP.flag}: give files or addresses, not both")
         urls = [rules.dump_address(name) for name in names]
         if len({url.origin() for url in urls}) > 1:
             raise BadSource(f"{DUMP.flag}: all files of a dump must be on one server")
-        if len(urls) == 1 and urls[0].path.endswith("/"):
-            return {HOME: str(urls[0]), **of_wiki}
-        return {DUMP_FILES: list(map(str, urls)), **(of_wiki if LANG in asked else {})}
+        is_folder = len(urls) == 1 and urls[0].path.endswith("/")
+        if is_folder:
+            return {HOME: str(urls[0]), **wiki}
+        return {DUMP_FILES: list(map(str, urls)), **wiki_if_named}
 
     def language(self, asked: Asked) -> str | None:
         """The language, if it was given; the wiki is then a Wikipedia."""
@@ -81,7 +84,8 @@ class Dump(PageKind):
         if not rules.is_address(names[0]):
             return _name_of(stated_base(names[0]))
         path = rules.dump_address(names[0]).path
-        if database := _DATABASE.search(path):
+        database = _DATABASE.search(path)
+        if database:
             code = database["code"].replace("_", "-")
             project = "wikipedia" if database["project"] == "wiki" else database["project"]
             return _name_of(f"https://{code}.{project}.org/")
@@ -100,25 +104,27 @@ class Dump(PageKind):
     def fault(self, identity: Identity) -> str:
         from wikitopics.crawler.dumps.shuffled import Schedule
 
-        texts = [BASE, API_URL.name, HOME]
-        wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]
-        if wrong:
-            return f"{wrong[0]} is not text"
-        files, schedule = identity.get(DUMP_FILES), identity.get(SCHEDULE)
-        if DUMP_FILES not in identity and {HOME, API_URL.name} <= identity.keys():
+        for key in (BASE, API_URL.name, HOME):
+            if not isinstance(identity.get(key, ""), str):
+                return f"{key} is not text"
+        is_folder = DUMP_FILES not in identity
+        if is_folder and HOME in identity and API_URL.name in identity:
             return _fault_of_addresses(identity)
-        if (
-            not isinstance(files, list)
-            or not files
-            or not all(isinstance(name, str) for name in files)
-        ):
+        files = identity.get(DUMP_FILES)
+        if not isinstance(files, list) or not files:
             return f"{DUMP_FILES} is not a list of files"
-        if wrong_address := _fault_of_addresses(identity):
+        if not all(isinstance(name, str) for name in files):
+            return f"{DUMP_FILES} is not a list of files"
+        wrong_address = _fault_of_addresses(identity)
+        if wrong_address:
             return wrong_address
         versions = identity.get(VERSIONS, [""] * len(files))
-        fit = isinstance(versions, list) and len(versions) == len(files)
-        if not fit or not all(isinstance(each, str) and each.isprintable() for each in versions):
-            return f"{VERSIONS} is not a list of versions"  # which are sent in headers
+        if not isinstance(versions, list) or len(versions) != len(files):
+            return f"{VERSIONS} is not a list of versions"
+        # They are sent in headers.
+        if not all(isinstance(version, str) and version.isprintable() for version in versions):
+            return f"{VERSIONS} is not a list of versions"
+        schedule = identity.get(SCHEDULE)
         return "" if schedule is None else Schedule.fault(schedule, len(files))
 
     def needs_contact(self, identity: Identity) -> bool:
@@ -163,7 +169,8 @@ class Dump(PageKind):
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.dumps.containers import LocalFile, can_be_parted
         from wikitopics.crawler.dumps.files import DumpFiles
-        from wikitopics.crawler.dumps.remote import RemoteDump, database
+        from wikitopics.crawler.dumps.newest import database
+        from wikitopics.crawler.dumps.remote import RemoteDump
         from wikitopics.crawler.dumps.shuffled import LocalDump
         from wikitopics.crawler.file_source import FileSource
 
@@ -172,22 +179,24 @@ class Dump(PageKind):
                 "this session reads its dump in the order of wikitopics 1.1, and only that version "
                 f"can finish it: {install_command('wikitopics<1.2')}"
             )
-        if urls := _addresses(identity):
+        urls = _addresses(identity)
+        if urls:
+            is_folder = DUMP_FILES not in identity
             return RemoteDump(
                 urls,
                 identity,
                 asked,
-                wiki=None if DUMP_FILES in identity else database(identity[API_URL.name]),
+                wiki=database(identity[API_URL.name]) if is_folder else None,
                 contact=asked.get(CONTACT),
                 agreed=bool(asked.get(YES)),
             )
         paths = identity[DUMP_FILES]
         files = DumpFiles(paths)
+        if SCHEDULE in identity:
+            return LocalDump(identity, asked)
         # A session that began in the order of the files continues in that order.
-        is_new = not asked.resuming and files.is_repeatable
-        if SCHEDULE in identity or (
-            is_new and all(can_be_parted(LocalFile(path)) for path in paths)
-        ):
+        is_new = files.is_repeatable and not asked.resuming
+        if is_new and all(can_be_parted(LocalFile(path)) for path in paths):
             return LocalDump(identity, asked)
         return FileSource("dump", files, held_out=asked.held_out, resuming=asked.resuming)
 
@@ -197,7 +206,9 @@ def stated_base(path: str) -> str:
     far."""
     from wikitopics.crawler.dumps.files import head_facts
 
-    return str(head_facts(path).identity.get(BASE, "")) if path != "-" else ""
+    if path == "-":
+        return ""
+    return str(head_facts(path).identity.get(BASE, ""))
 
 
 def _name_of(base: str) -> str:
@@ -225,4 +236,6 @@ def _fault_of_addresses(identity: Identity) -> str:
     except BadSource as error:
         return str(error)
     files = identity.get(DUMP_FILES, addresses)
-    return "" if len(addresses) in (0, len(files)) else "files and addresses are mixed"
+    if addresses and len(addresses) < len(files):
+        return "files and addresses are mixed"
+    return ""

@@ -1,4 +1,5 @@
-"""In which namespace a page of an old dump is: before format 0.4, only its title tells."""
+"""Whether a page of an old dump is in a namespace of articles: before format 0.4, only its title
+tells."""
 
 import re
 from functools import cache, lru_cache
@@ -10,6 +11,7 @@ _CORE = ("talk", "user", "project", "file", "image", "mediawiki", "template", "h
 _ENGLISH = frozenset({"media", "special", *_CORE, *(f"{name} talk" for name in _CORE)})
 """The names that every wiki knows, besides its own."""
 _WIKI = "$1"
+"""Stands for the name of the wiki in names of namespaces."""
 _BLANKS = re.compile(r"[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
 
@@ -25,13 +27,16 @@ def has_namespace(title: str, info: SourceInfo) -> bool:
 def project_names(site: str, language: str) -> tuple[str, ...]:
     """The names of the namespaces about the wiki called ``site``, as far as they follow from its
     name."""
-    names = (name for name in _of_language(language) if _WIKI in name)
-    return (site, f"{site} talk", *(name.replace(_WIKI, site) for name in names)) if site else ()
+    if not site:
+        return ()
+    patterns = [name for name in _of_language(language) if _WIKI in name]
+    return (site, f"{site} talk", *(name.replace(_WIKI, site) for name in patterns))
 
 
 @lru_cache(maxsize=8)
 def _namespaces(names: tuple[str, ...], language: str) -> frozenset[str]:
-    return _ENGLISH | _of_language(language) | {plain for plain in map(_plain, names) if plain}
+    own = frozenset(map(_plain, names)) - {""}
+    return _ENGLISH | _of_language(language) | own
 
 
 def _of_language(code: str) -> frozenset[str]:
@@ -40,13 +45,13 @@ def _of_language(code: str) -> frozenset[str]:
     code = code.lower().replace("_", "-")
     known = _languages()
     if code not in known:
-        code = code.partition("-")[0]
+        code, _, _ = code.partition("-")
     names: set[str] = set()
     passed: set[str] = set()
     while code in known and code not in passed:
         passed.add(code)
-        own, code = known[code]
-        names.update(own)
+        own_names, code = known[code]
+        names.update(own_names)
     return frozenset(names)
 
 
@@ -56,9 +61,9 @@ def _languages() -> dict[str, tuple[frozenset[str], str]]:
     ""."""
     languages = {}
     for line in read_data("namespaces.txt").split("\n"):
-        codes, _, names = line.partition(":")
-        code, _, following = codes.partition(" < ")
-        languages[code] = names_in(names), following
+        codes, _, names = line.partition(":")  # as in "code < code of another: names"
+        code, _, other = codes.partition(" < ")
+        languages[code] = (names_in(names), other)
     return languages
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.crawler.mediawiki.source import LANG, language_of_texts
+from wikitopics.crawler.mediawiki.kinds import LANG, language_of_texts
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.crawler.texts.files import GIVEN, JSON_LINES, PLAIN, TABLES, ending
 from wikitopics.option import Option
@@ -55,9 +55,11 @@ MARKUP = Option(
     "Remove this markup from the texts before their words are counted.",
     choices=("wikitext", "html"),
 )
-BEFORE, EARLIER = "documents_before", "texts_before"
-"""In the identity of texts added to a session: the largest document number that it had before, and
-the identities of all texts that it had read."""
+BEFORE = "documents_before"
+"""The key, in the identity of texts added to a session, of the largest document number that the
+session had before."""
+EARLIER = "texts_before"
+"""The key, there, of the identities of all texts that the session had read before."""
 
 
 class Texts(PageKind):
@@ -76,35 +78,40 @@ class Texts(PageKind):
         kinds = {ending(path) for path in paths}
         # Up to 1.1.0 such files were read differently, as they still are in sessions without this
         # key.
-        is_kept = LINES in asked or PLAIN in kinds or (COLUMN in asked and JSON_LINES in kinds)
-        if is_kept or any(path.endswith(GIVEN) for path in paths):
+        are_read_differently = (
+            PLAIN in kinds
+            or (JSON_LINES in kinds and COLUMN in asked)
+            or any(path.endswith(GIVEN) for path in paths)
+        )
+        if LINES in asked or are_read_differently:
             values[LINES.name] = bool(asked.get(LINES))
         return values
 
     def fault(self, identity: Identity) -> str:
-        paths, *names, lines, markup, no_header = (
-            identity.get(option.name) for option in self.options
-        )
-        if (
-            not isinstance(paths, list)
-            or not paths
-            or not all(isinstance(name, str) for name in paths)
-        ):
+        paths = identity.get(TEXTS.name)
+        if not isinstance(paths, list) or not paths:
             return f"{TEXTS.name} is not a list of paths"
-        if not all(name is None or isinstance(name, str) for name in names):
-            return "the name of a column, or the code of the language, is not text"
-        if lines not in (None, True, False):
-            return f"{LINES.name} is neither true nor false"
-        if no_header not in (None, True, False):
-            return f"{NO_HEADER.name} is neither true nor false"
-        before, earlier = identity.get(BEFORE, 0), identity.get(EARLIER, [])
+        if not all(isinstance(path, str) for path in paths):
+            return f"{TEXTS.name} is not a list of paths"
+        for key in (COLUMN.name, ID_COLUMN.name, TITLE_COLUMN.name, LANG.name):
+            value = identity.get(key)
+            if value is not None and not isinstance(value, str):
+                return "the name of a column, or the code of the language, is not text"
+        for key in (LINES.name, NO_HEADER.name):
+            if identity.get(key) not in (None, True, False):
+                return f"{key} is neither true nor false"
+        before = identity.get(BEFORE, 0)
         if type(before) is not int or not 0 <= before < 2**62:
             return f"{BEFORE} is not a number of a document"
-        if not isinstance(earlier, list) or not all(
-            isinstance(one, dict) and EARLIER not in one and not self.fault(one) for one in earlier
-        ):
+        earlier = identity.get(EARLIER, [])
+        if not isinstance(earlier, list):
             return f"{EARLIER} is not a list of identities"
-        return "" if markup in (None, *MARKUP.choices) else f"{MARKUP.name} is not a kind of markup"
+        for added in earlier:
+            if not isinstance(added, dict) or EARLIER in added or self.fault(added):
+                return f"{EARLIER} is not a list of identities"
+        if identity.get(MARKUP.name) not in (None, *MARKUP.choices):
+            return f"{MARKUP.name} is not a kind of markup"
+        return ""
 
     def language(self, asked: Asked) -> str | None:
         return language_of_texts(asked.get(LANG))
@@ -119,9 +126,7 @@ class Texts(PageKind):
         paths: list[str] = identity[TEXTS.name]
         folders = [path for path in paths if Path(path).is_dir()]
         files = [path for path in paths if path not in folders and not path.endswith(GIVEN)]
-        kinds = {
-            ending(path) or PLAIN for path in files
-        }  # `vocab build`: other names are plain text
+        kinds = {ending(path) or PLAIN for path in files}  # `vocab build` takes other names, too
         by_line = identity.get(LINES.name)
         ways = {
             "each line of a plain text is a document": by_line and (PLAIN in kinds or folders),
@@ -148,7 +153,7 @@ class Texts(PageKind):
             before=identity.get(BEFORE, 0),
             header=not identity.get(NO_HEADER.name),
         )
-        held_out = (
-            0 if BEFORE in identity else asked.held_out
-        )  # the session keeps those of the first texts
+        held_out = asked.held_out
+        if BEFORE in identity:
+            held_out = 0  # the session keeps those of the first texts
         return FileSource("texts", files, held_out=held_out, resuming=asked.resuming)

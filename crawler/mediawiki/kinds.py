@@ -14,8 +14,9 @@ from wikitopics.crawler.http.rules import (
     language_api,
     wiki_address,
 )
+from wikitopics.crawler.licence import Licence, of_wiki
 from wikitopics.crawler.mediawiki import FOUND_API
-from wikitopics.crawler.source import Asked, Identity, Licence, PageKind, of_wiki
+from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # Facts about the languages of wikis.
 
 _OTHER_CODES = {"zh-yue": "yue", "zh-classical": "lzh", "simple": "en", "nb": "no"}
+"""Codes of Wikipedias that are not those of their languages."""
 
 
 def language_of(code: str) -> str:
@@ -128,7 +130,8 @@ class WikiKind(PageKind):
         return {API_URL.name: address}
 
     def language(self, asked: Asked) -> str | None:
-        return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
+        is_known = LANG in asked or API_URL not in asked  # otherwise that of a named wiki is asked
+        return language_of(asked[LANG]) if is_known else None
 
     def vocabulary_name(self, asked: Asked) -> str:
         """The code for a Wikipedia, and the host for another wiki."""
@@ -139,7 +142,8 @@ class WikiKind(PageKind):
 
     def fault(self, identity: Identity) -> str:
         address = identity.get(API_URL.name)
-        for key, value in ((API_URL.name, address), (FOUND_API, identity.get(FOUND_API, address))):
+        found_api = identity.get(FOUND_API, address)
+        for key, value in ((API_URL.name, address), (FOUND_API, found_api)):
             if not isinstance(value, str):
                 return f"{key} is not text"
             try:
