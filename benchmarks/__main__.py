@@ -9,8 +9,7 @@ data, in benchmarks/data/results, outside the repository, and the experiment's t
 Run nothing else meanwhile: the load before each point is kept as well. Word counts are those of the
 corpora that `python -m benchmarks.data` tells of.
 
-    python -m benchmarks --publish crawl    keep the figures in benchmarks/results, where README and
-                                            docs take them from
+    python -m benchmarks --publish crawl    keep the figures in benchmarks/results, for the docs
     python -m benchmarks --docs             write the published figures into README and docs
 """
 
@@ -56,8 +55,8 @@ UNAVAILABLE = 3
 
 
 def overview(folder: Path) -> None:
-    """A line for each experiment: what it needs, minutes of the published points, points measured
-    here."""
+    """Print a table with a line for each experiment: what it needs, the minutes that its published
+    points took, and how many of its points are measured here."""
     head = [
         "experiment",
         "what",
@@ -71,11 +70,13 @@ def overview(folder: Path) -> None:
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for name in names():
         experiment = load(name)
-        found = stored(name)
-        published = [found[point]["run"] for point in experiment.points if point in found]
-        commits = sorted({f"{run['commit']} ({run['date']})" for run in published})
-        minutes = sum(run["seconds"] for run in published) / 60
-        packages = {package for point in experiment.points.values() for package in point.needs}
+        published = stored(name)
+        runs = [published[point]["run"] for point in experiment.points if point in published]
+        commits = {f"{run['commit']} ({run['date']})" for run in runs}
+        minutes = sum(run["seconds"] for run in runs) / 60
+        packages: set[str] = set()
+        for point in experiment.points.values():
+            packages.update(point.needs)
         programs = sorted(packages)
         if experiment.programs:
             programs.append(experiment.programs)
@@ -83,16 +84,16 @@ def overview(folder: Path) -> None:
         here = f"{len(seconds_here)} of {len(experiment.points)}"
         if seconds_here:
             here += f" in {sum(seconds_here) / 60:.1f} CPU minutes"
-        cells = [
+        cells = (
             name,
             experiment.what,
             experiment.data,
             ", ".join(programs),
             f"{minutes:.1f}",
-            f"{len(published)}",
-            ", ".join(commits) or "none",
+            f"{len(runs)}",
+            ", ".join(sorted(commits)) or "none",
             here,
-        ]
+        )
         print(f"| {' | '.join(cells)} |")
 
 
@@ -107,7 +108,7 @@ def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
         return None
     run = provenance(point.needs)
     started = time.monotonic()
-    used = cpu_seconds()
+    cpu_before = cpu_seconds()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", key, file.name]
         environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
@@ -118,14 +119,55 @@ def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
             print(f"{key}: FAILED", file=sys.stderr)
             return False
         found = json.loads(Path(file.name).read_text(encoding="utf-8"))
-    run |= {"data": origin(), "seconds": round(time.monotonic() - started, 1)}
-    run["cpu_seconds"] = round(cpu_seconds() - used, 1)
+    run["data"] = origin()
+    run["seconds"] = round(time.monotonic() - started, 1)
+    run["cpu_seconds"] = round(cpu_seconds() - cpu_before, 1)
     keep(folder, experiment.name, name, found, run)
-    numbers = (
-        f"{key} {value:,.4g}" for key, value in found.items() if isinstance(value, int | float)
-    )
+    numbers = [
+        f"{figure} {value:,.4g}"
+        for figure, value in found.items()
+        if isinstance(value, int | float)
+    ]
     print(f"{key}: {', '.join(numbers)}", flush=True)
     return True
+
+
+def measure_here(key: str, target: Path) -> int:
+    """Measure a point in this process and write its figures as JSON; return the exit code."""
+    ((experiment, point),) = chosen([key])
+    try:
+        found = experiment.points[point].measure()
+    except Unavailable as error:
+        print(f"{key}: not measured, {error}", file=sys.stderr)
+        return UNAVAILABLE
+    target.write_text(json.dumps(found), encoding="utf-8")
+    return 0
+
+
+def measure_all(points: Sequence[tuple[Experiment, str]], folder: Path) -> list[bool | None]:
+    """Measure these points and print the tables of their experiments; return what `measure` did for
+    each."""
+    load_before = os.getloadavg()[0]  # later it is that of the measurements as well
+    if load_before > QUIET:
+        print(f"something else is running: load {load_before:.1f}", file=sys.stderr)
+    print(f"word counts: {origin()}", flush=True)
+    outcomes = [measure(experiment, point, folder) for experiment, point in points]
+    measured_experiments = {experiment.name: experiment for experiment, _ in points}
+    for experiment in measured_experiments.values():
+        for name, table in experiment.tables.items():
+            with suppress(KeyError, ValueError):  # a table of points that are not measured yet
+                print(f"\n{experiment.name}, {name}:\n\n{table(figures(experiment.name, folder))}")
+    return outcomes
+
+
+def write_docs() -> None:
+    """Draw all pictures and write the published figures into README and docs."""
+    for name in names():
+        for path in pages.drawn(name):
+            print(f"{path.relative_to(ROOT)} drawn")
+    for path, page in pages.stale():
+        path.write_text(page, encoding="utf-8")
+        print(f"{path.relative_to(ROOT)} written")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -152,20 +194,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list and (options.what or options.missing or options.publish or options.docs):
         parser.error("--list lists all experiments: leave out the rest")
     if options.point:
-        name, target = options.point
-        ((experiment, point),) = chosen([name])
-        try:
-            found = experiment.points[point].measure()
-        except Unavailable as error:
-            print(f"{name}: not measured, {error}", file=sys.stderr)
-            return UNAVAILABLE
-        Path(target).write_text(json.dumps(found), encoding="utf-8")
-        return 0
+        key, target = options.point
+        return measure_here(key, Path(target))
     if options.publish and origin() != PUBLISHED:
         parser.error(f"what is published is of other articles than {origin()}")
     if options.publish:
         folder = RESULTS
-    else:  # figures of other articles are kept in another folder
+    else:
+        # figures of other articles are kept apart
         folder = FOLDER / "results" / re.sub(r"\W+", "-", origin())[:100]
     outcomes: list[bool | None] = []
     if options.what or options.missing:
@@ -176,35 +212,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"no experiment or point {error.args[0]}: `python -m benchmarks` lists the "
                 "experiments"
             )
-        load_before, _, _ = os.getloadavg()  # later it is that of the measurements as well
-        if load_before > QUIET:
-            print(f"something else is running: load {load_before:.1f}", file=sys.stderr)
-        print(f"word counts: {origin()}", flush=True)
         if options.missing:
             points = [
                 (experiment, point)
                 for experiment, point in points
                 if point not in stored(experiment.name, folder)
             ]
-        outcomes = [measure(experiment, point, folder) for experiment, point in points]
-        experiments = {experiment.name: experiment for experiment, _ in points}
-        for experiment in experiments.values():
-            found = figures(experiment.name, folder)
-            for name, table in experiment.tables.items():
-                with suppress(KeyError, ValueError):  # a table of points that are not measured yet
-                    print(f"\n{experiment.name}, {name}:\n\n{table(found)}")
+        outcomes = measure_all(points, folder)
     if options.docs:
-        for name in names():
-            for path in pages.drawn(name):
-                print(f"{path.relative_to(ROOT)} drawn")
-        for path, page in pages.stale():
-            path.write_text(page, encoding="utf-8")
-            print(f"{path.relative_to(ROOT)} written")
+        write_docs()
     elif not options.what and not options.missing:
         overview(folder)
-    one_failed = False in outcomes
-    nothing_was_measured = bool(outcomes) and True not in outcomes
-    return 1 if one_failed or nothing_was_measured else 0
+    nothing_measured = bool(outcomes) and True not in outcomes
+    if False in outcomes or nothing_measured:
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

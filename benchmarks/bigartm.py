@@ -37,10 +37,15 @@ def batches(texts: Path, size: int) -> list[Any]:
     return [artm.BatchVectorizer(data_path=str(folder), batches=[name]) for name in names]
 
 
+ALMOST_NOTHING = 1e-12
+"""In the place of 0, since logarithms are taken later."""
+
+
 def in_order(labels: Iterable[str], rows: Any, n: int) -> NDArray[np.float32]:
-    """(n, K) rows at the places that their labels name; almost nothing where there is none."""
-    found = np.full((n, rows.shape[1]), 1e-12, np.float32)
-    found[[int(label) for label in labels]] = np.maximum(rows, 1e-12)
+    """(n, K) each row at the place that its label names; almost nothing where there is none."""
+    places = [int(label) for label in labels]
+    found = np.full((n, rows.shape[1]), ALMOST_NOTHING, np.float32)
+    found[places] = np.maximum(rows, ALMOST_NOTHING)
     return found
 
 
@@ -53,13 +58,13 @@ def main(
     decorrelation: float,
     **steps: float,
 ) -> None:
-    options = {
-        "num_processors": 1,
-        "num_document_passes": 10,
-        "theta_columns_naming": "title",
-        "seed": 1,
-    }
-    model = artm.ARTM(num_topics=topics, **options)
+    model = artm.ARTM(
+        num_topics=topics,
+        num_processors=1,
+        num_document_passes=10,
+        theta_columns_naming="title",
+        seed=1,
+    )
     model.regularizers.add(artm.SmoothSparseThetaRegularizer(name="alpha", tau=0.01))
     model.regularizers.add(artm.SmoothSparsePhiRegularizer(name="beta", tau=beta))
     if decorrelation:
@@ -74,18 +79,19 @@ def main(
     due = 2_000
     seconds = []
     phis = []
-    for n, batch in enumerate(learnt, start=1):
+    for number, batch in enumerate(learnt, start=1):
         begun = cpu_seconds()
         model.fit_online(batch, **steps)
         spent += cpu_seconds() - begun
-        if n * size >= due or n == len(learnt):
+        if number * size >= due or number == len(learnt):
             due *= 2
-            phi = model.get_phi()
             seconds.append(spent)
-            phis.append(in_order((word for _, word in phi.index), phi, words).T)
+            phi = model.get_phi()
+            word_ids = [word for _, word in phi.index]
+            phis.append(in_order(word_ids, phi, words).T)
     (seen,) = batches(folder / "seen.vw", 1_000_000)
-    found = model.transform(seen).T
-    theta = in_order(found.index, found, len(found))
+    proportions = model.transform(seen).T
+    theta = in_order(proportions.index, proportions, len(proportions))
     np.savez(folder / "found.npz", seconds=seconds, topics=phis, theta=theta)
 
 

@@ -22,12 +22,14 @@ LONG = 16_000
 """Articles with at least LONG_WORDS words of the vocabulary."""
 LONG_WORDS = 30
 SHORT = 4_000
-"""Shorter ones, stubs included: in the snapshot, nearly half are."""
+"""Shorter articles, stubs included: in the snapshot, nearly half are."""
 ONE_VILLAGE_IN = 8
 """A program wrote an eighth of this snapshot, on Polish villages, in the same words; these are
 thinned."""
 MAX_DISTINCT = 255
-"""The most words of an article: of longer articles the words that occur most often are kept."""
+"""Of an article with more distinct words than these, those that occur most often are kept."""
+MAX_COUNT = 255
+"""A count is stored in a byte."""
 FILTERS = [
     {
         "id": lzma.FILTER_LZMA2,
@@ -49,65 +51,76 @@ def choose(lines: list[dict[str, str]], vocabulary: Vocabulary) -> list[Article]
     long: list[Article] = []
     short: list[Article] = []
     villages = 0
-    for line in sorted(lines, key=lambda line: hashlib.sha256(str(line["id"]).encode()).digest()):
+    for line in sorted(lines, key=_hash_of_id):
         ids, counts = vocabulary.count(line["text"])
-        if len(ids) < 3 or "may refer to" in line["text"] or not line["title"].isprintable():
+        is_disambiguation = "may refer to" in line["text"]
+        if is_disambiguation or len(ids) < 3 or not line["title"].isprintable():
             continue
         if village in ids:
             villages += 1
-            if villages % ONE_VILLAGE_IN:
+            if villages % ONE_VILLAGE_IN != 0:
                 continue
-        chosen, room = (long, LONG) if counts.sum() >= LONG_WORDS else (short, SHORT)
-        if len(chosen) < room:
-            if len(ids) > MAX_DISTINCT:
-                best = np.sort(np.argsort(-counts, kind="stable")[:MAX_DISTINCT])
-                ids = ids[best]
-                counts = counts[best]
-            chosen.append((line["title"], ids, np.minimum(counts, 255)))
-    every = len(long) // len(short)
-    for place, article in enumerate(short):
-        long.insert(place * (every + 1), article)
+        if counts.sum() >= LONG_WORDS:
+            chosen = long
+            wanted = LONG
+        else:
+            chosen = short
+            wanted = SHORT
+        if len(chosen) == wanted:
+            continue
+        if len(ids) > MAX_DISTINCT:
+            by_count = np.argsort(-counts, kind="stable")
+            most_frequent = np.sort(by_count[:MAX_DISTINCT])
+            ids = ids[most_frequent]
+            counts = counts[most_frequent]
+        chosen.append((line["title"], ids, np.minimum(counts, MAX_COUNT)))
+    long_to_each_short = len(long) // len(short)
+    for number, article in enumerate(short):
+        long.insert(number * (long_to_each_short + 1), article)
     return long
+
+
+def _hash_of_id(line: dict[str, str]) -> bytes:
+    return hashlib.sha256(str(line["id"]).encode()).digest()
 
 
 def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
     """The columns of the sample, one after another."""
-    occurs_in = np.bincount(
-        np.concatenate([ids for _, ids, _ in articles]), minlength=len(vocabulary)
-    )
-    order = np.argsort(-occurs_in, kind="stable")[: np.count_nonzero(occurs_in)]
+    all_ids = np.concatenate([ids for _, ids, _ in articles])
+    occurs_in = np.bincount(all_ids, minlength=len(vocabulary))
+    by_frequency = np.argsort(-occurs_in, kind="stable")
+    stored_words = by_frequency[: np.count_nonzero(occurs_in)]
+    # a word's rank is its id in the sample: 0 is the word of most articles
     rank = np.full(len(vocabulary), -1)
-    rank[order] = np.arange(len(order))
-    # Stored by their most telling word, so that like stands beside like, which packs better.
-    stored = sorted(range(len(articles)), key=lambda i: int(rank[articles[i][1]].max()))
+    rank[stored_words] = np.arange(len(stored_words))
+    # Articles are stored by their rarest word, so that like stands beside like, which packs better.
+    rarest_word = [int(rank[ids].max()) for _, ids, _ in articles]
+    stored = sorted(range(len(articles)), key=rarest_word.__getitem__)
     places = np.empty(len(articles), dtype="<u2")
     places[stored] = np.arange(len(articles))
-    gaps = []
-    counts = []
-    for i in stored:
-        ranks = rank[articles[i][1]]
+    titles: list[str] = []
+    gaps_by_article: list[NDArray[np.int64]] = []
+    counts_by_article: list[NDArray[np.int32]] = []
+    for number in stored:
+        title, ids, counts_of_ids = articles[number]
+        ranks = rank[ids]
         by_rank = np.argsort(ranks)
-        gaps.append(np.diff(ranks[by_rank], prepend=-1) - 1)
-        counts.append(articles[i][2][by_rank])
-    gap = np.concatenate(gaps)
-    words = {
-        "words": [vocabulary.words[i] for i in order],
-        "titles": [articles[i][0] for i in stored],
-    }
-    text = json.dumps(words, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    sizes = np.array([len(text), len(articles), len(gap)], dtype="<u4")
-    lengths = np.array([len(of_article) for of_article in gaps], dtype=np.uint8)
-    low_bytes = (gap & 255).astype(np.uint8)
-    high_bytes = (gap >> 8).astype(np.uint8)
-    less_one = (np.concatenate(counts) - 1).astype(np.uint8)
+        titles.append(title)
+        # ranks ascend, so that only how many are left out between two of them is stored
+        gaps_by_article.append(np.diff(ranks[by_rank], prepend=-1) - 1)
+        counts_by_article.append(counts_of_ids[by_rank])
+    gaps = np.concatenate(gaps_by_article)
+    counts = np.concatenate(counts_by_article)
+    names = {"words": [vocabulary.words[i] for i in stored_words], "titles": titles}
+    text = json.dumps(names, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     columns = (
-        sizes,
+        np.array([len(text), len(articles), len(gaps)], dtype="<u4"),
         np.frombuffer(text, dtype=np.uint8),
         places,
-        lengths,
-        low_bytes,
-        high_bytes,
-        less_one,
+        np.array([len(of_article) for of_article in gaps_by_article], dtype=np.uint8),
+        (gaps & 255).astype(np.uint8),  # the low bytes
+        (gaps >> 8).astype(np.uint8),  # the high bytes
+        (counts - 1).astype(np.uint8),
     )
     return b"".join(column.tobytes() for column in columns)
 

@@ -22,9 +22,11 @@ from wikitopics.model import Minibatch
 from wikitopics.vocab.building import ENGLISH_STOP_WORDS
 
 SOURCES = ("short", "full", "docstrings", "manuals")
-"""Two corpora of `data`, and two kinds of text of the packages installed here, which are no
-articles."""
+"""Two corpora of `data`, and two kinds of text that are no articles, from the packages that are
+installed on this machine."""
 MANUALS = Path("/usr/share/man")
+FORMATTING = re.compile(r'^[.\'].?\\".*|^\.\w+|\\f.|\\[-&e]', re.MULTILINE)
+"""What a manual page is formatted by: comments, requests, changes of font, escaped characters."""
 FEWEST_WORDS = 20
 HELD_OUT = 1_000
 REFERENCE = 20_000
@@ -51,47 +53,49 @@ def collection(source: str, size: int, seed: int, *, tuning: bool = False) -> Co
     rows = np.random.default_rng((seed, size, tuning)).permutation(documents.D)[:size]
     chosen = in_order(documents, rows)
     frequency = np.bincount(chosen.word_ids, minlength=documents.word_ids.max() + 1)
-    is_counted = (frequency >= 2) & (frequency <= max(2, LARGEST_SHARE * size))
-    words = np.flatnonzero(is_counted)
+    most = max(2, LARGEST_SHARE * size)
+    own_words = np.flatnonzero((frequency >= 2) & (frequency <= most))
     scored = for_tuning if tuning else for_report
     return Collection(
-        documents=_over(words, chosen),
-        held_out=_over(words, scored),
-        reference=_over(words, documents[:REFERENCE]),
-        n_words=len(words),
+        documents=_over(own_words, chosen),
+        held_out=_over(own_words, scored),
+        reference=_over(own_words, documents[:REFERENCE]),
+        n_words=len(own_words),
     )
 
 
 def _over(words: NDArray[np.int64], batch: Minibatch) -> Minibatch:
     """The documents over these words only, which are numbered anew."""
-    new_id = np.full(max(words.max(), batch.word_ids.max()) + 1, -1)
+    n_words = max(words.max(), batch.word_ids.max()) + 1
+    new_id = np.full(n_words, -1)
     new_id[words] = np.arange(len(words))
     ids = new_id[batch.word_ids]
-    is_kept = ids >= 0
-    kept_before = np.cumsum([0, *is_kept])
-    return Minibatch(kept_before[batch.indptr], ids[is_kept], batch.counts[is_kept])
+    kept = ids >= 0
+    kept_before = np.concatenate([[0], np.cumsum(kept)])
+    return Minibatch(kept_before[batch.indptr], ids[kept], batch.counts[kept])
 
 
 @functools.cache
 def _parts(source: str) -> tuple[Minibatch, Minibatch, Minibatch]:
     """Documents to learn from, those that choose settings and those that report figures."""
-    if source in CORPORA:
-        [corpus] = [name for name in CORPORA if name == source]
-        parts = split(corpus)
-        return parts.train, parts.tuning[:HELD_OUT], parts.report[:HELD_OUT]
+    for corpus in CORPORA:
+        if corpus == source:
+            parts = split(corpus)
+            return parts.train, parts.tuning[:HELD_OUT], parts.report[:HELD_OUT]
     path = FOLDER / f"{source}.npz"
     if not path.exists():
-        found = set(_docstrings()) if source == "docstrings" else set(manuals())
-        texts = sorted(found, key=_hash)  # an order that looks random and is always the same
+        texts = set(_docstrings() if source == "docstrings" else manuals())
         if len(texts) < 3 * HELD_OUT:
             raise Unavailable(f"there are only {len(texts)} {source} on this machine")
         FOLDER.mkdir(exist_ok=True)
-        made = _counted(texts)
+        made = _counted(sorted(texts, key=_hash))
         np.savez_compressed(path, made.indptr, made.word_ids, made.counts)
     with np.load(path) as file:
-        all_of_them = Minibatch(*file.values())
-    rest = all_of_them[2 * HELD_OUT :]
-    return rest, all_of_them[:HELD_OUT], all_of_them[HELD_OUT : 2 * HELD_OUT]
+        documents = Minibatch(*file.values())
+    tuning = documents[:HELD_OUT]
+    report = documents[HELD_OUT : 2 * HELD_OUT]
+    train = documents[2 * HELD_OUT :]
+    return train, tuning, report
 
 
 def _hash(text: str) -> str:
@@ -115,7 +119,7 @@ def manuals() -> Iterator[str]:
     for path in sorted(MANUALS.glob("man*/*.gz"), key=lambda path: _hash(path.name)):
         if not path.is_symlink():
             page = gzip.decompress(path.read_bytes()).decode("utf-8", errors="replace")
-            yield re.sub(r'^[.\'].?\\".*|^\.\w+|\\f.|\\[-&e]', " ", page, flags=re.MULTILINE)
+            yield FORMATTING.sub(" ", page)
 
 
 def _counted(texts: list[str]) -> Minibatch:
@@ -123,12 +127,13 @@ def _counted(texts: list[str]) -> Minibatch:
     numbers: dict[str, int] = {}
     documents = []
     for text in texts:
-        found = Counter(re.findall("[a-z]{3,}", text.lower()))
-        counts = {}
-        for word, count in found.items():
+        words = Counter(re.findall("[a-z]{3,}", text.lower()))
+        ids: list[int] = []
+        counts: list[int] = []
+        for word, count in words.items():
             if word not in ENGLISH_STOP_WORDS:
-                number = numbers.setdefault(word, len(numbers))
-                counts[number] = count
-        if sum(counts.values()) >= FEWEST_WORDS:
-            documents.append((np.array(list(counts)), np.array(list(counts.values()))))
+                ids.append(numbers.setdefault(word, len(numbers)))
+                counts.append(count)
+        if sum(counts) >= FEWEST_WORDS:
+            documents.append((np.array(ids), np.array(counts)))
     return batch_of(documents)

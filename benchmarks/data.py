@@ -35,7 +35,6 @@ from __future__ import annotations
 import argparse
 import functools
 import hashlib
-import itertools
 import json
 import lzma
 import os
@@ -67,8 +66,8 @@ TUNING_FULL = 2_000
 LONG = 150
 """Counted words from which an article of plain text is a long one."""
 SCORED_BEFORE = 500
-"""Of the articles with at least 165 words of [H10]'s list, so many, the first in the file, scored
-earlier choices."""
+"""So many articles scored earlier choices: the first in the file that have at least
+`SCORED_BEFORE_LENGTH` words of [H10]'s list."""
 SCORED_BEFORE_LENGTH = 165
 MADE = FOLDER / "corpora.npz"
 PUBLISHED = "the corpora of the published figures"
@@ -90,24 +89,23 @@ def vocabulary_of_2010() -> list[str]:
 
 
 def articles(name: str = "articles-60k.jsonl.xz") -> Iterator[dict[str, str]]:
-    """Real articles, each with its id, title and text."""
+    """The articles of a file, each with its id, title and text."""
     with lzma.open(shared(name), "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 
 def _load(name: str) -> Minibatch:
     with np.load(shared(name)) as file:
-        return Minibatch(*(file[array] for array in ARRAYS))
+        return Minibatch(file["indptr"], file["word_ids"], file["counts"])
 
 
 def batch_of(documents: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Minibatch:
     """Documents given as word ids and their counts."""
     lengths = [len(ids) for ids, _ in documents]
-    return Minibatch(
-        np.cumsum([0, *lengths]),
-        np.concatenate([ids for ids, _ in documents]),
-        np.concatenate([counts for _, counts in documents]),
-    )
+    indptr = np.cumsum([0, *lengths])
+    word_ids = np.concatenate([ids for ids, _ in documents])
+    counts = np.concatenate([counts for _, counts in documents])
+    return Minibatch(indptr, word_ids, counts)
 
 
 class Split(NamedTuple):
@@ -142,11 +140,7 @@ def split(corpus: Corpus) -> Split:
     else:
         if not MADE.exists():
             _keep({"short": _short(), "long": _long(), "full": _full()}, PUBLISHED)
-        with np.load(MADE) as file:
-            parts = (
-                Minibatch(*(file[f"{corpus}_{part}_{name}"] for name in ARRAYS)) for part in PARTS
-            )
-            made = Split(file[f"{corpus}_words"].tolist(), *parts)
+        made = _kept(corpus)
     if not made.report.D:
         raise Unavailable(f"{origin()} have too few {corpus} ones")
     return made
@@ -161,33 +155,47 @@ def origin() -> str:
     return PUBLISHED if SHARED.exists() else SAMPLE
 
 
-def _keep(made: Mapping[str, Split], of: str) -> None:
-    """Write all of them at once, so that there are never some of one origin and some of another."""
+def _keep(made: Mapping[str, Split], origin: str) -> None:
+    """Write all corpora at once, so that there are never some of one origin and some of another."""
     FOLDER.mkdir(exist_ok=True)
-    arrays: dict[str, Any] = {"origin": np.array(of)}
+    arrays: dict[str, Any] = {"origin": np.array(origin)}
     for corpus, parts in made.items():
         arrays[f"{corpus}_words"] = np.array(parts.words)
-        for part, name in itertools.product(PARTS, ARRAYS):
-            arrays[f"{corpus}_{part}_{name}"] = getattr(getattr(parts, part), name)
+        for part in PARTS:
+            documents: Minibatch = getattr(parts, part)
+            for name in ARRAYS:
+                arrays[f"{corpus}_{part}_{name}"] = getattr(documents, name)
     draft = MADE.with_suffix(".part.npz")
     np.savez_compressed(draft, **arrays)
     draft.replace(MADE)
 
 
+def _kept(corpus: Corpus) -> Split:
+    """What `_keep` has written of a corpus."""
+    parts: dict[str, Minibatch] = {}
+    with np.load(MADE) as file:
+        for part in PARTS:
+            arrays = [file[f"{corpus}_{part}_{name}"] for name in ARRAYS]
+            parts[part] = Minibatch(*arrays)
+        return Split(file[f"{corpus}_words"].tolist(), **parts)
+
+
 def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequence[str]) -> Split:
-    """The documents of such a corpus in its parts, by the hashes of their names."""
+    """Those of the documents that are of this corpus, in its parts, by the hashes of their
+    names."""
     lengths = documents.lengths()
-    fitting = {"short": lengths < LONG, "long": lengths >= LONG, "full": lengths > 0}[corpus]
-    rows = np.flatnonzero(fitting)
+    fitting = {"short": lengths < LONG, "long": lengths >= LONG, "full": lengths > 0}
+    rows = np.flatnonzero(fitting[corpus])
+    # The parts are in the order of the hashes, too: in that of a dump, articles of one kind follow
+    # each other.
     rows = rows[_by_hash([names[row] for row in rows.tolist()])]
-    n = min(REPORTED[corpus], len(rows) // 10)
-    # Each part is in the order of the hashes: in that of a dump, articles of one kind follow each
-    # other.
+    size = min(REPORTED[corpus], len(rows) // 10)
+    report, tuning, train = np.split(rows, [size, 2 * size])
     return Split(
         words,
-        train=in_order(documents, rows[2 * n :]),
-        tuning=in_order(documents, rows[n : 2 * n]),
-        report=in_order(documents, rows[:n]),
+        train=in_order(documents, train),
+        tuning=in_order(documents, tuning),
+        report=in_order(documents, report),
     )
 
 
@@ -204,22 +212,23 @@ def make_from_dump(
     command = [sys.executable, "-m", "wikitopics", "train", "--session", "dump", "--source", "dump"]
     for dump in dumps:
         command += ["--dump", dump]
-    command += ["--lang", lang, "--keep-counts", "--keep-articles", "none", "--topics", "2"]
+    command += ["--lang", lang]
+    command += ["--keep-counts", "--keep-articles", "none", "--topics", "2"]
     if articles is not None:
         command += ["--articles", str(articles)]
     if vocabulary is not None:
         command += ["--vocab", vocabulary]
     with TemporaryDirectory() as home:
-        # This home has no vocabulary that was built from something else.
+        # a home of its own has no vocabulary that was built from something else
         environment = {**os.environ, "WIKITOPICS_HOME": home}
-        code = subprocess.run(command, env=environment, check=False).returncode
-        if code:
-            raise SystemExit(code)  # the trainer has said why
+        trained = subprocess.run(command, env=environment, check=False)
+        if trained.returncode:
+            raise SystemExit(trained.returncode)  # the trainer has said why
         session = wikitopics.open(Path(home, "dump.db"))
         counted = session.vocabulary()
-        words = list(counted.words)
         documents, page_ids = session.counts()
     documents = documents[:articles]
+    words = list(counted.words)
     names = [str(page_id) for page_id in page_ids.tolist()]
     made: dict[str, Split] = {
         corpus: _divided(corpus, words, documents, names) for corpus in CORPORA
@@ -227,13 +236,11 @@ def make_from_dump(
     if not made["full"].report.D:
         raise SystemExit(f"{documents.D} articles are too few to divide")
     files = ", ".join(Path(dump).name for dump in dumps)
-    origin = f"{documents.D:,} articles of {files}"
-    if vocabulary:
-        origin += f" over {Path(vocabulary).name}"
-    _keep(made, origin)
+    over = f" over {Path(vocabulary).name}" if vocabulary else ""
+    _keep(made, f"{documents.D:,} articles of {files}{over}")
     if vocabulary is None and lang != "en":
-        # The trainer has said that `vocab show` knows it by the language's code, but that was in
-        # its folder.
+        # The trainer has said that `vocab show` knows these words by the language's code, but that
+        # was in its own folder.
         listed = MADE.with_suffix(".txt")
         listed.write_text("\n".join(counted.lines) + "\n", encoding="utf-8")
         print(
@@ -249,9 +256,9 @@ def _short() -> Split:
     train = np.sort(order[REPORTED["short"] :])
     return Split(
         vocabulary_of_2010(),
-        in_order(documents, train),
-        _load("bow-heldout-2k.npz"),
-        in_order(documents, report),
+        train=in_order(documents, train),
+        tuning=_load("bow-heldout-2k.npz"),
+        report=in_order(documents, report),
     )
 
 
@@ -261,36 +268,48 @@ def _long() -> Split:
     ids: list[str] = []
     counted: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
     scored: list[bool] = []
-    met = 0
+    long_of_2010 = 0
     for article in articles():
         text = article["text"]
-        known = [word for word in re.findall("[a-z]+", text.lower()) if word in of_2010]
+        words_of_2010 = [word for word in re.findall("[a-z]+", text.lower()) if word in of_2010]
         scored_before = False
-        if len(known) >= SCORED_BEFORE_LENGTH:
-            scored_before = met < SCORED_BEFORE
-            met += 1
+        if len(words_of_2010) >= SCORED_BEFORE_LENGTH:
+            scored_before = long_of_2010 < SCORED_BEFORE
+            long_of_2010 += 1
         word_ids, counts = vocabulary.count(text)
         if counts.sum() >= LONG:
             ids.append(str(article["id"]))
             counted.append((word_ids, counts))
             scored.append(scored_before)
-    order = _by_hash(ids)
-    fresh = [int(row) for row in order if not scored[row]]
+    fresh = [int(row) for row in _by_hash(ids) if not scored[row]]
     report = fresh[: REPORTED["long"]]
-    scored_rows = [row for row in range(len(ids)) if scored[row]]
-    rest = [*scored_rows, *fresh[REPORTED["long"] :]]
+    rest = [row for row in range(len(ids)) if scored[row]]
+    rest += fresh[REPORTED["long"] :]
     tuning = rest[:TUNING_LONG]
     train = rest[TUNING_LONG:]
-    parts = [batch_of([counted[row] for row in sorted(rows)]) for rows in (train, tuning, report)]
-    return Split(list(vocabulary.words), *parts)
+
+    def part(rows: list[int]) -> Minibatch:
+        return batch_of([counted[row] for row in sorted(rows)])
+
+    return Split(
+        list(vocabulary.words),
+        train=part(train),
+        tuning=part(tuning),
+        report=part(report),
+    )
 
 
 def _full() -> Split:
     documents = _load("bow-long-60k.npz")
     order = _by_hash([f"bow-long-60k {row}" for row in range(documents.D)])
     ends = np.cumsum([REPORTED["full"], TUNING_FULL])
-    report, tuning, train = (in_order(documents, np.sort(rows)) for rows in np.split(order, ends))
-    return Split(vocabulary_of_2010(), train, tuning, report)
+    report, tuning, train = np.split(order, ends)
+    return Split(
+        vocabulary_of_2010(),
+        train=in_order(documents, np.sort(train)),
+        tuning=in_order(documents, np.sort(tuning)),
+        report=in_order(documents, np.sort(report)),
+    )
 
 
 def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
@@ -302,8 +321,11 @@ def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
 def in_order(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
     """Some documents, in the order given."""
     lengths = np.diff(batch.indptr)[rows]
+    starts = batch.indptr[:-1][rows]
     indptr = np.concatenate(([0], np.cumsum(lengths)))
-    entries = np.repeat(batch.indptr[:-1][rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    # Entry i of the new batch stands as far behind its document's start as in the old one.
+    moved_by = np.repeat(starts - indptr[:-1], lengths)
+    entries = np.arange(indptr[-1]) + moved_by
     return Minibatch(indptr, batch.word_ids[entries], batch.counts[entries])
 
 
@@ -326,7 +348,8 @@ def main() -> None:
         "--vocab", metavar="NAME|FILE", help="count these words, as `wikitopics train` does"
     )
     options = parser.parse_args()
-    if not options.dump and (options.articles, options.lang, options.vocab) != (None, "en", None):
+    about_a_dump = (options.articles, options.lang, options.vocab)
+    if not options.dump and about_a_dump != (None, "en", None):
         parser.error("--articles, --lang and --vocab need a DUMP")
     print(f"making {MADE} …", file=sys.stderr)
     if options.dump:
@@ -340,10 +363,8 @@ def main() -> None:
             continue
         for part in PARTS:
             batch = getattr(made, part)
-            print(
-                f"{corpus:6} {part:7} {batch.D:8,} documents of {batch.n_tokens / batch.D:6.1f} "
-                "words"
-            )
+            words = batch.n_tokens / batch.D
+            print(f"{corpus:6} {part:7} {batch.D:8,} documents of {words:6.1f} words")
 
 
 if __name__ == "__main__":

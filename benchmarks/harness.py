@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import importlib
 import importlib.util
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-"""The published ones, which README and docs state."""
+"""The published results, which README and docs state."""
 FOLDER = ROOT / "benchmarks" / "data"
 """Corpora, other programs, and the results of this machine: outside the repository."""
 CODE = ("crawler", "model", "session", "tui", "vocab", "wikitopics")
+"""The program's folders."""
 ALWAYS = ("numpy", "scipy", "numba", "aiohttp", "textual")
 """Packages whose version matters to every figure."""
 
@@ -44,7 +46,7 @@ Points = Mapping[str, Figures]
 
 @dataclass(frozen=True)
 class Point:
-    """Something that is measured in one go, in a process of its own."""
+    """What is measured in one go, in a process of its own."""
 
     measure: Callable[[], Figures]
     needs: tuple[str, ...]
@@ -69,7 +71,8 @@ class Experiment:
     tables: dict[str, Callable[[Points], str]] = field(default_factory=dict)
     """Tables for docs by name, as Markdown made from the figures of all points."""
     pictures: dict[str, Callable[[Points], Figure]] = field(default_factory=dict)
-    """Pictures likewise; they go to docs/pictures/EXPERIMENT-NAME.svg."""
+    """Pictures by name, made from the same figures; they go to
+    docs/pictures/EXPERIMENT-NAME.svg."""
 
     def point(self, *needs: str) -> Callable[[Callable[[], Figures]], Callable[[], Figures]]:
         """Register a function as a point, under its name."""
@@ -103,12 +106,12 @@ def chosen(asked: list[str]) -> Iterator[tuple[Experiment, str]]:
 
     Raises KeyError for an unknown name.
     """
-    for one in asked or names():
-        name, _, wanted = one.partition(".")
+    for key in asked or names():
+        name, _, wanted = key.partition(".")
         experiment = load(name)
         if wanted and wanted not in experiment.points:
-            raise KeyError(f"{one} (points of {name}: {', '.join(experiment.points)})")
-        points = [wanted] if wanted else list(experiment.points)
+            raise KeyError(f"{key} (points of {name}: {', '.join(experiment.points)})")
+        points = [wanted] if wanted else experiment.points
         for point in points:
             yield experiment, point
 
@@ -157,17 +160,18 @@ def provenance(needs: tuple[str, ...]) -> dict[str, object]:
         "commit": commit(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": _machine(),
-        # That of the minute before: other work makes wall-clock figures worthless.
+        # of the minute before: other work makes wall-clock figures worthless
         "load": round(os.getloadavg()[0], 2),
         "versions": {package: metadata.version(distributions[package][0]) for package in packages},
     }
 
 
 def commit() -> str:
-    """The last commit that touched the program, with "+" behind it if it was changed since."""
+    """The last commit that touched the program, with "+" behind it if the program was changed
+    since."""
     last = _git("log", "-1", "--format=%h", "--", *CODE)
-    has_changed = _git("status", "--porcelain", "--", *CODE) != ""
-    return f"{last}+" if has_changed else last
+    changed = _git("status", "--porcelain", "--", *CODE)
+    return f"{last}+" if changed else last
 
 
 def _git(*words: str) -> str:
@@ -176,12 +180,11 @@ def _git(*words: str) -> str:
 
 
 def _machine() -> str:
-    try:
-        cpuinfo = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        cpuinfo = ""
-    model = re.search(r"^model name\s*: (.*)$", cpuinfo, re.MULTILINE)
-    processor = model[1] if model else platform.machine()
+    processor = platform.machine()
+    with contextlib.suppress(OSError):
+        described = Path("/proc/cpuinfo").read_text()
+        if match := re.search(r"^model name\s*: (.*)$", described, re.MULTILINE):
+            processor = match[1]
     return (
         f"{os.cpu_count()} x {processor}, {platform.system()}, Python {platform.python_version()}"
     )
@@ -195,26 +198,32 @@ def compared(
 ) -> str:
     """A table with a row for each point that was measured, under its label.
 
-    columns: the head of each and a format of figures, such as "{seconds:.1f}", in whose place is a
-    dash where one is missing; what: the head of the labels' column
+    labels: each point's label, by the point's name; columns: each column's format of figures, such
+    as "{seconds:.1f}", by the column's head; what: the head of the labels' column. Where a point
+    lacks a figure there is a dash.
     """
-
-    def cell(form: str, found: Figures) -> str:
-        try:
-            return form.format(**found)
-        except (KeyError, TypeError):  # there is no such figure, or None
-            return "-"
-
     rows = []
     for name, label in labels.items():
         if name in points:
-            cells = [cell(form, points[name]) for form in columns.values()]
-            rows.append([label, *cells])
-    return table([what, *columns], rows)
+            cells = [_cell(form, points[name]) for form in columns.values()]
+            rows.append((label, *cells))
+    return table((what, *columns), rows)
+
+
+def _cell(form: str, found: Figures) -> str:
+    try:
+        return form.format(**found)
+    except (KeyError, TypeError):  # there is no such figure, or it is None
+        return "-"
 
 
 def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     """A table in Markdown."""
-    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-    lines.insert(1, f"|{'---|' * len(head)}")
+    rule = f"|{'---|' * len(head)}"
+    lines = [_row(head), rule]
+    lines += [_row(row) for row in rows]
     return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

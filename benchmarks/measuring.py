@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import resource
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PRIORS = (0.01, 0.03, 0.1, 0.3)
+"""Each is tried as the alpha of `best_score`."""
 
 
 # -- articles --------------------------------------------------------------------
@@ -73,12 +73,13 @@ def cycled(documents: Minibatch, size: int, total: int) -> Iterator[Minibatch]:
 
 def cpu_seconds() -> float:
     """User and system time so far, including children that have ended."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(u.ru_utime + u.ru_stime for u in used)
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
 def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tuple[float, T]:
-    """Seconds of the work, and its result."""
+    """The seconds that `work` takes, and its result."""
     start = clock()
     result = work()
     return clock() - start, result
@@ -87,11 +88,11 @@ def timed(work: Callable[[], T], clock: Callable[[], float] = cpu_seconds) -> tu
 def in_turn(repeats: int, *measures: Callable[[], float]) -> list[float]:
     """The median of each measure. They take turns, so that a slow minute of the machine affects
     all."""
-    taken: list[list[float]] = [[] for _ in measures]
+    values: list[list[float]] = [[] for _ in measures]
     for _ in range(repeats):
-        for measure, seconds in zip(measures, taken, strict=True):
-            seconds.append(measure())
-    return [median(seconds) for seconds in taken]
+        for of_measure, measure in zip(values, measures, strict=True):
+            of_measure.append(measure())
+    return [median(of_measure) for of_measure in values]
 
 
 # -- learning --------------------------------------------------------------------
@@ -110,32 +111,46 @@ def compile_kernels(model: Any) -> None:
     model.infer(few)
 
 
+FIRST_MEASURED = 500
+"""Documents after which a curve begins."""
+MEASURED_AGAIN = 300 ** (1 / 24)
+"""By this factor documents grow from one point of a curve to the next: 24 points from 500 documents
+to 150,000, which is 300 times as many."""
+
+
+class CurvePoint(NamedTuple):
+    documents: int
+    seconds: float
+    """CPU seconds of learning, without those of measuring."""
+    log_likelihood: float
+
+
 def followed(name: str, model: Any, batches: Iterator[Minibatch], scored: CompletionSet) -> Figures:
-    """The curve of a model that learns, measured at document counts that grow geometrically, 24
-    times from 500 to 150,000."""
-    growth = 300 ** (1 / 24)  # 150,000 is 300 times 500
-    measured: list[tuple[int, float, float]] = []
+    """The curve of a model that learns, measured at document counts that grow geometrically."""
+    points: list[CurvePoint] = []
     seen = 0
+    measured = 0
     seconds = 0.0
-    due = 500.0
-    is_measured = False
+    due: float = FIRST_MEASURED
     for batch in batches:
         start = cpu_seconds()
         model.learn(batch)
         seconds += cpu_seconds() - start
         seen += batch.D
-        is_measured = seen >= due
-        if is_measured:
-            due = seen * growth
-            measured.append((seen, seconds, scored.score(model)))
-    if not is_measured:
-        measured.append((seen, seconds, scored.score(model)))
-    return _curve(name, measured)
+        if seen >= due:
+            points.append(CurvePoint(seen, seconds, scored.score(model)))
+            measured = seen
+            due = seen * MEASURED_AGAIN
+    if measured != seen or not points:
+        points.append(CurvePoint(seen, seconds, scored.score(model)))
+    return _curve(name, points)
 
 
 def by_default(name: str, make: Callable[[int, int], Any]) -> Figures:
-    """The curve of a model with our defaults over the short articles; ``make``: makes it from the
-    number of words and that of documents."""
+    """The curve of a model with our defaults over the short articles.
+
+    make: makes the model, given the number of words and that of documents
+    """
     compile_kernels(make(words(), 1))
     model = make(words(), train().D)
     return followed(name, model, growing(train(), model.default_batch_size), held_out())
@@ -150,25 +165,28 @@ def in_sweeps(
 ) -> Figures:
     """The curve of an algorithm that goes over all documents again and again.
 
-    fit: makes a model and learns for so many sweeps. A model is fitted anew for each number of
-    sweeps, which gives the seconds of each.
+    fit: gives a model that has learnt for so many sweeps. A model is fitted anew for each number of
+    sweeps, so that the seconds of each are known.
     """
-    measured = []
+    points = []
     for n in sweeps:
-        seconds, model = timed(functools.partial(fit, n))
-        measured.append((n * documents, seconds, scored.score(model)))
-    return _curve(name, measured)
+        start = cpu_seconds()
+        model = fit(n)
+        seconds = cpu_seconds() - start
+        points.append(CurvePoint(n * documents, seconds, scored.score(model)))
+    return _curve(name, points)
 
 
-def _curve(name: str, measured: Sequence[tuple[int, float, float]]) -> Figures:
-    """Log-likelihood against documents learnt and CPU seconds of learning (without measuring), and
-    the last log-likelihood and number of seconds.
-
-    measured: (documents, seconds, log-likelihood) of each point of the curve.
-    """
-    documents, seconds, scores = map(list, zip(*measured, strict=True))
-    curve = {"name": name, "documents": documents, "seconds": seconds, "log_likelihood": scores}
-    return {"log_likelihood": scores[-1], "seconds": seconds[-1], "curve": curve}
+def _curve(name: str, points: Sequence[CurvePoint]) -> Figures:
+    """The curve as figures, with the log-likelihood and the seconds at its end."""
+    curve = {
+        "name": name,
+        "documents": [point.documents for point in points],
+        "seconds": [point.seconds for point in points],
+        "log_likelihood": [point.log_likelihood for point in points],
+    }
+    end = points[-1]
+    return {"log_likelihood": end.log_likelihood, "seconds": end.seconds, "curve": curve}
 
 
 def plain_lda(n_words: int, n_documents: int, **options: Any) -> OnlineLDA:
@@ -184,7 +202,8 @@ class FixedTopics:
     def __init__(self, topics: NDArray[Any], alpha: float | NDArray[np.float64]) -> None:
         K, W = topics.shape
         state = OnlineLDA(K, W, 1e6, warm_start=False, eta=1e-9).state()
-        # The counts are so large that exp(E[log beta]) is E[beta].
+        # With counts as large as these, exp(E[log beta]) is E[beta], so that the model uses the
+        # topics as they are.
         counts = np.ascontiguousarray(topics.T * 1e9).astype(np.float32)
         state.update(
             lambda_hat=counts,
@@ -204,8 +223,11 @@ def common_score(topics: Any, corpus: Corpus) -> float:
 
 
 def best_score(topics: Any, scored: CompletionSet) -> float:
-    """The score of anybody's topics, (K, W), made comparable: proportions are inferred in the same
-    way for all, with the best of a few symmetric priors."""
+    """The log-likelihood by these topics, (K, W), whoever learnt them.
+
+    One scorer for all: it infers everybody's proportions in the same way, with the best of a few
+    symmetric priors.
+    """
     return max(scored.score(FixedTopics(topics, alpha)) for alpha in PRIORS)
 
 
@@ -218,20 +240,21 @@ def quality(
 ) -> tuple[float, float, int]:
     """NPMI and distinctness of the ten leading words of topics in use, and how many these are.
 
-    topics: (K, W); shares: (K,) each topic's share of the words; None: every topic is taken to be
-    in use, with the same share.
+    topics: (K, W).
+    shares: (K,) each topic's share of the words; None: all topics are in use, each as much as any
+    other.
     documents: those that tell which words occur together.
-    ``relevant``: the ten most relevant of the 20 leading words, as the screen shows them.
+    relevant: take the ten most relevant of the 20 leading words, as the screen shows them.
     """
     shares = np.ones(len(topics)) if shares is None else np.asarray(shares)
-    ordered: NDArray[Any] = top_words(topics, SNAPSHOT_WORDS).astype(np.int32)
+    leading: NDArray[Any] = top_words(topics, SNAPSHOT_WORDS).astype(np.int32)
     if relevant:
-        probabilities = np.take_along_axis(topics, ordered, axis=1)
-        ordered = most_relevant((ordered, probabilities), shares)
-    leading = ordered[shares > IN_USE, :10]
-    coherence = float(npmi_of_words(leading, documents).mean())
-    distinct = len(np.unique(leading)) / leading.size
-    return coherence, distinct, len(leading)
+        probabilities = np.take_along_axis(topics, leading, axis=1)
+        leading = most_relevant((leading, probabilities), shares)
+    ten_words = leading[shares > IN_USE, :10]
+    coherence = float(npmi_of_words(ten_words, documents).mean())
+    distinctness = len(np.unique(ten_words)) / ten_words.size
+    return coherence, distinctness, len(ten_words)
 
 
 # -- tables and plots ------------------------------------------------------------
@@ -239,9 +262,7 @@ def quality(
 
 def score(points: Points, name: str) -> str:
     """A point's log-likelihood for a table; a dash where it was not measured."""
-    if name not in points:
-        return "-"
-    return f"{points[name]['log_likelihood']:.3f}"
+    return f"{points[name]['log_likelihood']:.3f}" if name in points else "-"
 
 
 def plot(names: Sequence[str], points: Points, *, over: str, title: str) -> Figure:
@@ -253,10 +274,10 @@ def plot(names: Sequence[str], points: Points, *, over: str, title: str) -> Figu
         if name in points:
             curve = points[name]["curve"]
             axes.plot(curve[over], curve["log_likelihood"], marker=".", label=curve["name"])
-    label = {"documents": "documents analysed", "seconds": "CPU seconds"}[over]
+    labels = {"documents": "documents analysed", "seconds": "CPU seconds"}
     axes.set(
         xscale="log",
-        xlabel=label,
+        xlabel=labels[over],
         ylabel="log-likelihood, nats per held-out word",
         title=title,
     )

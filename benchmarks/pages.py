@@ -81,10 +81,12 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ),
     ),
 }
-"""What pages say, with its figures left open, and which ones these are."""
+"""By page: its sentences, or parts of them, with {} in place of each figure, and the keys of these
+figures."""
 PICTURES = ROOT / "docs" / "pictures"
 NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
 MARK = re.compile(rf"({NUMBER})?<!--([a-z]\w*(?:\.[\w-]+)+:[^ >]*)-->")
+"""A number, if there is one yet, and the mark behind it, such as <!--screen.draw.ms:.1f-->."""
 TABLE = re.compile(r"(<!--table (\w+)\.(\w+)-->\n).*?(<!--/table-->)", re.DOTALL)
 
 
@@ -106,26 +108,26 @@ def filled(page: str, name: str = "") -> str:
     """The page of this name with the figures and tables of today's results. Raises KeyError for a
     mark that names none, ValueError if the page does not say something listed."""
 
-    def marked(match: re.Match[str]) -> str:
+    def with_number(match: re.Match[str]) -> str:
         figure = match[2]
         return f"{measured(figure)}<!--{figure}-->"
 
-    def written(match: re.Match[str]) -> str:
+    def with_rows(match: re.Match[str]) -> str:
         begin, experiment, table, end = match.groups()
-        make = load(experiment).tables[table]
-        return f"{begin}{make(figures(experiment))}\n{end}"
+        write = load(experiment).tables[table]
+        return f"{begin}{write(figures(experiment))}\n{end}"
 
-    page = MARK.sub(marked, page)
-    page = TABLE.sub(written, page)
+    page = MARK.sub(with_number, page)
+    page = TABLE.sub(with_rows, page)
     for phrase, *keys in SENTENCES.get(name, ()):
-        # The page has line ends where the phrase has spaces, and numbers where it has {}.
+        # a line of the page may end at any space, and each {} is a number there
         pattern = re.escape(phrase).replace(r"\ ", r"\s+").replace(r"\{\}", f"({NUMBER})")
         found = re.search(pattern, page)
         if found is None:
             raise ValueError(f"{name} does not say: {phrase}")
-        # From the last to the first, so that the places of those before stay right.
-        for number, key in reversed(list(enumerate(keys, start=1))):
-            page = page[: found.start(number)] + measured(key) + page[found.end(number) :]
+        # the last number first, so that the places of those before it stay true
+        for group, key in reversed(list(enumerate(keys, start=1))):
+            page = page[: found.start(group)] + measured(key) + page[found.end(group) :]
     return page
 
 
@@ -150,7 +152,7 @@ def drawn(name: str) -> Iterator[Path]:
 
     for picture, draw in load(name).pictures.items():
         path = PICTURES / f"{name}-{picture}.svg"
-        # With this salt, the same figures give the same file.
+        # so that the same figures give the same file
         with pyplot.rc_context({"svg.hashsalt": path.name}):
             draw(found).savefig(path, metadata={"Date": None})
         pyplot.close()

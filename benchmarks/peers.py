@@ -41,7 +41,10 @@ def bow(batch: Minibatch, d: int) -> list[tuple[int, int]]:
 def tokens(batch: Minibatch, d: int) -> list[str]:
     """A document in tomotopy's form; words are their ids."""
     ids, counts = words_of(batch, d)
-    return [str(w) for w, n in zip(ids, counts, strict=True) for _ in range(n)]
+    found: list[str] = []
+    for word_id, count in zip(ids, counts, strict=True):
+        found += [str(word_id)] * count
+    return found
 
 
 def normalised(topics: NDArray[Any]) -> NDArray[Any]:
@@ -52,15 +55,16 @@ def normalised(topics: NDArray[Any]) -> NDArray[Any]:
 
 
 BEST_SIZE: Mapping[Corpus, int] = {"short": 4096, "long": 256, "full": 4096}
-"""The best size of a minibatch for the algorithm of [H10], in every program that has it: the
-paper's for many articles, a smaller one for few."""
+"""Documents in a minibatch with which [H10]'s algorithm does best, in every program that has it:
+as many as in the paper where there are many articles, fewer where there are few."""
 
 
 class SklearnLDA:
     """scikit-learn's LatentDirichletAllocation with `partial_fit`, minibatches of ``size``.
 
-    Its learning_offset and learning_decay are 64 and 0.5 unless `options` has others. These are
-    best for 100,000 documents. For 12,000 its defaults, 10 and 0.7, are better by 0.1 nats.
+    learning_offset and learning_decay are 64 and 0.5 unless `options` has others. With these it
+    does best on 100,000 documents; on 12,000 it does best with its own defaults, 10 and 0.7, by 0.1
+    nats.
     """
 
     def __init__(
@@ -89,9 +93,8 @@ class SklearnLDA:
         self._lda.partial_fit(csr(batch, self.n_words))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        proportions = self._lda.transform(csr(batch, self.n_words))
-        theta: NDArray[np.float32] = proportions.astype(np.float32)
-        return theta
+        theta: NDArray[np.float64] = self._lda.transform(csr(batch, self.n_words))
+        return theta.astype(np.float32)
 
     def topics(self) -> NDArray[Any]:
         return normalised(self._lda.components_)
@@ -100,8 +103,8 @@ class SklearnLDA:
 class GensimLDA:
     """gensim's LdaModel, or LdaMulticore with workers; priors and steps as for scikit-learn.
 
-    gensim is told how many documents there will be, as if it had been given all at once: if it
-    counts those that have come so far instead, it scores 0.3 nats less.
+    It is told how many documents there will be, as if it had been given all at once. Left to itself
+    it would count those that have come so far, and score 0.3 nats less.
     """
 
     def __init__(
@@ -118,7 +121,7 @@ class GensimLDA:
         self.n_documents = n_documents
         options: dict[str, Any] = {
             "num_topics": n_topics,
-            "id2word": {n: str(n) for n in range(n_words)},
+            "id2word": {word_id: str(word_id) for word_id in range(n_words)},
             "chunksize": size,
             "alpha": [0.01] * n_topics,
             "eta": 0.01,
@@ -130,7 +133,7 @@ class GensimLDA:
         self._lda = LdaMulticore(workers=workers, **options) if workers else LdaModel(**options)
 
     def learn(self, batch: Minibatch) -> None:
-        # `update` adds the number of the minibatch's documents, which gives that of all.
+        # `update` adds the documents of the minibatch to `numdocs`
         self._lda.state.numdocs = self.n_documents - batch.D
         self._lda.update([bow(batch, d) for d in range(batch.D)])
 
@@ -144,7 +147,8 @@ class GensimLDA:
 
 
 class Given:
-    """Topics, and proportions that somebody inferred for the documents that are asked about."""
+    """A model of topics, (K, W), and of proportions, (D, K), that somebody else's program inferred
+    for the documents that are asked about."""
 
     def __init__(self, topics: NDArray[Any], theta: NDArray[np.float32]) -> None:
         self.n_words = topics.shape[1]
@@ -190,7 +194,7 @@ def vowpal_wabbit(
     model = folder / "model.txt"
     with texts.open("w") as file:
         for d in range(documents.D):
-            file.write("| " + " ".join(f"{w}:{n}" for w, n in bow(documents, d)) + "\n")
+            file.write(f"| {vowpal_wabbit_form(documents, d)}\n")
 
     def learn() -> None:
         workspace = Workspace(
@@ -204,11 +208,17 @@ def vowpal_wabbit(
     spent, _ = timed(learn)
     topics = np.zeros((n_words, n_topics))
     for line in model.read_text().splitlines():
-        numbers = line.split()
-        is_row = len(numbers) == n_topics + 1 and numbers[0].isdigit()
-        if is_row and int(numbers[0]) < n_words:  # the hash has more places than there are words
-            topics[int(numbers[0])] = [float(weight) for weight in numbers[1:]]
+        fields = line.split()
+        # A line of the model's head has other fields; a hash that no word has has a line, too.
+        is_word = len(fields) == 1 + n_topics and fields[0].isdigit() and int(fields[0]) < n_words
+        if is_word:
+            topics[int(fields[0])] = [float(weight) for weight in fields[1:]]
     return spent, normalised(topics.T)
+
+
+def vowpal_wabbit_form(batch: Minibatch, d: int) -> str:
+    """A document as Vowpal Wabbit reads it, and BigARTM, too; words are their ids."""
+    return " ".join(f"{word_id}:{count}" for word_id, count in bow(batch, d))
 
 
 def gensim_hdp(documents: Minibatch, n_words: int) -> tuple[float, NDArray[Any], NDArray[Any]]:
@@ -218,9 +228,9 @@ def gensim_hdp(documents: Minibatch, n_words: int) -> tuple[float, NDArray[Any],
 
     bows = [bow(documents, d) for d in range(documents.D)]
     options = {"T": 150, "K": 15, "chunksize": 256, "kappa": 0.6, "tau": 64.0, "random_state": 0}
-    id2word = {n: str(n) for n in range(n_words)}
-    # The constructor goes over the documents.
-    spent, hdp = timed(lambda: HdpModel(bows, id2word, **options))
+    words = {word_id: str(word_id) for word_id in range(n_words)}
+    # HdpModel's constructor learns from the documents.
+    spent, hdp = timed(lambda: HdpModel(bows, words, **options))
     hdp.update_expectations()
     alpha, topics = hdp.hdp_to_lda()
     return spent, normalised(topics), np.maximum(alpha, 1e-6)
@@ -234,7 +244,7 @@ BIGARTM_SETTINGS: Mapping[Corpus, Mapping[str, float]] = {
     "full": {"size": 1024, "tau0": 64.0, "kappa": 0.5, "beta": 0.01, "decorrelation": 2000.0},
 }
 """The best of a few settings that were tried on the articles for tuning. The decorrelation is the
-strongest of those that cost less than 0.01 nats there, which is about what our models' costs."""
+strongest that costs less than 0.01 nats there, which is about what ours costs."""
 
 
 @functools.cache
@@ -243,16 +253,18 @@ def environment(name: str, *packages: str) -> Path:
     `Unavailable` if that fails."""
     folder = FOLDER / name
     python = folder / "bin" / "python"
+    wanted = " ".join(packages)
+    # written when all is installed
     installed = folder / "made"
-    if not installed.exists() or installed.read_text() != " ".join(packages):
-        create = (sys.executable, "-m", "venv", "--clear", str(folder))
-        install = (str(python), "-m", "pip", "install", "--quiet", *packages)
+    if not installed.exists() or installed.read_text() != wanted:
+        create = [sys.executable, "-m", "venv", "--clear", str(folder)]
+        install = [str(python), "-m", "pip", "install", "--quiet", *packages]
         for command in (create, install):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 why = done.stderr.splitlines()[-1] if done.stderr else "no reason given"
                 raise Unavailable(f"{name} cannot be installed: {why}")
-        installed.write_text(" ".join(packages))
+        installed.write_text(wanted)
     return python
 
 
@@ -264,8 +276,8 @@ def bigartm(
     corpus: Corpus,
     decorrelated: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """BigARTM's online learning: CPU seconds (L,) and topics (L, K, W) at L moments of it, and the
-    proportions (D, K) of the documents `seen` at its end."""
+    """CPU seconds (L,) and topics (L, K, W) at L moments of BigARTM's online learning of
+    `documents`, and the proportions (D, K) that it infers of the documents `seen` at the end."""
     settings = {"topics": n_topics, "words": n_words, **BIGARTM_SETTINGS[corpus]}
     if not decorrelated:
         settings["decorrelation"] = 0.0
@@ -274,7 +286,7 @@ def bigartm(
         for part, batch in (("train", documents), ("seen", seen)):
             with (folder / f"{part}.vw").open("w") as file:
                 for d in range(batch.D):
-                    file.write(f"{d} " + " ".join(f"{w}:{n}" for w, n in bow(batch, d)) + "\n")
+                    file.write(f"{d} {vowpal_wabbit_form(batch, d)}\n")
         python = environment("bigartm", *BIGARTM)
         script = Path(__file__).with_name("bigartm.py")
         # BigARTM writes logs into the current folder.

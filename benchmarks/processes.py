@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -12,70 +13,86 @@ import sys
 import termios
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.harness import ROOT
 
-TICKS = os.sysconf("SC_CLK_TCK")
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+MB_PER_KIB = 1.024e-3
 PROGRAM = (sys.executable, "-m", "wikitopics")
 
 
 def family(pid: int) -> list[int]:
     """A process and all that descend from it."""
     found = [pid]
-    for each in found:
-        for children in Path(f"/proc/{each}/task").glob("*/children"):
-            with contextlib.suppress(OSError):  # ended meanwhile
-                found += map(int, children.read_text().split())
+    for parent in found:  # which grows meanwhile
+        for children in Path(f"/proc/{parent}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # the process has ended meanwhile
+                found += [int(child) for child in children.read_text().split()]
     return found
-
-
-def _kilobytes(file: Path, key: str) -> int | None:
-    """The number in a file's line that begins with this key; None if there is no such line."""
-    for line in file.read_text().splitlines():
-        if line.startswith(f"{key}:"):
-            return int(line.split()[1])
-    return None
 
 
 def memory_mb(pids: list[int]) -> float:
     """Proportional set size of these processes together. Raises OSError where one has ended."""
-    total = 0
+    total_kib = 0
     for pid in pids:
-        total += _kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss") or 0
-    return total / 1024
+        size = _size_kib(Path(f"/proc/{pid}/smaps_rollup"), "Pss")
+        assert size is not None
+        total_kib += size
+    return total_kib / 1024
 
 
 def status_mb(pid: int, key: str) -> float:
     """A size of /proc/PID/status, such as VmRSS. Raises OSError where the process has ended."""
-    kilobytes = _kilobytes(Path(f"/proc/{pid}/status"), key) or 0
-    return kilobytes * 1.024e-3
+    size = _size_kib(Path(f"/proc/{pid}/status"), key)
+    return (size or 0) * MB_PER_KIB
 
 
-def stat(pid: int) -> list[str] | None:
-    """The fields of /proc/PID/stat behind the name; None where the process has ended."""
-    with contextlib.suppress(OSError):
-        _, _, behind_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
-        return behind_name.split()
-    return None
+def _size_kib(path: Path, key: str) -> int | None:
+    """The size that a file of /proc gives in a line such as `VmRSS:    1234 kB`, if it has one."""
+    match = re.search(rf"^{key}:\s*(\d+)", path.read_text(), re.MULTILINE)
+    return int(match[1]) if match else None
+
+
+@dataclass(frozen=True)
+class Stat:
+    """Some fields of /proc/PID/stat."""
+
+    state: str
+    ticks: int
+    """User and system time so far."""
+    started: str
+    """In ticks since the machine was."""
+
+
+def stat(pid: int) -> Stat | None:
+    """None where the process has ended."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    # the program's name, in parentheses, may hold spaces
+    fields = text.rpartition(")")[2].split()
+    return Stat(state=fields[0], ticks=int(fields[11]) + int(fields[12]), started=fields[19])
 
 
 def cpu_seconds(pids: list[int]) -> float:
     """User and system time of these processes so far, without those that have ended."""
     ticks = 0
-    for fields in map(stat, pids):
-        if fields:
-            user, system = fields[11:13]
-            ticks += int(user) + int(system)
-    return ticks / TICKS
+    for pid in pids:
+        process = stat(pid)
+        if process is not None:
+            ticks += process.ticks
+    return ticks / TICKS_PER_SECOND
 
 
 def birth(pid: int) -> str | None:
     """When a process was started, since pids are used again; None where it has ended."""
-    fields = stat(pid)
-    if not fields or fields[0] == "Z":  # a zombie
+    process = stat(pid)
+    if process is None or process.state == "Z":
         return None
-    return fields[19]
+    return process.started
 
 
 class Screen:
@@ -84,9 +101,11 @@ class Screen:
     def __init__(self, session: Path, columns: int = 120, rows: int = 40) -> None:
         self.began = time.perf_counter()
         self._fd, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        window_size = struct.pack("HHHH", rows, columns, 0, 0)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, window_size)
         environment = os.environ | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
-        # The process gets a controlling terminal, so that it is hung up on when this one ends.
+        # The terminal is the screen's controlling one: the screen is told to hang up when we end,
+        # however we do.
         self.process = subprocess.Popen(
             [*PROGRAM, "watch", "--session", str(session)],
             preexec_fn=lambda: os.login_tty(theirs),
@@ -109,10 +128,8 @@ class Screen:
         """What it writes within this many seconds, at least until it stops writing."""
         got = b""
         end = time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            left = max(0.0, end - time.perf_counter())
-            readable, _, _ = select.select([self._fd], [], [], left)
-            if readable:
+        while (left := end - time.perf_counter()) > 0:
+            if self._has_written(left):
                 try:
                     got += os.read(self._fd, 65536)
                 except OSError:  # how Linux says that the other side has closed
@@ -120,14 +137,18 @@ class Screen:
         self._written += got
         return got
 
+    def _has_written(self, patience: float) -> bool:
+        """Wait until there is something to read, for so many seconds at most."""
+        readable, _, _ = select.select([self._fd], [], [], patience)
+        return bool(readable)
+
     def wait_for(self, words: bytes, patience: float = 30.0) -> float:
-        """Seconds from the start until it has written ``words``."""
+        """Seconds from `began` until it has written ``words``."""
         end = time.perf_counter() + patience
         while words not in self._written:
             if time.perf_counter() > end:
                 raise TimeoutError(words)
-            readable, _, _ = select.select([self._fd], [], [], 0.05)
-            if readable:
+            if self._has_written(0.05):
                 self._written += os.read(self._fd, 65536)
         return time.perf_counter() - self.began
 
@@ -139,8 +160,10 @@ class Screen:
         return self.wait_for(shows, 10)
 
     def cpu_seconds(self) -> float:
-        """User and system time of the process so far."""
-        clock = (~self.process.pid << 3) | 2  # as clock_getcpuclockid(3) of Linux makes it
+        """User and system time so far, by the process's CPU clock."""
+        # Linux's number of that clock, as clock_getcpuclockid(3) makes it; 2 stands for the
+        # scheduler's clock
+        clock = (~self.process.pid << 3) | 2
         return time.clock_gettime(clock)
 
     def close(self) -> None:

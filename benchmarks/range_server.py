@@ -1,4 +1,4 @@
-"""A file served by ranges on loopback, under several names: a large dump that takes no disk.
+"""A server of one file by ranges on loopback, under several names: a large dump that takes no disk.
 
     python -m benchmarks.range_server FILE
 

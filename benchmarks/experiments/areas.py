@@ -1,9 +1,9 @@
 """How well areas hold topics together that meet in articles, and how long they stay the same.
 
 `lift` is how many times more often than topics of random groups of the same sizes two topics of one
-area share an article: the geometric mean over all pairs, where a topic counts from .02 of an
-article on. The weights in `model.areas` were chosen on articles of full length; nothing was chosen
-on those of `short` and of the demo.
+area share an article: the geometric mean over all pairs, a topic counting from .02 of an article
+on. The weights in `model.areas` were chosen on articles of full length; those of `short` and of the
+demo chose nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ SETTLED = 10_000
 """Articles from which areas should stay."""
 RANDOM_GROUPS = 50
 NAMES = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
-WHERE = {"short": "short articles", "full": "articles of full length"}
+ARTICLES_OF: Mapping[Corpus, str] = {
+    "short": "short articles",
+    "full": "articles of full length",
+}
 KINDS: Mapping[str, Callable[[int, int], OnlineModel]] = {
     "lda": lambda W, D: OnlineLDA(100, W, D),
     "scvb0": lambda W, D: SCVB0(100, W, D),
@@ -45,15 +48,16 @@ def lift(theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[
     present = np.where(parts > PRESENT, parts, 0)
     mean = parts.mean(axis=0)
     together = present.T @ present / len(parts)
+    log_ratio = np.log((together + 1e-7) / np.outer(mean, mean))
     pairs = np.triu_indices(len(topics), 1)
-    log_lift = np.log((together + 1e-7) / np.outer(mean, mean))[pairs]
-    random = np.random.default_rng(0)
+    of_pairs = log_ratio[pairs]
 
     def within(groups: NDArray[np.int64]) -> float:
-        """The mean over pairs of topics of the same group."""
-        same_group = (groups[:, None] == groups)[pairs]
-        return float(log_lift[same_group].mean())
+        """The mean over pairs of topics that are in one group."""
+        same_group = groups[:, None] == groups
+        return float(of_pairs[same_group[pairs]].mean())
 
+    random = np.random.default_rng(0)
     by_chance = np.mean([within(random.permutation(groups)) for _ in range(RANDOM_GROUPS)])
     return float(np.exp(within(groups) - by_chance))
 
@@ -62,36 +66,39 @@ def changed(before: Areas, now: Areas) -> bool:
     """Whether most topics of an area have another number, which is its colour, than at the last
     snapshot."""
     for area in before.names:
-        stayed_in_use = (before.of_topic == area) & (now.of_topic != NONE)
-        numbers = now.of_topic[stayed_in_use].tolist()
+        members = (before.of_topic == area) & (now.of_topic != NONE)
+        numbers = Counter(now.of_topic[members].tolist())
         if numbers:
-            [(most_frequent, _)] = Counter(numbers).most_common(1)
-            if most_frequent != area:
+            ((commonest, _),) = numbers.most_common(1)
+            if commonest != area:
                 return True
     return False
 
 
 def neighbours_kept(far: NDArray[np.float64], places: NDArray[np.floating], k: int = 5) -> float:
     """The share of the k nearest topics by distance that are among the k nearest on the map."""
-    on_the_map = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
-    not_itself = np.diag(np.full(len(far), np.inf))
-    nearest = np.argsort(far + not_itself, axis=1)[:, :k]
-    nearest_on_the_map = np.argsort(on_the_map + not_itself, axis=1)[:, :k]
-    kept = [
-        len(np.intersect1d(ours, shown)) / k
-        for ours, shown in zip(nearest, nearest_on_the_map, strict=True)
-    ]
-    return float(np.mean(kept))
+    on_map = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
+    shares = []
+    for near, near_on_map in zip(_nearest(far, k), _nearest(on_map, k), strict=True):
+        kept = set(near) & set(near_on_map)
+        shares.append(len(kept) / k)
+    return float(np.mean(shares))
+
+
+def _nearest(distance: NDArray[np.floating], k: int) -> NDArray[np.int64]:
+    """(K, k) the topics nearest to each, itself left out."""
+    to_others = distance + np.diag(np.full(len(distance), np.inf))
+    return np.argsort(to_others, axis=1)[:, :k]
 
 
 def measured(model: OnlineModel, documents: Minibatch) -> Figures:
-    """One pass over the documents, as a session makes it."""
+    """The figures of one pass over the documents, with snapshots as a session makes them."""
     meetings = Meetings.none(model.n_topics)
-    thetas = list[NDArray[np.float32]]()
+    thetas: list[NDArray[np.float32]] = []
     areas: Areas | None = None
     seen = 0
-    last = 0  # articles at the last snapshot
-    pairs = 0
+    last_snapshot = 0
+    snapshots_compared = 0
     changes = 0
     for batch in growing(documents, model.default_batch_size):
         theta = model.learn(batch)
@@ -99,32 +106,33 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
         meetings.add(theta)
         before = seen
         seen += batch.D
-        if not snapshot_due(last, before, seen) and seen < documents.D:
+        if not snapshot_due(last_snapshot, before, seen) and seen < documents.D:
             continue
-        before_last = last
-        last = seen
         earlier = areas
-        rounds = ROUNDS if look_due(before_last, seen) else 0
+        rounds = ROUNDS if look_due(last_snapshot, seen) else 0
+        last_snapshot = seen
         now = Areas.of(model, meetings, earlier, rounds)
         areas = replace(now, names=dict.fromkeys(now.members, ()))
         if earlier is not None and before >= SETTLED:
-            pairs += 1
-            changes += changed(earlier, areas)
+            snapshots_compared += 1
+            if changed(earlier, areas):
+                changes += 1
     assert areas is not None
-    theta = np.concatenate(thetas)
+    all_theta = np.concatenate(thetas)
     topics = areas.topics
     groups = areas.of_topic[topics].astype(np.int64)
     word_ids, probabilities = model.top_words(20)
-    between = distances((word_ids[topics], probabilities[topics]))
-    by_words = Areas.by_distance(between, topics, model.n_topics)
+    apart_by_words = distances((word_ids[topics], probabilities[topics]))
+    areas_by_words = Areas.by_distance(apart_by_words, topics, model.n_topics)
+    groups_by_words = areas_by_words.of_topic[topics].astype(np.int64)
     sizes = np.bincount(groups)
     return {
         "topics": len(topics),
         "areas": int(np.count_nonzero(sizes)),
-        "lift": lift(theta, topics, groups),
-        "lift_by_leading_words": lift(theta, topics, by_words.of_topic[topics].astype(np.int64)),
+        "lift": lift(all_theta, topics, groups),
+        "lift_by_leading_words": lift(all_theta, topics, groups_by_words),
         "largest": float(sizes.max() / len(topics)),
-        "snapshots": pairs,
+        "snapshots": snapshots_compared,
         "changed": changes,
         "neighbours_kept": neighbours_kept(areas.far, areas.places),
     }
@@ -148,9 +156,9 @@ def demo() -> Figures:
 
 
 LABELS = {"demo": "the demo"}
-for corpus, where in WHERE.items():
+for corpus, articles in ARTICLES_OF.items():
     for kind, name in NAMES.items():
-        LABELS[f"{kind}_{corpus}"] = f"{name}, {where}"
+        LABELS[f"{kind}_{corpus}"] = f"{name}, {articles}"
 COLUMNS = {
     "topics in areas": "{topics} in {areas}",
     "lift by leading words": "{lift_by_leading_words:.1f}",

@@ -1,8 +1,8 @@
 """The crawler, with the embedded wiki in a process of its own on loopback.
 
-`api`, `html`: 8 kB of wikitext an article, no cap, to word counts in a process pool as in training.
-`waits_*`: a wiki whose replies take this long, under Wikimedia's rules; requests are counted as
-they arrive there.
+`api`, `html`: 8 kB of wikitext an article, no cap on requests, to word counts in a process pool as
+in training. `waits_*`: a wiki whose replies take this long, under Wikimedia's rules; requests are
+counted as they arrive there.
 """
 
 import asyncio
@@ -39,28 +39,34 @@ SECONDS = 75.0
 """Seconds at a slow wiki: more than a minute, since its budget is for a minute."""
 WINDOW = 60.0
 BUDGET = 200
+"""Requests that the rules allow in so many seconds."""
 
 
 # -- throughput ------------------------------------------------------------------
 
 
 async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
-    """Articles counted in a second, and in a CPU second not counting the wiki's; without the pool's
-    start."""
+    """Articles counted in a second, and in a CPU second not counting the wiki's.
+
+    wiki: its process id. Time is taken from the end of the first block on, when all workers of the
+    pool have started.
+    """
 
     def cpu() -> float:
         # The pool's workers are children of our fork server.
-        return processes.cpu_seconds([pid for pid in processes.family(os.getpid()) if pid != wiki])
+        ours = [pid for pid in processes.family(os.getpid()) if pid != wiki]
+        return processes.cpu_seconds(ours)
 
     words = Vocabulary.load("english").words
     workers = min(os.cpu_count() or 1, 8)
-    feed = Intake(source, counting_workers(words, await source.open(), workers))
+    info = await source.open()
+    feed = Intake(source, counting_workers(words, info, workers))
     feed.start(None)
-    counted = 0
     try:
-        await feed.next()  # before the clock runs: the pool has started once there is a block
+        await feed.next()
+        counted = 0
         begun = time.monotonic()
-        used = cpu()
+        cpu_before = cpu()
         while counted < articles:
             block = await feed.next()
             if block is None:
@@ -69,18 +75,19 @@ async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
         return {
             "articles": counted,
             "per_second": counted / (time.monotonic() - begun),
-            "per_cpu_second": counted / (cpu() - used),
+            "per_cpu_second": counted / (cpu() - cpu_before),
         }
     finally:
         await feed.close()
 
 
 def _throughput(make: Callable[[Wiki], Source], articles: int) -> Figures:
-    wiki = PagesWiki(["--size", "1000000", "--article-bytes", "8000"])
+    process = PagesWiki(["--size", "1000000", "--article-bytes", "8000"])
     try:
-        return asyncio.run(crawl_and_count(make(Wiki(wiki.url, version="0")), articles, wiki.pid))
+        source = make(Wiki(process.url, version="0"))
+        return asyncio.run(crawl_and_count(source, articles, process.pid))
     finally:
-        wiki.stop()
+        process.stop()
 
 
 EXPERIMENT.add("api", partial(_throughput, ApiSource, 10_000))
@@ -112,20 +119,24 @@ async def _crawl(url: str, folder: Path, seconds: float) -> int:
 
 
 def crawled(url: str, folder: Path, seconds: float) -> int:
-    """What one trainer crawls in this many seconds; trainers share their budget through the
-    folder."""
+    """How many articles one trainer crawls in this many seconds; trainers share their budget
+    through the folder."""
     return asyncio.run(_crawl(url, folder, seconds))
 
 
 def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
     """Trainers at a wiki whose replies take this many seconds, and this many more for each page in
     them."""
-    arrivals: list[tuple[float, int]] = []
+    times: list[float] = []
+    """When each request arrived."""
+    pages_asked: list[int] = []
+    """How many pages it asked for."""
 
     @web.middleware
     async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
         pages = int(request.query.get("grnlimit", "0"))
-        arrivals.append((time.monotonic(), pages))
+        times.append(time.monotonic())
+        pages_asked.append(pages)
         if "revisions" in request.query.get("prop", ""):
             await asyncio.sleep(page_latency * pages)
         return await handler(request)
@@ -141,10 +152,13 @@ def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
     ):
         run = partial(crawled, url, Path(folder))
         articles = sum(pool.map(run, [SECONDS] * trainers))
-    times = [moment for moment, _ in arrivals]
-    busiest = max(sum(begin <= t < begin + WINDOW for t in times) for begin in times)
+    busiest = 0
+    for begin in times:
+        in_window = [moment for moment in times if begin <= moment < begin + WINDOW]
+        busiest = max(busiest, len(in_window))
     assert busiest <= BUDGET, f"{busiest} requests in a minute"
-    sizes = [pages for _, pages in arrivals[len(arrivals) // 2 :] if pages]
+    second_half = pages_asked[len(pages_asked) // 2 :]
+    sizes = [pages for pages in second_half if pages > 0]
     return {
         "trainers": trainers,
         "articles_an_hour": round(articles * 3600 / SECONDS),

@@ -1,7 +1,7 @@
 """How many events a session reports about its topics: ten runs of each kind of model.
 
-Articles come in another order for each seed, minibatches, snapshots and events as in a session.
-`short` and `long` (read five times) are taken for parts of 7,000,000 articles, the demo's sample
+Articles come in another order for each seed; minibatches, snapshots and events are as in a session.
+`short` and `long` (read five times) are taken for parts of 7,000,000 articles; the demo's sample
 has the demo's settings.
 """
 
@@ -30,7 +30,7 @@ SETTLED = 10_000
 
 
 class Corpus(NamedTuple):
-    """Articles, and what a session of them sets; None: the kind's default."""
+    """Articles, and the settings of a session of them; None: the model's default."""
 
     words: Sequence[str]
     articles: Minibatch
@@ -41,17 +41,15 @@ class Corpus(NamedTuple):
 
 
 def corpora() -> dict[str, Corpus]:
-    """Corpora by name."""
+    """The corpora by name."""
     presets: Mapping[str, Any] = Demo.presets
-    short = split("short")
-    long = split("long")
-    sample_words, sample_articles = sample()
+    demo_words, demo_articles = sample()
     return {
-        "short": Corpus(short.words, short.train),
-        "long": Corpus(long.words, long.train, passes=5),
+        "short": Corpus(split("short").words, split("short").train),
+        "long": Corpus(split("long").words, split("long").train, passes=5),
         "demo": Corpus(
-            sample_words,
-            sample_articles,
+            demo_words,
+            demo_articles,
             size=int(presets["documents"]),
             topics=int(presets["topics"]),
             minibatch=int(presets["batch_size"]),
@@ -63,18 +61,20 @@ def snapshots(model: OnlineModel, corpus: Corpus, seed: int) -> Iterator[TopWord
     """Learn, and look at the topics as often as a session does."""
     order = np.random.default_rng(seed).permutation(corpus.articles.D)
     articles = in_order(corpus.articles, order)
-    seen = kept = 0
-    most = corpus.minibatch or model.default_batch_size
+    seen = 0
+    last_snapshot = 0
+    largest = corpus.minibatch or model.default_batch_size
     while seen < corpus.passes * articles.D:
         start = seen % articles.D
-        batch = articles[start : start + minibatch_size(seen, most)]
+        batch = articles[start : start + minibatch_size(seen, largest)]
         model.learn(batch)
         before = seen
         seen += batch.D
-        if snapshot_due(kept, before, seen):
-            kept = seen
+        if snapshot_due(last_snapshot, before, seen):
+            last_snapshot = seen
+            word_ids, probabilities = model.top_words(SNAPSHOT_WORDS)
             shares = np.asarray(model.topic_shares(), np.float32)
-            yield TopWords(0, seen, *model.top_words(SNAPSHOT_WORDS), shares)
+            yield TopWords(0, seen, word_ids, probabilities, shares)
 
 
 def events(corpus: Corpus, kind: str, topics: int | None, seed: int) -> list[TopicEvent]:
@@ -87,48 +87,63 @@ def events(corpus: Corpus, kind: str, topics: int | None, seed: int) -> list[Top
         seed=seed,
     )
     chronicle = Chronicle(kind, corpus.words, None, ())
-    return [event for one in snapshots(model, corpus, seed) for event in chronicle.note(one)]
-
-
-def told(name: str, topics: int | None, seeds: int) -> Figures:
-    """The events of each kind of model and seed, counted."""
-    found: dict[str, Any] = {kind: [] for kind in KINDS}
-    for kind in KINDS:
-        for seed in range(seeds):
-            run: list[TopicEvent] = events(corpora()[name], kind, topics, seed)
-            counted: Counter[str] = Counter(event.event for event in run)
-            late = sum(event.articles >= SETTLED for event in run)
-            found[kind].append({**counted, "all": len(run), "late": late})
+    found: list[TopicEvent] = []
+    for snapshot in snapshots(model, corpus, seed):
+        found += chronicle.note(snapshot)
     return found
 
 
-RUNS: Mapping[str, tuple[str, str, int | None, int]] = {
-    "short": ("145,549 short articles, 100 topics (HDP 300)", "short", None, 3),
-    "short_300_topics": ("the same, one seed, 300 topics", "short", 300, 1),
-    "long": ("5,565 long articles five times", "long", None, 3),
-    "demo": ("the demo, 20,000 articles, 50 topics", "demo", None, 3),
+def counted(name: str, topics: int | None, seeds: int) -> Figures:
+    """The events of each kind of model and seed, counted."""
+    found: dict[str, list[dict[str, int]]] = {}
+    for kind in KINDS:
+        found[kind] = []
+        for seed in range(seeds):
+            run = events(corpora()[name], kind, topics, seed)
+            by_change: Counter[str] = Counter(event.event for event in run)
+            late = [event for event in run if event.articles >= SETTLED]
+            found[kind].append({**by_change, "all": len(run), "late": len(late)})
+    return found
+
+
+class Run(NamedTuple):
+    """What a point measures."""
+
+    label: str
+    """In the table."""
+    corpus: str
+    topics: int | None
+    """None: the corpus's, or the model's default."""
+    seeds: int
+
+
+RUNS = {
+    "short": Run("145,549 short articles, 100 topics (HDP 300)", "short", None, 3),
+    "short_300_topics": Run("the same, one seed, 300 topics", "short", 300, 1),
+    "long": Run("5,565 long articles five times", "long", None, 3),
+    "demo": Run("the demo, 20,000 articles, 50 topics", "demo", None, 3),
 }
-"""By point: its name in the table, the corpus, the number of topics, the seeds."""
-for _name, (_, _corpus, _topics, _seeds) in RUNS.items():
-    EXPERIMENT.add(_name, partial(told, _corpus, _topics, _seeds))
+for _name, _run in RUNS.items():
+    EXPERIMENT.add(_name, partial(counted, _run.corpus, _run.topics, _run.seeds))
 
 
 def medians(points: Points) -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, (label, *_) in RUNS.items():
-            if name in points:
-                yield label, *(_in_words(points[name][kind]) for kind in KINDS)
+    rows = []
+    for name, run in RUNS.items():
+        if name in points:
+            cells = [_in_words(points[name][kind]) for kind in KINDS]
+            rows.append((run.label, *cells))
+    return table(("run", "LDA", "SCVB0", "HDP"), rows)
 
-    return table(("run", "LDA", "SCVB0", "HDP"), rows())
 
+def _in_words(runs: Sequence[Mapping[str, int]]) -> str:
+    """The medians of the seeds: of all events, of the late ones, and of each kind of change."""
 
-def _in_words(runs: Any) -> str:
-    def middle(of: str) -> int:
-        return int(median([run.get(of, 0) for run in runs]))
+    def middle(name: str) -> int:
+        return int(median([run.get(name, 0) for run in runs]))
 
-    by_change = {change: middle(change) for change in CHANGES}
-    changes = ", ".join(f"{number} {change}" for change, number in by_change.items() if number)
-    return f"{middle('all')} ({middle('late')}): {changes}"
+    changes = [f"{middle(change)} {change}" for change in CHANGES if middle(change) > 0]
+    return f"{middle('all')} ({middle('late')}): {', '.join(changes)}"
 
 
 EXPERIMENT.tables["medians"] = medians

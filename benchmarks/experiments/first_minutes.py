@@ -7,7 +7,7 @@ One scorer for all: the best of a few symmetric priors for each model's topics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
@@ -24,21 +24,25 @@ EXPERIMENT = Experiment(
 )
 D = 7_000_000
 K = 100
-N_DOUBLINGS: Mapping[Corpus, int] = {"short": 7, "long": 4, "full": 7}
-DOUBLINGS = {corpus: [500 * 2**i for i in range(N_DOUBLINGS[corpus])] for corpus in CORPORA}
+DOUBLINGS: Mapping[Corpus, Sequence[int]] = {
+    "short": [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000],
+    "long": [500, 1_000, 2_000, 4_000],
+    "full": [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000],
+}
+"""The numbers of articles after which models are scored."""
 SEEDS = range(3)
 Made = tuple[Any, Callable[[int, int], int]]
-"""A model, and the size of its next minibatch by the articles seen and those of the next
-doubling."""
+"""A model, and what tells the size of its next minibatch from two numbers: the articles seen, and
+those of the next doubling."""
 
 
 def scores(made: Made, corpus: Corpus) -> Iterator[float]:
-    """At each doubling, or at the first end of a minibatch after it, as long as there are
+    """The score at each doubling, or at the first end of a minibatch after it, as long as there are
     articles."""
     model, size = made
     documents = train(corpus)
     seen = 0
-    last = float("nan")
+    score = float("nan")
     for due in DOUBLINGS[corpus]:
         if due > documents.D:
             return
@@ -48,8 +52,8 @@ def scores(made: Made, corpus: Corpus) -> Iterator[float]:
             model.learn(batch)
             seen += batch.D
         if seen > before:  # a large minibatch may extend past two doublings
-            last = common_score(model.topics(), corpus)
-        yield last
+            score = common_score(model.topics(), corpus)
+        yield score
 
 
 def ours(name: str, corpus: Corpus, seed: int) -> Made:
@@ -59,13 +63,14 @@ def ours(name: str, corpus: Corpus, seed: int) -> Made:
 
 
 def up_to(size: int) -> Callable[[int, int], int]:
-    """Peers have minibatches of one size, except those that end at a doubling."""
+    """Peers have minibatches of one size, except that each doubling ends one."""
     return lambda seen, due: min(size, due - seen)
 
 
 def sklearn(size: int, offset: float, corpus: Corpus, seed: int) -> Made:
     steps = {"learning_offset": offset, "learning_decay": 0.7}
-    return SklearnLDA(K, words(corpus), D, size, random_state=seed, **steps), up_to(size)
+    model = SklearnLDA(K, words(corpus), D, size, random_state=seed, **steps)
+    return model, up_to(size)
 
 
 def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Made:
@@ -90,7 +95,8 @@ def measured(models: Mapping[str, Callable[[Corpus, int], Made]], corpus: Corpus
     found = {}
     for name, make in models.items():
         by_seed = [list(scores(make(corpus, seed), corpus)) for seed in SEEDS]
-        found[name] = [median(list(column)) for column in zip(*by_seed, strict=True)]
+        by_doubling = zip(*by_seed, strict=True)
+        found[name] = [median(of_seeds) for of_seeds in by_doubling]
     return found
 
 
@@ -101,22 +107,23 @@ for _corpus in CORPORA:
 
 def doublings(corpus: Corpus, points: Points) -> str:
     """Our models, and how far each is ahead of the best peer."""
-
-    own = points.get(f"{corpus}_ours", {})
-    dues = DOUBLINGS[corpus][: max(map(len, own.values()), default=0)]
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        others = points.get(f"{corpus}_peers", {})
-        best = [max(column) for column in zip(*others.values(), strict=True)]
-        for name, found in own.items():
-            cells = [f"{score:.3f}" for score in found]
-            for i, (score, other) in enumerate(zip(found, best, strict=False)):
-                cells[i] += f" ({score - other:+.3f})"
-            yield name, *cells
+    our_scores = points.get(f"{corpus}_ours", {})
+    peers_scores = points.get(f"{corpus}_peers", {})
+    best = [max(of_peers) for of_peers in zip(*peers_scores.values(), strict=True)]
+    rows = []
+    for name, at_doublings in our_scores.items():
+        cells = [f"{score:.3f}" for score in at_doublings]
         if best:
-            yield "the best of scikit-learn and [H10]", *(f"{one:.3f}" for one in best)
-
-    return table(("after", *(f"{n:,}" for n in dues)), rows())
+            cells = [
+                f"{score:.3f} ({score - best_of_peers:+.3f})"
+                for score, best_of_peers in zip(at_doublings, best, strict=False)
+            ]
+        rows.append((name, *cells))
+    if best:
+        rows.append(("the best of scikit-learn and [H10]", *(f"{score:.3f}" for score in best)))
+    measured_doublings = max((len(scores) for scores in our_scores.values()), default=0)
+    dues = DOUBLINGS[corpus][:measured_doublings]
+    return table(("after", *(f"{due:,}" for due in dues)), rows)
 
 
 EXPERIMENT.tables |= {corpus: partial(doublings, corpus) for corpus in CORPORA}

@@ -1,20 +1,21 @@
 """A stream whose subjects change half-way: what a half-life gains, and what it costs.
 
-A corpus is divided by subject: an LDA of 50 topics is cut in two where its topics go together least
-(or second least), and an article belongs to the side with over 0.7 of its words; others are left
-out. A stream has articles of one side, then of the other. After the change three models are
-compared on the same 1,000 articles, each scored by document completion before it is trained: one
-with a half-life of 5,000 articles, one without, and one that begins at the change and never sees
-the old subjects. The price is what the half-life has lost by then on the old subjects. The numbers
-of `model/allocation.py` were chosen on the first two streams, which are short articles of
-`benchmarks.data`; the others are of another corpus, over another vocabulary, and chose nothing.
+A corpus is divided by subject: the topics of an LDA of 50 are cut in two where they go together
+least (or second least), and an article belongs to the side with over 0.7 of its words; others are
+left out. A stream has articles of one side, then of the other. After the change three models are
+compared on the same 1,000 articles, each article scored by document completion before it is
+trained: one with a half-life of 5,000 articles, one without, and one that begins at the change and
+never sees the old subjects. The price is what the model with a half-life has lost on the old
+subjects by the time of the change. The numbers of `model/allocation.py` were chosen on the first
+two streams, which are short articles of `benchmarks.data`; the other streams are of another corpus,
+over another vocabulary, and chose nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,24 +36,29 @@ EXPERIMENT = Experiment(
 )
 HALF_LIFE = 5_000
 AFTER = 12_000
-DOCUMENTS = 7_000_000  # D, as a live session has it
+"""Articles after the change."""
+DOCUMENTS = 7_000_000
+"""D, as a live session has it."""
 SURE = 0.7
 SCORED = 1_000
+"""The last articles, over which a model's score is averaged."""
 PIECE = 250
+"""A score is taken whenever so many articles have come."""
 LEAST_WORDS = 10
 
 Curve = list[tuple[int, float]]
+"""(articles since the change, nats a word of the articles before)."""
 
 
 class Stream(NamedTuple):
-    """corpus; cut: 1 where topics go together least; back: the sides change places; before:
-    articles."""
-
     name: str
     corpus: str
     cut: int
+    """1: where topics go together least, 2: where they do second least."""
     back: bool
+    """The sides change places."""
     before: int
+    """Articles before the change."""
 
 
 STREAMS: Mapping[str, Stream] = {
@@ -72,69 +78,74 @@ def parted(stream: Stream) -> tuple[int, Minibatch, Minibatch]:
         documents = split("short").train
     else:
         vocabulary = Vocabulary.load("english")
-        counted = (vocabulary.count(article["text"]) for article in articles())
         n_words = len(vocabulary)
-        documents = batch_of(
-            [(ids, counts) for ids, counts in counted if counts.sum() >= LEAST_WORDS]
-        )
+        counted = []
+        for article in articles():
+            ids, counts = vocabulary.count(article["text"])
+            if counts.sum() >= LEAST_WORDS:
+                counted.append((ids, counts))
+        documents = batch_of(counted)
     documents = in_order(documents, np.random.default_rng(stream.cut).permutation(documents.D))
     model = OnlineLDA(50, n_words, documents.D, seed=stream.cut)
     for batch in minibatches(documents[:30_000], 1024):
         model.learn(batch)
     theta = np.concatenate([model.infer(batch) for batch in minibatches(documents, 4096)])
-    first = theta[:, _together(theta, stream.cut)].sum(axis=1)
-    sides = (
-        in_order(documents, np.flatnonzero(first > SURE)),
-        in_order(documents, np.flatnonzero(first < 1 - SURE)),
-    )
-    old, new = sides[::-1] if stream.back else sides
+    of_one_side = theta[:, _together(theta, stream.cut)].sum(axis=1)
+    old = in_order(documents, np.flatnonzero(of_one_side > SURE))
+    new = in_order(documents, np.flatnonzero(of_one_side < 1 - SURE))
+    if stream.back:
+        old, new = new, old
     return n_words, old[: stream.before], new[:AFTER]
 
 
 def _together(theta: NDArray[np.float32], cut: int) -> NDArray[np.intp]:
     """Topics that go together and hold half of all words, by an eigenvector of the normalised
     cut."""
-    both = theta.T.astype(float) @ theta
-    degree = np.sqrt(both.sum(axis=1))
-    place = np.linalg.eigh(both / np.outer(degree, degree))[1][:, -1 - cut] / degree
+    shared = theta.T.astype(float) @ theta
+    degree = np.sqrt(shared.sum(axis=1))
+    _, vectors = np.linalg.eigh(shared / np.outer(degree, degree))
+    # the last eigenvector is constant but for the degrees, those before it are the cuts
+    place = vectors[:, -1 - cut] / degree
     order = np.argsort(place)
-    return order[: np.searchsorted(np.cumsum(theta.mean(axis=0)[order]), 0.5)]
+    share_so_far = np.cumsum(theta.mean(axis=0)[order])
+    return order[: np.searchsorted(share_so_far, 0.5)]
 
 
 def followed(model: OnlineModel, documents: Minibatch, change: int) -> Curve:
-    """(articles since the change, nats a word of the last 1,000 articles before these were
-    trained).
+    """The curve of a model: the score of the last 1,000 articles, each before it was trained.
 
-    At every 250 articles, wherever the minibatches end, so that models are compared on the same
-    ones.
+    A score is taken at every 250 articles, wherever the minibatches end, so that models are
+    compared on the same articles. The articles between two scores are a piece; pieces are numbered
+    from the change on, those before it below 0.
     """
-    points: Curve = []
     nats: dict[int, float] = {}
     words: dict[int, int] = {}
     seen = 0
     for batch in growing(documents, model.default_batch_size):
-        to_next_piece = (change - seen) % PIECE
-        cuts = np.arange(to_next_piece, batch.D, PIECE)
-        ends = [*cuts, batch.D]
-        is_near_change = seen + batch.D > change - SCORED - PIECE
-        if is_near_change:
-            for start, stop in zip([0, *cuts], ends, strict=True):
-                some = CompletionSet(batch[start:stop])
-                hidden = int(some.hidden.n_tokens)
-                if hidden:
-                    piece = (seen + start - change) // PIECE
-                    nats[piece] = nats.get(piece, 0.0) + some.score(model) * hidden
+        since_change = seen - change
+        if since_change + batch.D > -(SCORED + PIECE):
+            # the batch is cut where pieces begin
+            to_next_piece = (-since_change) % PIECE
+            cuts = list(range(to_next_piece, batch.D, PIECE))
+            for start, stop in zip([0, *cuts], [*cuts, batch.D], strict=True):
+                part = CompletionSet(batch[start:stop])
+                hidden = int(part.hidden.n_tokens)
+                if hidden > 0:
+                    piece = (since_change + start) // PIECE
+                    nats[piece] = nats.get(piece, 0.0) + part.score(model) * hidden
                     words[piece] = words.get(piece, 0) + hidden
         model.learn(batch)
         seen += batch.D
-    size = SCORED // PIECE
-    first_end = min(nats) + size if change else size
-    last_end = (seen - change) // PIECE
-    for end in range(first_end, last_end + 1):
-        window = range(end - size, end)
+    points: Curve = []
+    pieces_scored = SCORED // PIECE
+    first_piece = min(nats) if change else 0
+    pieces_after_change = (seen - change) // PIECE
+    for end in range(first_piece + pieces_scored, pieces_after_change + 1):
+        window = range(end - pieces_scored, end)
         if all(piece in nats for piece in window):
-            total = sum(words[piece] for piece in window)
-            points.append((end * PIECE, sum(nats[piece] for piece in window) / total))
+            total_words = sum(words[piece] for piece in window)
+            total_nats = sum(nats[piece] for piece in window)
+            points.append((end * PIECE, total_nats / total_words))
     return points
 
 
@@ -146,9 +157,9 @@ def measure(kind: str, stream: Stream) -> Figures:
         raise Unavailable("too few articles of one subject")
 
     def run(documents: Minibatch, change: int, half_life: int | None = None) -> Curve:
-        made = kinds.load(kind)
+        cls = kinds.load(kind)
         options = {} if half_life is None else {"half_life": half_life}
-        model = made.create(made.default_topics, n_words, DOCUMENTS, options)
+        model = cls.create(cls.default_topics, n_words, DOCUMENTS, options)
         return followed(model, documents, change)
 
     both = Minibatch.concatenate([old, new])
@@ -162,15 +173,16 @@ def measure(kind: str, stream: Stream) -> Figures:
         name: round(figures["new subjects alone"] - figures[name], 3)
         for name in ("half-life", "without")
     }
-    price = round(dict(curves["without"])[0] - dict(curves["half-life"])[0], 3)
+    price = dict(curves["without"])[0] - dict(curves["half-life"])[0]
+    rounded_curves = {}
+    for name, points in curves.items():
+        rounded_curves[name] = [(articles, round(nats, 4)) for articles, nats in points]
     return {
         "half_life": half_life,
         "after_two_half_lives": figures,
         "behind": behind,
-        "price_before_the_change": price,
-        "curves": {
-            name: [(at, round(value, 4)) for at, value in points] for name, points in curves.items()
-        },
+        "price_before_the_change": round(price, 3),
+        "curves": rounded_curves,
     }
 
 
@@ -181,32 +193,29 @@ for _kind in kinds.built_in:
 
 def behind(points: Points) -> str:
     """How far each is behind a model of the new subjects alone, with a half-life and without."""
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, stream in STREAMS.items():
-            cells = []
-            for kind in kinds.built_in:
-                found = points.get(f"{kind}_{name}")
-                if not found:
-                    cells += ["-", "-"]
-                    continue
-                scores = found["after_two_half_lives"]
-                behind = found["behind"]
-                for how in ("half-life", "without"):
-                    cells.append(f"{scores[how]:.3f} ({behind[how]:.3f})")
-            yield stream.name, *cells
-
-    head = [f"{kind}, {how}" for kind in kinds.built_in for how in ("half-life", "without")]
-    return table(("", *head), rows())
+    head = [""]
+    for kind in kinds.built_in:
+        head += [f"{kind}, half-life", f"{kind}, without"]
+    rows = []
+    for name, stream in STREAMS.items():
+        cells = [stream.name]
+        for kind in kinds.built_in:
+            found = points.get(f"{kind}_{name}")
+            for how in ("half-life", "without"):
+                if found is None:
+                    cells.append("-")
+                else:
+                    score = found["after_two_half_lives"][how]
+                    cells.append(f"{score:.3f} ({found['behind'][how]:.3f})")
+        rows.append(cells)
+    return table(head, rows)
 
 
 def curves(points: Points) -> Figure:
-    """One panel for each model."""
+    """The curves of the stream `articles`, one panel for each model."""
     from matplotlib import pyplot
 
-    shown: dict[str, Any] = {
-        kind: points[f"{kind}_articles"] for kind in kinds.built_in if f"{kind}_articles" in points
-    }
+    shown = [kind for kind in kinds.built_in if f"{kind}_articles" in points]
     n_panels = max(1, len(shown))
     figure, panels = pyplot.subplots(
         1,
@@ -215,10 +224,10 @@ def curves(points: Points) -> Figure:
         sharey=True,
         squeeze=False,
     )
-    for axes, (kind, found) in zip(panels[0], shown.items(), strict=False):
-        for name, curve in found["curves"].items():
-            articles, values = zip(*curve, strict=True)
-            axes.plot(articles, values, marker=".", markersize=3, label=name)
+    for axes, kind in zip(panels[0], shown, strict=False):
+        for name, curve in points[f"{kind}_articles"]["curves"].items():
+            since_change, nats = zip(*curve, strict=True)
+            axes.plot(since_change, nats, marker=".", markersize=3, label=name)
         axes.axvline(2 * HALF_LIFE, color="grey", linewidth=0.8, linestyle=":")
         axes.set(title=kind, xlabel="articles since the change")
         axes.grid(alpha=0.3)

@@ -14,7 +14,7 @@ import contextlib
 import random
 import signal
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +35,13 @@ EXPERIMENT = Experiment(
 FAULTS = (
     "429=0.01,500=0.02,503=0.01,maxlag=0.01,json=0.02,html=0.01,gzip=0.01,reset=0.03,truncated=0.1,"
     "duplicate=0.05,out-of-order=0.03,deleted=0.01,disambiguation=0.02"
+)
+"""How often the wiki misbehaves, and in which ways."""
+MODELS_OF_WIKI = (
+    "--model",
+    "lda:topics=10,batch_size=256",
+    "--model",
+    "scvb0:topics=10,batch_size=256",
 )
 
 
@@ -72,16 +79,9 @@ def wiki(folder: Path, stops: int, articles: int) -> Tally:
         command = ["train", "--api-url", url, "--rpm", "0", "--held-out", "100", *MODELS_OF_WIKI]
         tally = crawls(folder, command, stops, articles)
     tally.bad_replies = sum(injected.injected.values())
-    tally.bad_pages = sum(injected.hits(kind, i) for kind in PAGE_KINDS for i in range(articles))
+    for kind in PAGE_KINDS:
+        tally.bad_pages += sum(injected.hits(kind, article) for article in range(articles))
     return tally
-
-
-MODELS_OF_WIKI = (
-    "--model",
-    "lda:topics=10,batch_size=256",
-    "--model",
-    "scvb0:topics=10,batch_size=256",
-)
 
 
 def demo(folder: Path, stops: int, articles: int) -> Tally:
@@ -99,12 +99,8 @@ def crawls(folder: Path, command: list[str], stops: int, articles: int) -> Tally
         if crawled != articles:
             raise Broken(f"{crawled} pages crawled of a wiki of {articles}")
 
-    return interrupted(
-        Trial(folder, command, random.Random(0), threads=False),
-        folder,
-        stops,
-        expect_all,
-    )
+    trial = Trial(folder, command, random.Random(0), threads=False)
+    return interrupted(trial, folder, stops, expect_all)
 
 
 def _in_a_folder(trial: Callable[[Path], Tally | Cuts]) -> Figures:
@@ -113,11 +109,10 @@ def _in_a_folder(trial: Callable[[Path], Tally | Cuts]) -> Figures:
         return trial(Path(name)).figures()
 
 
-TRIALS: Mapping[str, Callable[[Path], Tally | Cuts]] = {
-    "on_counts": partial(counts, stops=100, documents=20_000),
-    "on_a_wiki": partial(wiki, stops=100, articles=8_000),
-    "on_the_demo": partial(demo, stops=20, articles=6_000),
-    "power_cuts": partial(power, times=20, documents=60_000),
-}
-for _name, _trial in TRIALS.items():
+for _name, _trial in (
+    ("on_counts", partial(counts, stops=100, documents=20_000)),
+    ("on_a_wiki", partial(wiki, stops=100, articles=8_000)),
+    ("on_the_demo", partial(demo, stops=20, articles=6_000)),
+    ("power_cuts", partial(power, times=20, documents=60_000)),
+):
     EXPERIMENT.add(_name, partial(_in_a_folder, _trial))

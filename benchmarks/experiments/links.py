@@ -7,7 +7,7 @@ which words, or which links, occur together.
 import itertools
 import tarfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,6 +38,7 @@ EPOCHS = 30
 BATCH = 64
 SEEDS = range(8)
 TRAINED = 0.6
+"""The share of the articles that models learn from."""
 WORDS = 5
 """The words of a topic among which an intruder is sought."""
 TOKENS = {"words": "words", "rare_words": "words as rare as links", "links": "links"}
@@ -49,19 +50,20 @@ def wikitexts() -> list[Page]:
     """The 400 articles of wikitext."""
     found = data.articles("wikitext/articles-400.jsonl.xz")
     return [
-        Page(n, one["title"], 1, one["text"], "wikitext") for n, one in enumerate(found, start=1)
+        Page(page_id, article["title"], 1, article["text"], "wikitext")
+        for page_id, article in enumerate(found, start=1)
     ]
 
 
 def html_pages() -> list[Page]:
     """The rendered pages of Wikipedia."""
+    texts: list[str] = []
     with tarfile.open(data.shared("html/pages.tar.xz")) as archive:
-        texts = []
         for member in archive:
             file = archive.extractfile(member)
-            if file is not None:  # as it is for a folder
+            if file is not None:  # as for a folder
                 texts.append(file.read().decode("utf-8", "replace"))
-    return [Page(n, "", 1, text, "html") for n, text in enumerate(texts, start=1)]
+    return [Page(page_id, "", 1, text, "html") for page_id, text in enumerate(texts, start=1)]
 
 
 def speed(markup: Markup) -> Figures:
@@ -69,18 +71,18 @@ def speed(markup: Markup) -> Figures:
     are."""
     pages = wikitexts() if markup == "wikitext" else html_pages()
     extract = extract_wikitext if markup == "wikitext" else extract_html
-    size = sum(len(page.text.encode()) for page in pages) / 1e6
+    megabytes = sum(len(page.text.encode()) for page in pages) / 1e6
 
-    def seconds(work: Callable[[Page], object]) -> float:
-        spent, _ = timed(lambda: [work(page) for page in pages])
-        return spent
+    def seconds_of_prose() -> float:
+        seconds, _ = timed(lambda: [extract(page.text) for page in pages])
+        return seconds
 
-    of_prose, of_links = in_turn(
-        REPEATS,
-        lambda: seconds(lambda page: extract(page.text)),
-        lambda: seconds(lambda page: page_links(page, info=WIKI)),
-    )
-    return {"prose": size / of_prose, "links": size / of_links, "times": of_prose / of_links}
+    def seconds_of_links() -> float:
+        seconds, _ = timed(lambda: [page_links(page, WIKI) for page in pages])
+        return seconds
+
+    prose, links = in_turn(REPEATS, seconds_of_prose, seconds_of_links)
+    return {"prose": megabytes / prose, "links": megabytes / links, "times": prose / links}
 
 
 for _markup in ("wikitext", "html"):
@@ -89,11 +91,15 @@ for _markup in ("wikitext", "html"):
 
 def articles() -> Iterator[Page]:
     """All real articles of wikitext, each once, without disambiguation pages."""
-    found = {page.title: page for page in wikitexts() if not is_disambiguation(page.text, "en")}
-    for page, _ in DumpFiles([str(data.shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
-        if isinstance(page, Page):
-            found.setdefault(page.title, page)
-    yield from found.values()
+    by_title: dict[str, Page] = {}
+    for page in wikitexts():
+        if not is_disambiguation(page.text, "en"):
+            by_title[page.title] = page
+    dump = DumpFiles([str(data.shared("wikitext/enwiki-2016-sample.xml.bz2"))])
+    for read, _ in dump.read():
+        if isinstance(read, Page):
+            by_title.setdefault(read.title, read)
+    yield from by_title.values()
 
 
 def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> float:
@@ -104,37 +110,48 @@ def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> fl
     """
     rng = np.random.default_rng(seed)
     leading = top_words(topics, WORDS)
+    W = topics.shape[1]
     found = 0.0
-    for k, own in enumerate(leading):
-        improbable = np.argsort(np.argsort(topics[k])) < topics.shape[1] / 2
-        others = [w for j, row in enumerate(leading) if j != k for w in row if improbable[w]]
-        intruder = rng.choice(others or np.flatnonzero(improbable))
-        shown = np.append(own, intruder)
-        # Each word with each other one; the pairs of a word stand together.
+    for k, own_words in enumerate(leading):
+        rank = np.argsort(np.argsort(topics[k]))
+        improbable = rank < W / 2
+        lead_elsewhere = np.delete(leading, k, axis=0).ravel()
+        candidates = lead_elsewhere[improbable[lead_elsewhere]]
+        if len(candidates) == 0:
+            candidates = np.flatnonzero(improbable)
+        intruder = rng.choice(candidates)
+        shown = np.append(own_words, intruder)
+        # each word with each of the others
         pairs = np.array(list(itertools.permutations(shown, 2)))
-        near = npmi_of_words(pairs, reference).reshape(WORDS + 1, WORDS).mean(axis=1)
-        is_farthest = near <= near.min() + 1e-12
-        found += is_farthest[-1] / is_farthest.sum()  # a tie is a guess
+        by_word = npmi_of_words(pairs, reference).reshape(WORDS + 1, WORDS)
+        nearness = by_word.mean(axis=1)
+        least_near = nearness <= nearness.min() + 1e-12
+        if least_near[-1]:
+            found += 1 / least_near.sum()  # a tie is a guess
     return found / len(leading)
 
 
-def shared_words(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """The mean share of ten leading words of each topic of ``one`` in its nearest topic of
-    ``other``."""
-    shared = []
-    for words in top_words(one):
-        in_each = [len(np.intersect1d(words, others)) for others in top_words(other)]
-        shared.append(max(in_each))
-    return float(np.mean(shared) / 10)
+def shared_words(topics: NDArray[Any], others: NDArray[Any]) -> float:
+    """The mean share of ten leading words of each topic that its nearest topic of the others has,
+    too."""
+    others_words = top_words(others)
+    most_shared = []
+    for words in top_words(topics):
+        shared = [len(np.intersect1d(words, other_words)) for other_words in others_words]
+        most_shared.append(max(shared))
+    return float(np.mean(most_shared) / 10)
 
 
 def counted(vocabulary: Vocabulary, texts: Sequence[str]) -> csr_array:
     """(D, W) counts of the texts that have a known word."""
-    counted = [(ids, counts) for ids, counts in map(vocabulary.count, texts) if len(ids)]
-    word_ids = np.concatenate([ids for ids, _ in counted])
-    counts = np.concatenate([counts for _, counts in counted])
-    indptr = np.cumsum([0, *(len(ids) for ids, _ in counted)])
-    return csr_array((counts, word_ids, indptr), shape=(len(counted), len(vocabulary)))
+    rows = []
+    for text in texts:
+        ids, counts = vocabulary.count(text)
+        if len(ids) > 0:
+            rows.append((ids, counts))
+    documents = data.batch_of(rows)
+    shape = (len(rows), len(vocabulary))
+    return csr_array((documents.counts, documents.word_ids, documents.indptr), shape=shape)
 
 
 def trained(kind: str, documents: csr_array, seed: int) -> NDArray[Any]:
@@ -149,27 +166,31 @@ def trained(kind: str, documents: csr_array, seed: int) -> NDArray[Any]:
     return np.asarray(model.topics())
 
 
-def _texts_with_each(vocabulary: Vocabulary, texts: Sequence[str]) -> NDArray[np.int64]:
-    """(W,) in how many texts each word is."""
-    return np.bincount(counted(vocabulary, texts).indices, minlength=len(vocabulary))
-
-
 def as_rare(
     prose: Sequence[str],
     titles: Vocabulary,
     linked: Sequence[str],
     seed: int,
 ) -> Vocabulary:
-    """Words of these texts that occur in as many of them as the titles are linked in."""
+    """Words of the prose as rare as these titles: for each title that some number of texts link, a
+    word that occurs in that number of texts.
+
+    linked: the texts' links
+    """
     words = build_vocabulary(prose, VocabularyRecipe.of_language("en"), size=100_000).vocabulary
-    of_words = _texts_with_each(words, prose)
-    of_titles = _texts_with_each(titles, linked)
+    texts_with_word = texts_with(words, prose)
+    texts_with_title = texts_with(titles, linked)
     rng = np.random.default_rng(seed)
     chosen: list[int] = []
-    for n_texts, n_titles in Counter(of_titles.tolist()).items():
-        as_rare = np.flatnonzero(of_words == n_texts)
-        chosen += rng.permutation(as_rare)[:n_titles].tolist()
+    for number, titles_in_so_many in Counter(texts_with_title.tolist()).items():
+        words_in_so_many = np.flatnonzero(texts_with_word == number)
+        chosen += rng.permutation(words_in_so_many)[:titles_in_so_many].tolist()
     return Vocabulary.from_words([words.words[i] for i in sorted(chosen)], words.rule)
+
+
+def texts_with(vocabulary: Vocabulary, texts: Sequence[str]) -> NDArray[np.int64]:
+    """(W,) the number of texts that each word is in."""
+    return np.bincount(counted(vocabulary, texts).indices, minlength=len(vocabulary))
 
 
 def quality(kind: str, tokens: str) -> Figures:
@@ -178,35 +199,36 @@ def quality(kind: str, tokens: str) -> Figures:
     prose = [extract_wikitext(page.text) for page in found]
     links = ["\n".join(page_links(page, WIKI)) for page in found]
     texts = links if tokens == "links" else prose
-    scores: list[tuple[float, ...]] = []
+    scores: list[dict[str, float]] = []
     for seed in SEEDS:
         order = np.random.default_rng(seed).permutation(len(texts)).tolist()
-        some = int(TRAINED * len(texts))
-        chosen = [texts[i] for i in order[:some]]
-        others = [texts[i] for i in order[some:]]
+        n_trained = int(TRAINED * len(texts))
+        chosen = [texts[i] for i in order[:n_trained]]
+        others = [texts[i] for i in order[n_trained:]]
         if tokens == "words":
             vocabulary = build_vocabulary(chosen, VocabularyRecipe.of_language("en")).vocabulary
         else:
-            linked = [links[i] for i in order[:some]]
+            linked = [links[i] for i in order[:n_trained]]
             vocabulary = build_vocabulary(linked, VocabularyRecipe(Rule(LINKS))).vocabulary
             if tokens == "rare_words":
                 vocabulary = as_rare(chosen, vocabulary, linked, seed)
         documents = counted(vocabulary, chosen)
         reference = Minibatch.from_csr(counted(vocabulary, others))
         topics = trained(kind, documents, 2 * seed)
-        again = trained(kind, documents, 2 * seed + 1)
+        topics_of_another_seed = trained(kind, documents, 2 * seed + 1)
         scores.append(
-            (
-                float(np.nanmean(npmi(topics, reference))),
-                intruders_found(topics, reference, seed),
-                shared_words(topics, again),
-                len(vocabulary),
-                float(documents.sum() / documents.shape[0]),
-            )
+            {
+                "npmi": float(np.nanmean(npmi(topics, reference))),
+                "intruders": intruders_found(topics, reference, seed),
+                "stability": shared_words(topics, topics_of_another_seed),
+                "vocabulary": len(vocabulary),
+                "tokens": float(documents.sum() / documents.shape[0]),
+            }
         )
-    names = ("npmi", "intruders", "stability", "vocabulary", "tokens")
-    means = np.mean(scores, axis=0)
-    errors = np.std(scores, axis=0, ddof=1) / len(SEEDS) ** 0.5
+    names = list(scores[0])
+    by_seed = np.array([list(score.values()) for score in scores])
+    means = by_seed.mean(axis=0)
+    errors = by_seed.std(axis=0, ddof=1) / len(SEEDS) ** 0.5
     return {
         "articles": len(found),
         **dict(zip(names, means.tolist(), strict=True)),
@@ -219,7 +241,8 @@ for _kind, _tokens in itertools.product(KINDS, TOKENS):
 
 
 LABELS = {
-    f"{kind}_{tokens}": f"{KINDS[kind]}, {TOKENS[tokens]}" for kind in KINDS for tokens in TOKENS
+    f"{kind}_{tokens}": f"{KINDS[kind]}, {TOKENS[tokens]}"
+    for kind, tokens in itertools.product(KINDS, TOKENS)
 }
 COLUMNS = {
     "tokens an article": "{tokens:.0f}",

@@ -10,7 +10,7 @@ words of topics in use.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -36,20 +36,24 @@ EXPERIMENT = Experiment(
 D = 7_000_000
 ARTICLES: Mapping[Corpus, int] = {"full": 1_024_000, "short": 3_072_000}
 FIRST = 500
+"""Articles after which models are measured first."""
 SEEDS = range(3)
 SETTLED = 1_000
 """Articles after which no model may fall."""
 
 
-class Look(NamedTuple):
-    """A model after some number of articles."""
+class Measured(NamedTuple):
+    """A model after some number of articles. The results keep these figures in this order."""
 
-    articles: int
+    articles: float
     log_likelihood: float
+    """By the common scorer."""
     own: float
+    """By the model's own proportions."""
     npmi: float
     distinct: float
-    topics: int
+    topics: float
+    """How many are in use."""
 
 
 def shuffled(corpus: Corpus, seed: int) -> Iterator[Minibatch]:
@@ -59,52 +63,73 @@ def shuffled(corpus: Corpus, seed: int) -> Iterator[Minibatch]:
         yield in_order(train(corpus), random.permutation(train(corpus).D))
 
 
-def look(model: Any, corpus: Corpus, articles: int) -> Look:
-    scored = held_out(corpus)
+def measured(model: Any, corpus: Corpus, articles: int) -> Measured:
     topics = model.topics()
-    common = common_score(topics, corpus)
     shares = model.topic_shares() if hasattr(model, "topic_shares") else None
-    return Look(articles, common, scored.score(model), *quality(topics, shares, train(corpus)))
+    coherence, distinctness, in_use = quality(topics, shares, train(corpus))
+    return Measured(
+        articles=articles,
+        log_likelihood=common_score(topics, corpus),
+        own=held_out(corpus).score(model),
+        npmi=coherence,
+        distinct=distinctness,
+        topics=in_use,
+    )
 
 
-def followed(name: str, corpus: Corpus, seed: int) -> list[Look]:
+def followed(name: str, corpus: Corpus, seed: int) -> list[Measured]:
     """A model at each doubling of the articles, or at the first end of a minibatch behind it."""
-    model, size = MODELS[name][1](words(corpus), seed, corpus)
-    looks: list[Look] = []
+    _, make = MODELS[name]
+    model, size = make(words(corpus), seed, corpus)
+    curve: list[Measured] = []
     seen = 0
     due = FIRST
     for documents in shuffled(corpus, seed):
         start = 0
         while start < documents.D:
-            batch = documents[start : start + min(size(seen), ARTICLES[corpus] - seen)]
+            left = ARTICLES[corpus] - seen
+            batch = documents[start : start + min(size(seen), left)]
             model.learn(batch)
             start += batch.D
             seen += batch.D
             if seen >= min(due, ARTICLES[corpus]):
-                looks.append(look(model, corpus, seen))
+                curve.append(measured(model, corpus, seen))
                 while due <= seen:
                     due *= 2
             if seen == ARTICLES[corpus]:
-                return looks
+                return curve
     raise AssertionError("articles come without end")
 
 
-def ours(kind: str, topics: int, n_words: int, seed: int, corpus: Corpus) -> Any:
+Made = tuple[Any, Callable[[int], int]]
+"""A model, and what tells the size of its next minibatch from the number of articles seen."""
+
+
+def ours(kind: str, topics: int, n_words: int, seed: int, corpus: Corpus) -> Made:
     model = kinds.load(kind).create(topics, n_words, D, seed=seed)
     return model, lambda seen: min(model.default_batch_size, max(64, seen // 4))
 
 
-def papers(n_words: int, seed: int, corpus: Corpus) -> Any:
-    options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5}
-    return OnlineLDA(100, n_words, D, seed=seed, **options), lambda _: BEST_SIZE[corpus]
+def papers(n_words: int, seed: int, corpus: Corpus) -> Made:
+    model = OnlineLDA(
+        100,
+        n_words,
+        D,
+        seed=seed,
+        alpha=0.01,
+        eta=0.01,
+        tau0=64.0,
+        kappa=0.5,
+    )
+    return model, lambda _: BEST_SIZE[corpus]
 
 
-def sklearn(n_words: int, seed: int, corpus: Corpus) -> Any:
+def sklearn(n_words: int, seed: int, corpus: Corpus) -> Made:
     size = BEST_SIZE[corpus]
     return peers.SklearnLDA(100, n_words, D, size, random_state=seed), lambda _: size
 
 
-MODELS: Mapping[str, tuple[str, Any]] = {
+MODELS: Mapping[str, tuple[str, Callable[[int, int, Corpus], Made]]] = {
     "lda": ("online LDA", partial(ours, "lda", 100)),
     "lda_300": ("online LDA, K = 300", partial(ours, "lda", 300)),
     "scvb0": ("SCVB0", partial(ours, "scvb0", 100)),
@@ -113,12 +138,14 @@ MODELS: Mapping[str, tuple[str, Any]] = {
     "papers": ("online LDA, settings of [H10]", papers),
     "sklearn": ("scikit-learn (one seed)", sklearn),
 }
+"""By point: the label in table and picture, and what makes the model from the number of words, the
+seed and the corpus."""
 NAMES = {name: label for name, (label, _) in MODELS.items()}
 NAMES["gibbs"] = "Gibbs, 100 sweeps over the articles"
 
 
-def measured(name: str, corpus: Corpus) -> Figures:
-    """The curve of each seed, as `Look`s; the seeds side by side."""
+def by_seed(name: str, corpus: Corpus) -> Figures:
+    """The curve of each seed; the seeds are measured at the same time."""
     seeds = SEEDS[:1] if name == "sklearn" else SEEDS
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         return {"seeds": list(pool.map(partial(followed, name, corpus), seeds))}
@@ -128,73 +155,95 @@ def gibbs(corpus: Corpus) -> Figures:
     """tomotopy with alpha optimised: 100 sweeps over the training articles, two seeds."""
     import tomotopy
 
-    def sampled(seed: int) -> float:
-        empty = tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1)
-        model = peers.with_all(empty, train(corpus))
+    scores = []
+    for seed in range(2):
+        model = tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1)
+        peers.with_all(model, train(corpus))
         model.train(100, workers=1)
         topics = peers.sampled_topics(model, range(100), words(corpus))
-        return common_score(topics, corpus)
-
-    return {"log_likelihood": [sampled(seed) for seed in range(2)]}
+        scores.append(common_score(topics, corpus))
+    return {"log_likelihood": scores}
 
 
 for _corpus in ARTICLES:
     for _name in MODELS:
         needs = ("sklearn",) if _name == "sklearn" else ()
-        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measured, _name, _corpus), *needs)
+        EXPERIMENT.add(f"{_corpus}_{_name}", partial(by_seed, _name, _corpus), *needs)
     EXPERIMENT.add(f"{_corpus}_gibbs", partial(gibbs, _corpus), "tomotopy")
 
 
-def means(figures: Figures) -> list[Look]:
+def curves_of(figures: Figures) -> list[list[Measured]]:
+    """The curve of each seed, from the figures of a point."""
+    return [[Measured(*values) for values in curve] for curve in figures["seeds"]]
+
+
+def means(figures: Figures) -> list[Measured]:
     """The means of the seeds at each doubling."""
-    at_each = zip(*figures["seeds"], strict=True)
-    return [Look(*(mean(column) for column in zip(*looks, strict=True))) for looks in at_each]
+    found = []
+    for of_seeds in zip(*curves_of(figures), strict=True):
+        by_figure = zip(*of_seeds, strict=True)
+        found.append(Measured(*[mean(values) for values in by_figure]))
+    return found
 
 
-def worst_fall(looks: list[Look]) -> float:
+def worst_fall(curve: list[Measured]) -> float:
     """The most that is lost from one doubling to the next once the model has settled."""
-    settled = [each for each in looks if each.articles >= SETTLED]
+    settled = [point for point in curve if point.articles >= SETTLED]
     return max(before.log_likelihood - after.log_likelihood for before, after in pairwise(settled))
+
+
+def _after(curve: list[Measured], articles: float) -> str:
+    """The log-likelihood after so many articles; nothing where a large minibatch extends far past
+    them."""
+    nearest = min(curve, key=lambda point: abs(point.articles - articles))
+    if abs(nearest.articles - articles) < articles / 8:
+        return f"{nearest.log_likelihood:.3f}"
+    return ""
 
 
 def doublings(corpus: Corpus, points: Points) -> str:
     """The means of the seeds at every second doubling, with NPMI and distinct words at the end."""
-
-    def after(looks: list[Look], articles: float) -> str:
-        """The score near this number of articles; "" if a large minibatch went past it."""
-        nearest = min(looks, key=lambda each: abs(each.articles - articles))
-        is_near = abs(nearest.articles - articles) < articles / 8
-        return f"{nearest.log_likelihood:.3f}" if is_near else ""
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, label in NAMES.items():
-            found = points.get(f"{corpus}_{name}")
-            if not found:
-                continue
-            if name == "gibbs":
-                sampled = mean(found["log_likelihood"])
-                yield label, *[""] * (len(shown) - 1), f"{sampled:.3f}", "", "", "", ""
-                continue
-            looks = means(found)
-            ends = [seed[-1][1] for seed in found["seeds"]]
-            spread = max(ends) - min(ends)
-            last = looks[-1]
-            yield (
+    doublings_of_lda = [point.articles for point in means(points[f"{corpus}_lda"])]
+    # every second one, so that the last is among them
+    skipped = (len(doublings_of_lda) - 1) % 2
+    shown = doublings_of_lda[skipped::2]
+    rows = []
+    for name, label in NAMES.items():
+        figures = points.get(f"{corpus}_{name}")
+        if not figures:
+            continue
+        if name == "gibbs":
+            before_the_last = [""] * (len(shown) - 1)
+            sampled = mean(figures["log_likelihood"])
+            rows.append((label, *before_the_last, f"{sampled:.3f}", "", "", "", ""))
+            continue
+        curve = means(figures)
+        end = curve[-1]
+        ends = [of_seed[-1].log_likelihood for of_seed in curves_of(figures)]
+        rows.append(
+            (
                 label,
-                *(after(looks, articles) for articles in shown),
-                f"{spread:.3f}",
-                f"{worst_fall(looks):+.3f}",
-                f"{last.npmi:.3f}, {last.distinct:.2f}",
-                f"{last.topics:.0f}",
+                *(_after(curve, articles) for articles in shown),
+                f"{max(ends) - min(ends):.3f}",
+                f"{worst_fall(curve):+.3f}",
+                f"{end.npmi:.3f}, {end.distinct:.2f}",
+                f"{end.topics:.0f}",
             )
+        )
+    head = ["after", *(f"{articles:,.0f}" for articles in shown)]
+    head += ["spread", "worst fall", "NPMI, distinct", "in use"]
+    return table(head, rows)
 
-    doublings = [look.articles for look in means(points[f"{corpus}_lda"])]
-    shown = doublings[(len(doublings) - 1) % 2 :: 2]  # every second one, and the last
-    head = ("after", *(f"{articles:,.0f}" for articles in shown))
-    return table((*head, "spread", "worst fall", "NPMI, distinct", "in use"), rows())
+
+def _drawn(curve: list[Measured]) -> tuple[list[float], list[float]]:
+    """What matplotlib draws of a curve: x and y."""
+    articles = [point.articles for point in curve]
+    log_likelihoods = [point.log_likelihood for point in curve]
+    return articles, log_likelihoods
 
 
 def curves(corpus: Corpus, points: Points) -> Figure:
+    """The means of the seeds, and each seed as a pale line."""
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(8, 4.6), layout="constrained")
@@ -205,16 +254,9 @@ def curves(corpus: Corpus, points: Points) -> Figure:
         if name == "gibbs":
             axes.axhline(mean(found["log_likelihood"]), color="grey", linestyle="--", label=label)
             continue
-        looks = means(found)
-        (line,) = axes.plot(
-            [look.articles for look in looks],
-            [look.log_likelihood for look in looks],
-            label=label,
-        )
-        color = line.get_color()
-        for seed in found["seeds"]:
-            articles, scores = zip(*(look[:2] for look in seed), strict=True)
-            axes.plot(articles, scores, color=color, alpha=0.25, linewidth=1)
+        (line,) = axes.plot(*_drawn(means(found)), label=label)
+        for curve in curves_of(found):
+            axes.plot(*_drawn(curve), color=line.get_color(), alpha=0.25, linewidth=1)
     axes.set(
         xscale="log", xlabel="articles learnt", ylabel="log-likelihood, nats per held-out word"
     )

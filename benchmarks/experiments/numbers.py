@@ -7,7 +7,7 @@ their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,8 +21,10 @@ from wikitopics.model import CompletionSet, kinds
 
 EXPERIMENT = Experiment("numbers", "what each number of the models' recipes is worth")
 LIVE = 7_000_000
+"""D, as a live session has it."""
 EARLY = 1_000
 LATE = 16_000
+"""Articles after which a model is scored first and last."""
 SEEDS = range(3)
 BALANCE: Mapping[str, Mapping[str, float]] = {
     "document_words": {"document_words": 0.0},
@@ -77,21 +79,22 @@ WITHOUT: Mapping[str, Mapping[str, Mapping[str, float]]] = {
         "inference_passes 10": {"inference_passes": 10},
     },
 }
-"""For each number, what to set so that it has no effect, or the value that its absence would
-mean."""
+"""By model and number: what to set so that the number has no effect, or the value that its absence
+would mean."""
 
 
 def scores(kind: str, corpus: Corpus, changed: Mapping[str, float], seed: int) -> list[float]:
-    """After `EARLY` articles and at the end."""
-    load = kinds.load(kind)
+    """The scores after `EARLY` articles and at the end, with these numbers of the recipe
+    changed."""
+    cls = kinds.load(kind)
     order = np.random.default_rng(seed).permutation(train(corpus).D)[:LATE]
     documents = in_order(train(corpus), order)
     scored = CompletionSet(split(corpus).tuning)
     size = documents.D if corpus == "long" else LIVE
-    model: Any = load.create(load.default_topics, words(corpus), size, seed=seed)
+    model: Any = cls.create(cls.default_topics, words(corpus), size, seed=seed)
     model.recipe = replace(model.recipe, **changed)
-    seen = 0
     found = []
+    seen = 0
     for batch in growing(documents, model.default_batch_size):
         model.learn(batch)
         if seen < EARLY <= seen + batch.D:
@@ -102,14 +105,14 @@ def scores(kind: str, corpus: Corpus, changed: Mapping[str, float], seed: int) -
 
 def measured(kind: str, corpus: Corpus) -> Figures:
     """By number: what is lost without it early and in the end, and the standard error of each."""
-    whole = np.array([scores(kind, corpus, {}, seed) for seed in SEEDS])
+    with_all_numbers = np.array([scores(kind, corpus, {}, seed) for seed in SEEDS])
     found = {}
     for name, changed in WITHOUT[kind].items():
-        lost = whole - [scores(kind, corpus, changed, seed) for seed in SEEDS]
-        found[name] = [
-            lost.mean(axis=0).tolist(),
-            (lost.std(axis=0, ddof=1) / len(SEEDS) ** 0.5).tolist(),
-        ]
+        without = np.array([scores(kind, corpus, changed, seed) for seed in SEEDS])
+        lost = with_all_numbers - without
+        means = lost.mean(axis=0)
+        errors = lost.std(axis=0, ddof=1) / len(SEEDS) ** 0.5
+        found[name] = [means.tolist(), errors.tolist()]
     return found
 
 
@@ -119,24 +122,23 @@ for _kind in WITHOUT:
 
 
 def worth(kind: str, points: Points) -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name in WITHOUT[kind]:
-            cells = []
-            for corpus in CORPORA:
-                found: Any = points.get(f"{kind}_{corpus}", {}).get(name)
-                if not found:
-                    cells += ["-", "-"]
-                    continue
+    ends = {"short": "16,000", "full": "16,000", "long": "5,565, the corpus"}
+    head = ["without"]
+    for corpus in CORPORA:
+        head += [f"{corpus} articles: 1,000", f"{corpus} articles: {ends[corpus]}"]
+    rows = []
+    for name in WITHOUT[kind]:
+        cells = [name]
+        for corpus in CORPORA:
+            found = points.get(f"{kind}_{corpus}", {}).get(name)
+            if found:
                 means, errors = found
                 for mean, error in zip(means, errors, strict=True):
                     cells.append(f"{mean:+.3f} ± {error:.3f}")
-            yield name, *cells
-
-    ends = {"short": "16,000", "full": "16,000", "long": "5,565, the corpus"}
-    heads = (
-        f"{corpus} articles: {moment}" for corpus in CORPORA for moment in ("1,000", ends[corpus])
-    )
-    return table(("without", *heads), rows())
+            else:
+                cells += ["-", "-"]
+        rows.append(cells)
+    return table(head, rows)
 
 
 EXPERIMENT.tables |= {kind: partial(worth, kind) for kind in WITHOUT}

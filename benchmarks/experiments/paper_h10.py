@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.data import split
 from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
@@ -42,7 +42,7 @@ ABOUT = ("company", "companies", "business", "market", "industry")
 
 
 def online(n_documents: int) -> OnlineLDA:
-    """The settings of figure 1."""
+    """The model of figure 1."""
     return plain_lda(words(), n_documents, tau0=1024.0)
 
 
@@ -64,7 +64,7 @@ def online_subset() -> Figures:
 @EXPERIMENT.point()
 def batch_subset() -> Figures:
     few = train()[:SUBSET]
-    BatchLDA(K, words(), max_sweeps=1).fit(few[:64])
+    BatchLDA(K, words(), max_sweeps=1).fit(few[:64])  # compiles the kernels
 
     def fit(sweeps: int) -> BatchLDA:
         return BatchLDA(K, words(), max_sweeps=sweeps, improvement=0.0).fit(few)
@@ -77,20 +77,25 @@ def a_topic() -> Figures:
     """The leading words of one topic after so many articles, as online LDA learns."""
     model = online(train().D)
     vocabulary = split("short").words
-    if not {*ABOUT} <= {*vocabulary}:
+    if not set(ABOUT) <= set(vocabulary):
         raise Unavailable("the articles are not in English")
-    about = [vocabulary.index(word) for word in ABOUT]
     due = S
     seen = 0
-    looks: list[tuple[int, np.ndarray[Any, Any]]] = []
+    leading: list[tuple[int, NDArray[Any]]] = []
     for batch in minibatches(train(), S):
         model.learn(batch)
         seen += batch.D
         if seen >= due or seen == train().D:
-            looks.append((seen, model.top_words(8)[0]))
+            ids, _ = model.top_words(8)
+            leading.append((seen, ids))
             due *= 4
+    # the topic that is most about the subject in the end
+    about = [vocabulary.index(word) for word in ABOUT]
     topic = int(model.topics()[:, about].sum(axis=1).argmax())
-    return {"looks": [[n, [vocabulary[word] for word in ids[topic]]] for n, ids in looks]}
+    looks = []
+    for articles, ids_by_topic in leading:
+        looks.append([articles, [vocabulary[word] for word in ids_by_topic[topic]]])
+    return {"looks": looks}
 
 
 SIZES = (16, 64, 256, 1024, 4096, 16384)
@@ -106,7 +111,8 @@ def grid(size: int) -> Figures:
     for kappa in KAPPAS:
         for tau0 in DELAYS:
             model = plain_lda(words(), first.D, kappa=kappa, tau0=float(tau0))
-            found[f"{kappa} {tau0}"] = held_out().score(learn_all(model, minibatches(first, size)))
+            learn_all(model, minibatches(first, size))
+            found[f"{kappa} {tau0}"] = held_out().score(model)
     best = max(found, key=found.__getitem__)
     return {"log_likelihood": found[best], "best": best, "grid": found}
 
@@ -116,18 +122,20 @@ for _size in SIZES:
 
 
 def topic(points: Points) -> str:
-    rows = ((f"{n:,}", ", ".join(leading)) for n, leading in points["a_topic"]["looks"])
+    rows = [
+        (f"{articles:,}", ", ".join(leading)) for articles, leading in points["a_topic"]["looks"]
+    ]
     return table(("articles", "leading words"), rows)
 
 
 def table_1(points: Points) -> str:
-    def rows() -> Any:
-        for size in SIZES:
-            if f"size_{size}" in points:
-                kappa, tau0 = str(points[f"size_{size}"]["best"]).split()
-                yield f"{size:,}", kappa, tau0, score(points, f"size_{size}")
-
-    return table(("S", "best kappa", "best tau0", "log-likelihood"), rows())
+    rows = []
+    for size in SIZES:
+        name = f"size_{size}"
+        if name in points:
+            kappa, tau0 = points[name]["best"].split()
+            rows.append((f"{size:,}", kappa, tau0, score(points, name)))
+    return table(("S", "best kappa", "best tau0", "log-likelihood"), rows)
 
 
 _curves = ("online_all", "online_subset", "batch_subset")

@@ -6,7 +6,7 @@ Theirs: 3.8 million Wikipedia articles of 127 words, tau0 = 1, eta = 0.01, alpha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -29,8 +29,7 @@ TOPICS = (25, 50, 100, 200, 300)
 THEIRS = {25: -7.44, 50: -7.43, 100: -7.41, 200: -7.64, 300: -7.74, "HDP": -7.07}
 """[SVI13] figure 11, Wikipedia."""
 FEWER = 20_000
-"""Articles for the figures after it, since the HDP as published takes some milliseconds an
-article."""
+"""Articles for figures 12 to 15, since the HDP as published takes some milliseconds an article."""
 
 
 def curve(
@@ -41,16 +40,26 @@ def curve(
     documents: int | None,
     **options: float,
 ) -> Figures:
-    """The curve of a model with the paper's steps over the first of the articles, or all."""
+    """The curve of a model with the paper's steps.
+
+    documents: it learns so many of the articles; None: all
+    """
     articles = train()[:documents]
 
-    def made() -> Any:
-        steps: dict[str, Any] = {"eta": 0.01, "tau0": 1.0, "kappa": kappa, "warm_start": False}
-        return make(n_words=words(), n_documents=articles.D, **steps, **options)
+    def model() -> Any:
+        return make(
+            n_words=words(),
+            n_documents=articles.D,
+            eta=0.01,
+            tau0=1.0,
+            kappa=kappa,
+            warm_start=False,
+            **options,
+        )
 
-    compile_kernels(made())
+    compile_kernels(model())
     label = f"{label}, S = {size}, kappa = {kappa}"
-    return followed(label, made(), minibatches(articles, size), held_out())
+    return followed(label, model(), minibatches(articles, size), held_out())
 
 
 def papers_lda(
@@ -71,39 +80,45 @@ def papers_lda(
 
 
 def papers_hdp(size: int = 500, kappa: float = 0.9, documents: int | None = None) -> Figures:
-    most = {"max_topics": 300, "max_topics_per_document": 20}
-    return curve("HDP", OnlineHDP, size, kappa, documents, **most, omega=1.0, alpha=1.0)
+    return curve(
+        "HDP",
+        OnlineHDP,
+        size,
+        kappa,
+        documents,
+        max_topics=300,
+        max_topics_per_document=20,
+        omega=1.0,
+        alpha=1.0,
+    )
 
 
 for _K in TOPICS:
     EXPERIMENT.add(f"lda_{_K}", partial(papers_lda, _K))
-    _ours = partial(by_default, f"LDA {_K}", partial(OnlineLDA, _K))
-    EXPERIMENT.add(f"our_lda_{_K}", _ours)
+    _by_default = partial(by_default, f"LDA {_K}", partial(OnlineLDA, _K))
+    EXPERIMENT.add(f"our_lda_{_K}", _by_default)
 EXPERIMENT.add("our_hdp", partial(by_default, "HDP", OnlineHDP))
 EXPERIMENT.add("hdp", papers_hdp)
 
 
 def figure_11(points: Points) -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for K in TOPICS:
-            yield (
-                f"LDA {K}",
-                f"{THEIRS[K]:.2f}",
-                score(points, f"lda_{K}"),
-                score(points, f"our_lda_{K}"),
-            )
-        yield "HDP", f"{THEIRS['HDP']:.2f}", score(points, "hdp"), score(points, "our_hdp")
-
-    return table(
-        ("model", "[SVI13], 3.8 million articles", "the same settings here", "our defaults"), rows()
-    )
+    rows = []
+    for K in TOPICS:
+        here = score(points, f"lda_{K}")
+        by_our_defaults = score(points, f"our_lda_{K}")
+        rows.append((f"LDA {K}", f"{THEIRS[K]:.2f}", here, by_our_defaults))
+    here = score(points, "hdp")
+    by_our_defaults = score(points, "our_hdp")
+    rows.append(("HDP", f"{THEIRS['HDP']:.2f}", here, by_our_defaults))
+    head = ("model", "[SVI13], 3.8 million articles", "the same settings here", "our defaults")
+    return table(head, rows)
 
 
 EXPERIMENT.tables["figure_11"] = figure_11
 
 
-KAPPAS = {f"{10 * kappa:02.0f}": kappa for kappa in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)}
-"""The values of kappa by their digits, as in the names of the points."""
+KAPPAS = {"05": 0.5, "06": 0.6, "07": 0.7, "08": 0.8, "09": 0.9, "10": 1.0}
+"""By their digits, as in the names of the points."""
 SIZES = (10, 50, 100, 500, 1000)
 for _kind, _make in (("hdp", papers_hdp), ("lda", papers_lda)):
     for _digits, _kappa in KAPPAS.items():
@@ -114,29 +129,34 @@ for _kind, _make in (("hdp", papers_hdp), ("lda", papers_lda)):
         EXPERIMENT.add(f"size_{_kind}_{_size}", _measure)
 
 
-def varied(what: str, values: Mapping[str, str], head: str, points: Points) -> str:
-    rows = (
-        (value, score(points, f"{what}_hdp_{name}"), score(points, f"{what}_lda_{name}"))
-        for name, value in values.items()
-    )
+def varied(setting: str, values: Mapping[str, str], head: str, points: Points) -> str:
+    """values: those of the setting, as in the table, by what they are called in the names of
+    points"""
+    rows = []
+    for name, value in values.items():
+        of_hdp = score(points, f"{setting}_hdp_{name}")
+        of_lda = score(points, f"{setting}_lda_{name}")
+        rows.append((value, of_hdp, of_lda))
     return table((head, "HDP", "LDA 100"), rows)
 
 
+_kappas = {digits: f"{kappa}" for digits, kappa in KAPPAS.items()}
+_sizes = {f"{size}": f"{size:,}" for size in SIZES}
 EXPERIMENT.tables |= {
-    "kappa": partial(
-        varied,
-        "kappa",
-        {name: str(kappa) for name, kappa in KAPPAS.items()},
-        "kappa (S = 500)",
-    ),
-    "size": partial(varied, "size", {f"{n}": f"{n:,}" for n in SIZES}, "S (kappa = 0.9)"),
+    "kappa": partial(varied, "kappa", _kappas, "kappa (S = 500)"),
+    "size": partial(varied, "size", _sizes, "S (kappa = 0.9)"),
 }
-for _number, _kind, _title in ((12, "hdp", "kappa of the HDP"), (14, "lda", "kappa of LDA")):
-    _curves = [f"kappa_{_kind}_{digits}" for digits in KAPPAS]
-    _title = f"[SVI13] figure {_number}: {_title}"
-    EXPERIMENT.pictures[f"figure_{_number}"] = partial(
+EXPERIMENT.pictures |= {
+    "figure_12": partial(
         plot,
-        _curves,
+        [f"kappa_hdp_{digits}" for digits in KAPPAS],
         over="documents",
-        title=_title,
-    )
+        title="[SVI13] figure 12: kappa of the HDP",
+    ),
+    "figure_14": partial(
+        plot,
+        [f"kappa_lda_{digits}" for digits in KAPPAS],
+        over="documents",
+        title="[SVI13] figure 14: kappa of LDA",
+    ),
+}

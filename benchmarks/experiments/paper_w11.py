@@ -1,9 +1,8 @@
 """[W11]: online HDP against online LDA and batch HDP (figures 3 and 5), S and kappa (4 and 6).
 
 Theirs: 352,549 articles of Nature and 82,519 long ones of PNAS, six hours a run, the last tenth of
-each
-article predicted. Here: one pass over 145,549 short articles of Wikipedia and three over 5,565 long
-ones, document completion; the grid over 20,000 short articles.
+each article predicted. Here: one pass over 145,549 short articles of Wikipedia and three over 5,565
+long ones, document completion; the grid of S and kappa over 20,000 short articles.
 """
 
 from __future__ import annotations
@@ -45,44 +44,61 @@ KAPPAS = (0.6, 0.8, 1.0)
 
 def hdp(corpus: Corpus, n_documents: int, kappa: float = 0.6) -> OnlineHDP:
     """[W11] section 4.2: K = 150, T = 15, gamma = alpha0 = 1, tau0 = 64."""
-    options: dict[str, Any] = {
-        "max_topics": 150,
-        "max_topics_per_document": 15,
-        "eta": ETA,
-        "tau0": 64.0,
-    }
-    return OnlineHDP(words(corpus), n_documents, kappa=kappa, warm_start=False, **options)
+    return OnlineHDP(
+        words(corpus),
+        n_documents,
+        max_topics=150,
+        max_topics_per_document=15,
+        eta=ETA,
+        tau0=64.0,
+        kappa=kappa,
+        warm_start=False,
+    )
 
 
 def lda(topics: int, corpus: Corpus, n_documents: int, kappa: float = 0.6) -> OnlineLDA:
-    options: dict[str, Any] = {"alpha": 1 / topics, "eta": ETA, "tau0": 64.0, "warm_start": False}
-    return OnlineLDA(topics, words(corpus), n_documents, kappa=kappa, **options)
+    return OnlineLDA(
+        topics,
+        words(corpus),
+        n_documents,
+        alpha=1 / topics,
+        eta=ETA,
+        tau0=64.0,
+        kappa=kappa,
+        warm_start=False,
+    )
 
 
 def online(make: Callable[[Corpus, int], OnlineModel], label: str, corpus: Corpus) -> Figures:
-    """``make``: from the corpus and the number of documents."""
+    """make: makes the model, given the corpus and the number of documents"""
     compile_kernels(make("short", 1))
     documents = train(corpus)
     batches = cycled(documents, S, PASSES[corpus] * documents.D)
-    return drawn_with_topics(label, make(corpus, documents.D), batches, corpus)
+    return followed_with_topics(label, make(corpus, documents.D), batches, corpus)
 
 
-def drawn_with_topics(
+def followed_with_topics(
     label: str,
     model: Any,
     batches: Iterator[Minibatch],
     corpus: Corpus,
 ) -> Figures:
+    """The curve of a model that learns, and the topics that are in use at its end."""
     found = followed(label, model, batches, held_out(corpus))
     return {**found, "topics_in_use": model.topics_in_use()}
 
 
 def batch_hdp(corpus: Corpus) -> Figures:
     few = train(corpus)[:SUBSET]
-    options: dict[str, Any] = {"max_topics": 150, "max_topics_per_document": 15, "eta": ETA}
 
     def fit(sweeps: int) -> BatchHDP:
-        model = BatchHDP(words(corpus), warm_start=False, **options)
+        model = BatchHDP(
+            words(corpus),
+            max_topics=150,
+            max_topics_per_document=15,
+            eta=ETA,
+            warm_start=False,
+        )
         return model.fit(few, max_sweeps=sweeps, tolerance=0.0)
 
     return in_sweeps(
@@ -95,14 +111,18 @@ def batch_hdp(corpus: Corpus) -> Figures:
 
 
 def ours(make: Callable[[int, int], OnlineModel], label: str, corpus: Corpus) -> Figures:
-    """``make``: from the number of words and that of documents to a model with our defaults."""
+    """A model with our defaults.
+
+    make: makes the model, given the number of words and that of documents
+    """
     compile_kernels(make(words(), 1))
     documents = train(corpus)
     model = make(words(corpus), documents.D)
     size = model.default_batch_size
-    again = cycled(documents, size, (PASSES[corpus] - 1) * documents.D)
-    batches = itertools.chain(growing(documents, size), again)
-    return drawn_with_topics(f"{label}, our defaults", model, batches, corpus)
+    first_pass = growing(documents, size)
+    other_passes = cycled(documents, size, (PASSES[corpus] - 1) * documents.D)
+    batches = itertools.chain(first_pass, other_passes)
+    return followed_with_topics(f"{label}, our defaults", model, batches, corpus)
 
 
 MODELS: Mapping[str, Callable[[Corpus], Figures]] = {
@@ -123,7 +143,8 @@ def grid(make: Callable[[Corpus, int, float], OnlineModel], size: int) -> Figure
     found = {}
     for kappa in KAPPAS:
         model = make("short", first.D, kappa)
-        found[f"{kappa}"] = held_out().score(learn_all(model, minibatches(first, size)))
+        learn_all(model, minibatches(first, size))
+        found[f"{kappa}"] = held_out().score(model)
     return found
 
 
@@ -133,32 +154,34 @@ for _kind, _make in (("hdp", hdp), ("lda", partial(lda, 100))):
 
 
 def scores(points: Points) -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name in MODELS:
-            label = name
-            cells = []
-            for corpus in ("short", "long"):
-                found: Any = points.get(f"{corpus}_{name}")
-                if not found:
-                    cells.append("-")
-                    continue
-                label = found["curve"]["name"]
-                in_use = found.get("topics_in_use", "-")
-                cells.append(f"{found['log_likelihood']:.3f} ({in_use})")
-            yield label, *cells
+    rows = []
+    for name in MODELS:
+        of_short = points.get(f"short_{name}")
+        of_long = points.get(f"long_{name}")
+        measured = of_short or of_long
+        label = measured["curve"]["name"] if measured else name
+        rows.append((label, _score_and_topics(of_short), _score_and_topics(of_long)))
+    return table(("log-likelihood (topics in use)", "short articles", "long articles"), rows)
 
-    return table(("log-likelihood (topics in use)", "short articles", "long articles"), rows())
+
+def _score_and_topics(figures: Figures | None) -> str:
+    if not figures:
+        return "-"
+    return f"{figures['log_likelihood']:.3f} ({figures.get('topics_in_use', '-')})"
 
 
 def sizes_and_kappas(points: Points) -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for size in GRID_SIZES:
-            found = [points.get(f"{kind}_size_{size}", {}) for kind in ("hdp", "lda")]
-            figures = [one.get(f"{kappa}", float("nan")) for one in found for kappa in KAPPAS]
-            yield f"{size:,}", *(f"{figure:.3f}" for figure in figures)
-
-    head = [f"{kind}, kappa = {kappa}" for kind in ("HDP", "LDA 100") for kappa in KAPPAS]
-    return table(("S", *head), rows())
+    head = ["S"]
+    for kind in ("HDP", "LDA 100"):
+        head += [f"{kind}, kappa = {kappa}" for kappa in KAPPAS]
+    rows = []
+    for size in GRID_SIZES:
+        cells = [f"{size:,}"]
+        for kind in ("hdp", "lda"):
+            found = points.get(f"{kind}_size_{size}", {})
+            cells += [f"{found.get(f'{kappa}', float('nan')):.3f}" for kappa in KAPPAS]
+        rows.append(cells)
+    return table(head, rows)
 
 
 for _name, _corpus, _title in (

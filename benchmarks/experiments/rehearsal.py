@@ -3,13 +3,12 @@ and again.
 
 Word counts are drawn from real articles; lda, hdp and scvb0 learn them in one session with two
 threads. At random moments the trainer gets SIGKILL and is started again, and once more near the
-end. `wikitopics watch`
-draws all the while on a terminal of 120x36. Measured: memory (RssAnon beside RSS: pages of files
-are not the program's), the file and its log, the time of every restart, perplexity. Then the whole
-file is checked.
+end. `wikitopics watch` draws all the while on a terminal of 120x36. Measured: memory (RssAnon
+beside RSS: pages of files are not the program's), the file and its log, the time of every restart,
+perplexity. Then the whole file is checked.
 
-It may be stopped (Ctrl+C, kill) and resumed by the same command: everything it needs is in a
-temporary folder, 4 GB for 7,000,000 articles. Linux only.
+The experiment may be stopped (Ctrl+C, kill) and resumed by the same command: everything it needs is
+in a temporary folder, 4 GB for 7,000,000 articles. Linux only.
 """
 
 import random
@@ -35,8 +34,8 @@ LAST_KILL = 0.98
 def whole() -> Figures:
     folder = Path(tempfile.gettempdir()) / "wikitopics-rehearsal" / commit()
     rng = random.Random(0)
-    shares = sorted(rng.uniform(0, LAST_KILL) for _ in range(KILLS - 1))
-    kills = [int(ARTICLES * share) for share in (*shares, LAST_KILL)]
+    shares = [rng.uniform(0, LAST_KILL) for _ in range(KILLS - 1)]
+    kills = [int(ARTICLES * share) for share in [*sorted(shares), LAST_KILL]]
     with Rehearsal(folder, counts_command(folder, ARTICLES), kills) as rehearsal:
         rehearsal.until_the_end()
     figures = found(rehearsal.path, rehearsal.journal.entries)

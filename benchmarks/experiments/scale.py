@@ -2,8 +2,8 @@
 machines.
 
 `usual_*`: K = 100 (HDP: at most 100), W = 7,702, S = 1,024, one thread, 20,480 short articles.
-`topics_*` and the like vary one of these. `million_*` learn 1,024,000 long articles. `dump` is read
-and counted on this machine; `disk` trains a session of real titles for each `--keep-articles`;
+`topics_*` and the like vary one of these. `million_*` learn 1,024,000 long articles. `dump` reads
+and counts one on this machine; `disk` trains a session of real titles for each `--keep-articles`;
 `elsewhere_*` and `remote` start a Dask scheduler and workers on loopback. docs/scaling.md and
 decision 45 show the results.
 """

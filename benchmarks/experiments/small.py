@@ -8,9 +8,10 @@ symmetric priors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,112 +38,122 @@ Topics = tuple[NDArray[Any], NDArray[Any] | None]
 
 
 def ours(kind: str, of: Collection, seed: int) -> Topics:
-    """Topics of a model that is trained as by a session with its defaults."""
-    model = kinds.load(kind)
+    """A model as a session with its defaults trains it."""
+    cls = kinds.load(kind)
     documents = of.documents
-    size = of.documents.D
-    made = model.create(default_topics(model, size), of.n_words, size, seed=seed)
+    model = cls.create(default_topics(cls, documents.D), of.n_words, documents.D, seed=seed)
     random = np.random.default_rng(seed)
-    order = np.concatenate(
-        [np.arange(size), *(random.permutation(size) for _ in range(default_passes(size) - 1))]
-    )
+    passes = [np.arange(documents.D)]
+    for _ in range(default_passes(documents.D) - 1):
+        passes.append(random.permutation(documents.D))
+    order = np.concatenate(passes)
     start = 0
     while start < len(order):
-        stop = start + minibatch_size(start, made.default_batch_size)
-        made.learn(in_order(documents, order[start:stop]))
+        stop = start + minibatch_size(start, model.default_batch_size)
+        model.learn(in_order(documents, order[start:stop]))
         start = stop
-    return made.topics(), made.topic_shares()
+    return model.topics(), model.topic_shares()
 
 
 def gensim(passes: int, eta: float | str, alpha: str, of: Collection, seed: int) -> Topics:
     from gensim.models import LdaModel
 
     bows = [peers.bow(of.documents, d) for d in range(of.documents.D)]
-    options: dict[str, Any] = {
-        "id2word": {n: str(n) for n in range(of.n_words)},
-        "eval_every": None,
-    }
     K = default_topics(kinds.load("lda"), of.documents.D)
-    made = LdaModel(bows, K, passes=passes, alpha=alpha, eta=eta, random_state=seed, **options)
-    return made.get_topics(), None
+    model = LdaModel(
+        bows,
+        K,
+        id2word={word_id: str(word_id) for word_id in range(of.n_words)},
+        passes=passes,
+        alpha=alpha,
+        eta=eta,
+        eval_every=None,
+        random_state=seed,
+    )
+    return model.get_topics(), None
 
 
 def sklearn(passes: int, eta: float, alpha: float, of: Collection, seed: int) -> Topics:
     from sklearn.decomposition import LatentDirichletAllocation
 
-    made = LatentDirichletAllocation(
+    model = LatentDirichletAllocation(
         default_topics(kinds.load("lda"), of.documents.D),
         doc_topic_prior=alpha,
         topic_word_prior=eta,
         max_iter=passes,
         random_state=seed,
     )
-    made.fit(peers.csr(of.documents, of.n_words))
-    return peers.normalised(made.components_), None
+    model.fit(peers.csr(of.documents, of.n_words))
+    return peers.normalised(model.components_), None
 
 
 def tomotopy(passes: int, eta: float, alpha: float, of: Collection, seed: int) -> Topics:
-    """Gibbs sampling; alpha is optimised from this one on."""
+    """Gibbs sampling; alpha is optimised, and begins with the one given."""
     from tomotopy import LDAModel
 
     K = default_topics(kinds.load("lda"), of.documents.D)
-    made = peers.with_all(LDAModel(k=K, alpha=alpha, eta=eta, seed=seed + 1), of.documents)
-    made.train(passes, workers=1)
-    shares = np.asarray(made.get_count_by_topics(), float)
-    return peers.sampled_topics(made, range(K), of.n_words), shares / shares.sum()
+    model = LDAModel(k=K, alpha=alpha, eta=eta, seed=seed + 1)
+    peers.with_all(model, of.documents)
+    model.train(passes, workers=1)
+    tokens = np.asarray(model.get_count_by_topics(), float)
+    topics = peers.sampled_topics(model, range(K), of.n_words)
+    return topics, tokens / tokens.sum()
 
 
 Program = Callable[[Collection, int], Topics]
 OURS = ("lda", "scvb0", "hdp")
-PEERS: Mapping[str, tuple[Program, ...]] = {
-    "gensim": tuple(
+GENSIM_ETAS: tuple[float | str, ...] = ("auto", 0.1)
+PEERS: Mapping[str, Sequence[Program]] = {
+    "gensim": [
         partial(gensim, passes, eta, alpha)
-        for passes, eta in ((10, "auto"), (50, "auto"), (10, 0.1), (50, 0.1))
-        for alpha in ("auto", "symmetric")
-    ),
-    "scikit-learn": tuple(
+        for eta, passes, alpha in product(GENSIM_ETAS, (10, 50), ("auto", "symmetric"))
+    ],
+    "scikit-learn": [
         partial(sklearn, passes, eta, alpha)
-        for passes, eta in ((10, 0.1), (50, 0.1), (10, 0.3), (50, 0.3))
-        for alpha in (0.01, 0.1)
-    ),
-    "tomotopy": tuple(
+        for eta, passes, alpha in product((0.1, 0.3), (10, 50), (0.01, 0.1))
+    ],
+    "tomotopy": [
         partial(tomotopy, passes, eta, 0.1)
-        for passes in (100, 1_000)
-        for eta in (0.01, 0.03, 0.1, 0.3)
-    ),
+        for passes, eta in product((100, 1_000), (0.01, 0.03, 0.1, 0.3))
+    ],
 }
+"""Each with all settings that are tried."""
 
 
-def judged(program: Program, of: Collection, seed: int) -> tuple[float, float, float]:
-    """Log-likelihood, NPMI and distinctness of the topics found."""
+class Judgement(NamedTuple):
+    """Of the topics that a program finds. The results keep these figures in this order."""
+
+    log_likelihood: float
+    npmi: float
+    distinct: float
+
+
+def judged(program: Program, of: Collection, seed: int) -> Judgement:
     topics, shares = program(of, seed)
     coherence, distinct, _ = quality(topics, shares, of.reference)
-    return best_score(topics, CompletionSet(of.held_out)), coherence, distinct
+    return Judgement(best_score(topics, CompletionSet(of.held_out)), coherence, distinct)
 
 
-def tuned(programs: tuple[Program, ...], source: str, size: int) -> Program:
+def tuned(programs: Sequence[Program], source: str, size: int) -> Program:
     """The program with the best likelihood on collections for tuning."""
-    seeds = range(2) if size <= 1_000 else range(1)
-    collections = [collection(source, size, seed, tuning=True) for seed in seeds]
+    n_collections = 2 if size <= 1_000 else 1
+    collections = [collection(source, size, seed, tuning=True) for seed in range(n_collections)]
 
-    def likelihood(program: Program) -> float:
-        total = 0.0
-        for of in collections:
-            log_likelihood, _, _ = judged(program, of, 0)
-            total += log_likelihood
-        return total
+    def total(program: Program) -> float:
+        return sum(judged(program, of, 0).log_likelihood for of in collections)
 
-    return max(programs, key=likelihood)
+    return max(programs, key=total)
 
 
 def measured(source: str, size: int) -> Figures:
     """For each program, the figures of every collection: paired, since all have the same."""
-    programs: dict[str, Program] = {kind: partial(ours, kind) for kind in OURS}
     best = {name: tuned(choices, source, size) for name, choices in PEERS.items()}
-    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in (*programs, *best)}
+    programs: dict[str, Program] = {kind: partial(ours, kind) for kind in OURS}
+    programs |= best
+    found: dict[str, list[Judgement]] = {name: [] for name in programs}
     for seed in range(SPLITS[size]):
         of = collection(source, size, seed)
-        for name, program in (programs | best).items():
+        for name, program in programs.items():
             found[name].append(judged(program, of, seed))
     settings = {name: list(program.args) for name, program in best.items()}  # type: ignore[attr-defined]
     return {"settings": settings, **found}
@@ -158,24 +169,27 @@ def beside(points: Points) -> str:
     """Our models; the best peer; how far each of ours is ahead of it, with the error of the paired
     mean."""
 
-    def cell(found: Any, kind: str, column: int) -> str:
-        own = np.array(found[kind])[:, column]  # one value for each collection
-        others = np.array([found[name] for name in PEERS])[:, :, column]
-        best = others[others.mean(axis=1).argmax()]
-        ahead = own - best
-        error = float("nan")
-        if len(ahead) > 1:
-            error = ahead.std(ddof=1) / len(ahead) ** 0.5
-        return f"{own.mean():.3f} ({ahead.mean():+.3f} ± {error:.3f})"
+    rows = []
+    for name, found in points.items():
+        source, size = name.split("_")
+        for figure, label in (("log_likelihood", "log-likelihood"), ("npmi", "NPMI")):
+            cells = [_against_peers(found, kind, figure) for kind in OURS]
+            rows.append((f"{int(size):,} {source}", label, *cells))
+    return table(("collection", "", "online LDA", "SCVB0", "online HDP"), rows)
 
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, found in points.items():
-            source, size = name.split("_")
-            for column, figure in enumerate(("log-likelihood", "NPMI")):
-                cells = (cell(found, kind, column) for kind in OURS)
-                yield f"{int(size):,} {source}", figure, *cells
 
-    return table(("collection", "", "online LDA", "SCVB0", "online HDP"), rows())
+def _against_peers(found: Figures, kind: str, figure: str) -> str:
+    def of_collections(program: str) -> NDArray[np.float64]:
+        return np.array([getattr(Judgement(*values), figure) for values in found[program]])
+
+    own = of_collections(kind)
+    peers = [of_collections(name) for name in PEERS]
+    best_peer = max(peers, key=lambda values: float(values.mean()))
+    ahead = own - best_peer
+    error = float("nan")
+    if len(ahead) > 1:
+        error = ahead.std(ddof=1) / len(ahead) ** 0.5
+    return f"{own.mean():.3f} ({ahead.mean():+.3f} ± {error:.3f})"
 
 
 EXPERIMENT.tables["beside"] = beside

@@ -1,9 +1,8 @@
 """Days of training in minutes: many articles through a real trainer, its memory and its file
 watched.
 
-Word counts resampled from a corpus, three models. As in a rehearsal, but for the kills: a screen
-draws meanwhile.
-Memory's growth is that from the second quarter of the articles to the last.
+Word counts resampled from a corpus, three models, as in a rehearsal but without the kills: a screen
+draws meanwhile. Memory's growth is that from the second quarter of the articles to the last.
 """
 
 from __future__ import annotations
@@ -32,30 +31,36 @@ def counts() -> Figures:
             rehearsal.until_the_end()
         tables = by_table(rehearsal.path)
     samples = [entry for entry in rehearsal.journal.entries if entry["what"] == "sample"]
-    # a trainer that has read all is closing down
-    alive = [one for one in samples if one["family_mb"] is not None and one["articles"] < ARTICLES]
+    # a trainer that has read all articles is closing down
+    alive = [
+        sample
+        for sample in samples
+        if sample["family_mb"] is not None and sample["articles"] < ARTICLES
+    ]
 
-    def memory_between(start: float, stop: float) -> float:
-        """The median over a part of the articles."""
-        megabytes: list[float] = [
-            one["family_mb"]
-            for one in alive
-            if start * ARTICLES <= one["articles"] <= stop * ARTICLES
+    def typical_mb(start: float, stop: float) -> float:
+        """The median memory between two shares of the articles."""
+        sizes: list[float] = [
+            sample["family_mb"]
+            for sample in alive
+            if start * ARTICLES <= sample["articles"] <= stop * ARTICLES
         ]
-        return median(megabytes)
+        return median(sizes)
 
-    early = memory_between(0.25, 0.5)
-    late = memory_between(0.75, 1)
-    rows = 0
+    early = typical_mb(0.25, 0.5)
+    late = typical_mb(0.75, 1)
+    of_articles = 0
     for name, size in tables.items():
         if name.startswith(("articles", "by_topic_of_model_")):
-            rows += size
+            of_articles += size
     return {
         "articles": ARTICLES,
         "growth_percent": 100 * (late / early - 1),
-        "largest_log_mb": max(one["log_mb"] for one in samples),
-        "bytes_an_article": round(rows / ARTICLES, 1),
-        "memory": [(one["seconds"], one["articles"], one["family_mb"]) for one in alive],
+        "largest_log_mb": max(sample["log_mb"] for sample in samples),
+        "bytes_an_article": round(of_articles / ARTICLES, 1),
+        "memory": [
+            (sample["seconds"], sample["articles"], sample["family_mb"]) for sample in alive
+        ],
     }
 
 
@@ -65,8 +70,7 @@ def memory(points: Points) -> Figure:
 
     figure, panels = pyplot.subplots(1, len(points), figsize=(5 * len(points), 3.2), squeeze=False)
     for axes, (name, found) in zip(panels[0], points.items(), strict=True):
-        articles = [number for _, number, _ in found["memory"]]
-        megabytes = [mb for _, _, mb in found["memory"]]
+        _, articles, megabytes = zip(*found["memory"], strict=True)
         axes.plot(articles, megabytes, linewidth=0.8)
         axes.set(title=name, xlabel="articles", ylabel="MB", ylim=(0, None))
         axes.grid(alpha=0.3)

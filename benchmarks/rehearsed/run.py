@@ -3,7 +3,6 @@ was seen."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -30,15 +29,16 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        lines = path.read_text().splitlines() if path.exists() else []
-        self.entries: list[dict[str, Any]] = [
-            json.loads(line) for line in lines if line.endswith("}")
-        ]
+        self.entries: list[dict[str, Any]] = []
+        if path.exists():
+            for line in path.read_text().splitlines():
+                if line.endswith("}"):  # otherwise the run was killed while it wrote the line
+                    self.entries.append(json.loads(line))
         self._before = max((entry["seconds"] for entry in self.entries), default=0.0)
         self._begun = time.monotonic()
 
     def note(self, what: str, **values: Any) -> None:
-        """``seconds``: of running time, over all runs."""
+        """Add a line, with the seconds of running time so far, over all runs."""
         seconds = self._before + time.monotonic() - self._begun
         entry = {"what": what, "seconds": round(seconds, 2), **values}
         self.entries.append(entry)
@@ -55,7 +55,7 @@ class Trainer:
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
         self.begun = time.monotonic()
         self.ready: float | None = None
-        """Seconds from the start."""
+        """Seconds from the start until it began to train."""
         self.process = subprocess.Popen(
             [*PROGRAM, *command],
             env=environment,
@@ -63,7 +63,7 @@ class Trainer:
             text=True,
         )
         self.said = ""
-        """The last line that it wrote to standard error."""
+        """Its last line."""
         self._listening = threading.Thread(target=self._listen, daemon=True)
         self._listening.start()
 
@@ -118,9 +118,8 @@ class Rehearsal:
 
     def until_the_end(self) -> None:
         """Train it; an interrupted run continues where it was."""
-        if (
-            self._trained() and self._status().running
-        ):  # left behind by a rehearsal that was killed itself
+        if self._trained() > 0 and self._status().running:
+            # by a trainer that is left of a rehearsal that was killed itself
             subprocess.run([*PROGRAM, "stop", "--session", str(self.path)], check=True)
             while self._status().running:
                 time.sleep(0.1)
@@ -128,7 +127,7 @@ class Rehearsal:
             self._one_trainer()
 
     def _one_trainer(self) -> None:
-        """Start one, and kill it when that is due."""
+        """Start a trainer, and kill it when that is due."""
         before = self._trained()
         trainer = Trainer(self._train, self._environment)
         try:
@@ -137,7 +136,7 @@ class Rehearsal:
             due = self._kills[kills] if kills < len(self._kills) else None
             while trainer.lives:
                 with acting_later():
-                    articles = self._look(trainer)
+                    articles = self._observe(trainer)
                 if due is not None and articles >= due:
                     time.sleep(self._rng.uniform(0, 2))
                     if trainer.lives:
@@ -151,7 +150,7 @@ class Rehearsal:
                 trainer.end(signal.SIGTERM)
 
     def _until_first_minibatch(self, trainer: Trainer, before: int) -> None:
-        """Wait until it is saved."""
+        """Wait until the trainer has saved a minibatch."""
         deadline = time.monotonic() + PATIENCE
         while trainer.lives and self._trained() <= before:
             assert time.monotonic() < deadline, f"no minibatch within {PATIENCE:.0f} s"
@@ -172,8 +171,8 @@ class Rehearsal:
         """Articles in the file."""
         return self._status().articles if self.path.exists() else 0
 
-    def _look(self, trainer: Trainer) -> int:
-        """See how far it is; now and then measure everything."""
+    def _observe(self, trainer: Trainer) -> int:
+        """Return the articles that it has trained; now and then measure everything."""
         if self._screen is None:
             self._screen = Screen(self.path, columns=120, rows=36)
             self._screen.drain()
@@ -198,17 +197,21 @@ class Rehearsal:
 
 def seen(pid: int) -> dict[str, float] | None:
     """Memory in MB of a process; None where it has just ended."""
-    with contextlib.suppress(OSError):
+    try:
         sizes = {name: round(status_mb(pid, key), 1) for name, key in MEMORY.items()}
-        return sizes if all(sizes.values()) else None
-    return None
+    except OSError:
+        return None
+    if not all(sizes.values()):  # a process that has ended, but was not waited for, has no memory
+        return None
+    return sizes
 
 
 def family_mb(pid: int) -> float | None:
     """Memory of a process and of all that it has started; None where one has just ended."""
-    with contextlib.suppress(OSError):
+    try:
         return round(memory_mb(family(pid)), 1)
-    return None
+    except OSError:
+        return None
 
 
 def megabytes(path: Path) -> float:

@@ -13,7 +13,8 @@ ARTICLES = 16_384
 KEPT = ("all", "top", "none")
 MODELS = ("lda", "hdp", "scvb0")
 TABLES = ("articles", "blocks", "proportions", "by_topic_of_model_")
-"""How the names of tables and orders begin that have rows for every article that is kept."""
+"""How the names of those tables and indexes begin that have rows for every article that is
+kept."""
 
 
 def measured() -> Figures:
@@ -26,7 +27,8 @@ def measured() -> Figures:
             path = Path(folder) / f"{keep}.db"
             command = ["train", "--session", str(path), "--source", "texts", "--texts", str(texts)]
             command += ["--articles", str(ARTICLES), "--keep-articles", keep]
-            command += [word for model in MODELS for word in ("--model", model)]
+            for model in MODELS:
+                command += ["--model", model]
             subprocess.run([*PROGRAM, *command], stderr=subprocess.DEVNULL, check=True)
             figures[f"{keep}_mb"] = round(path.stat().st_size / 1e6, 1)
             if keep == "all":

@@ -7,13 +7,13 @@ needed. For the HDP `topics` is the truncation.
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,10 @@ MODELS = ("lda", "hdp", "scvb0")
 ASKED = 500
 """Held-out documents whose proportions are inferred."""
 REPEATS = 5
-"""Passes whose median is the figure; so many inferences in each pass, likewise."""
-SHORT = 200_000
-"""Documents: a pass over no more than these is repeated."""
+"""A figure of learning is the median of so many passes, that of a pass's inference the median of so
+many inferences."""
+MOST_REPEATED = 200_000
+"""A pass over more documents than these is not repeated."""
 
 
 @dataclass(frozen=True)
@@ -55,34 +56,29 @@ VARIED = {
 """One of these is varied, everything else as usual."""
 MILLION = 1_024_000
 LONG_WORDS = 8_000
-"""The size of the shipped vocabulary, over which long articles are counted."""
+"""The words of the shipped vocabulary, over which the long articles are counted."""
 
 
 def point(varied: str, value: int, model: str) -> str:
     """The name of a point; the usual setting is measured once."""
-    return f"usual_{model}" if getattr(USUAL, varied) == value else f"{varied}_{value}_{model}"
+    if getattr(USUAL, varied) == value:
+        return f"usual_{model}"
+    return f"{varied}_{value}_{model}"
 
 
-def _varied(varied: str, value: int) -> Setting:
-    changes: dict[str, Any] = {varied: value}
-    return replace(USUAL, **changes)
-
-
-def settings() -> Iterator[tuple[str, str, Setting]]:
+def settings() -> list[tuple[str, str, Setting]]:
     """(name, model, setting) of all points, each once."""
-    named = {
-        point(varied, value, model): (model, _varied(varied, value))
-        for varied, values in VARIED.items()
-        for value in values
-        for model in MODELS
-    }
-    yield from ((name, model, setting) for name, (model, setting) in named.items())
+    named: dict[str, tuple[str, Setting]] = {}
+    for varied, values in VARIED.items():
+        for value in values:
+            changes: dict[str, Any] = {varied: value}
+            setting = replace(USUAL, **changes)
+            for model in MODELS:
+                named[point(varied, value, model)] = (model, setting)
+    million = replace(USUAL, documents=MILLION, words=LONG_WORDS, corpus="long")
     for model in MODELS:
-        yield (
-            f"million_{model}",
-            model,
-            replace(USUAL, documents=MILLION, words=LONG_WORDS, corpus="long"),
-        )
+        named[f"million_{model}"] = (model, million)
+    return [(name, model, setting) for name, (model, setting) in named.items()]
 
 
 def learnt(model: str, setting: Setting) -> Figures:
@@ -90,28 +86,29 @@ def learnt(model: str, setting: Setting) -> Figures:
     drawn = Drawn(setting.corpus, setting.words)
     kind = kinds.load(model)
 
-    def new(topics: int, threads: int) -> Any:
+    def new(topics: int, threads: int) -> OnlineModel:
         return kind.create(topics, setting.words, 7_000_000, threads=threads)
 
-    new(10, 2).learn(drawn.minibatch(64))  # compiles
+    new(10, 2).learn(drawn.minibatch(64))  # compiles the kernels
     new(10, 2).infer(drawn.minibatch(64))
     _forget_peak()
     before = status_mb(os.getpid(), "VmRSS")
     trained = new(setting.topics, setting.threads)
-    passes = [_passed(trained, setting)]
+    passes = [_one_pass(trained, setting)]
     memory = status_mb(os.getpid(), "VmHWM") - before
-    if setting.documents <= SHORT:
-        passes += [
-            _passed(new(setting.topics, setting.threads), setting) for _ in range(REPEATS - 1)
-        ]
-    cpu, seconds, inferring = (statistics.median(column) for column in zip(*passes, strict=True))
+    if setting.documents <= MOST_REPEATED:
+        for _ in range(REPEATS - 1):
+            passes.append(_one_pass(new(setting.topics, setting.threads), setting))
     documents = _steps(setting) * setting.batch
+    learning_cpu_seconds = statistics.median(each.learning_cpu_seconds for each in passes)
+    learning_seconds = statistics.median(each.learning_seconds for each in passes)
+    inference_cpu_seconds = statistics.median(each.inference_cpu_seconds for each in passes)
     return {
         **asdict(setting),
         "documents_learnt": documents,
-        "learnt_a_cpu_second": round(documents / cpu),
-        "learnt_a_second": round(documents / seconds),
-        "inferred_a_cpu_second": round(ASKED / inferring),
+        "learnt_a_cpu_second": round(documents / learning_cpu_seconds),
+        "learnt_a_second": round(documents / learning_seconds),
+        "inferred_a_cpu_second": round(ASKED / inference_cpu_seconds),
         "memory_mb": round(memory, 1),
     }
 
@@ -120,25 +117,32 @@ def _steps(setting: Setting) -> int:
     return max(1, setting.documents // setting.batch)
 
 
-def _passed(model: OnlineModel, setting: Setting) -> tuple[float, float, float]:
-    """CPU and wall seconds of learning the documents, and CPU seconds of inferring the held-out
-    ones."""
+class Pass(NamedTuple):
+    """What a pass over the documents took, and the inference of the held-out ones."""
+
+    learning_cpu_seconds: float
+    learning_seconds: float
+    inference_cpu_seconds: float
+
+
+def _one_pass(model: OnlineModel, setting: Setting) -> Pass:
     drawn = Drawn(setting.corpus, setting.words)
-    cpu = seconds = 0.0
+    learning_cpu_seconds = 0.0
+    learning_seconds = 0.0
     for _ in range(_steps(setting)):
         batch = drawn.minibatch(setting.batch)
-        at = cpu_seconds()
-        wall = time.perf_counter()
+        cpu_before = cpu_seconds()
+        begun = time.perf_counter()
         model.learn(batch)
-        cpu = cpu + cpu_seconds() - at
-        seconds = seconds + time.perf_counter() - wall
+        learning_cpu_seconds += cpu_seconds() - cpu_before
+        learning_seconds += time.perf_counter() - begun
     asked = drawn.held_out()
-    inferring = []
+    inference_cpu_seconds = []
     for _ in range(REPEATS):
-        at = cpu_seconds()
+        cpu_before = cpu_seconds()
         model.infer(asked)
-        inferring.append(cpu_seconds() - at)
-    return cpu, seconds, statistics.median(inferring)
+        inference_cpu_seconds.append(cpu_seconds() - cpu_before)
+    return Pass(learning_cpu_seconds, learning_seconds, statistics.median(inference_cpu_seconds))
 
 
 class Drawn:
@@ -151,19 +155,21 @@ class Drawn:
 
     def minibatch(self, documents: int) -> Minibatch:
         real = self._corpus.train
-        return self._parted(in_order(real, self._rng.integers(0, real.D, documents)))
+        rows = self._rng.integers(0, real.D, documents)
+        return self._words_split(in_order(real, rows))
 
     def held_out(self) -> Minibatch:
-        return self._parted(self._corpus.report[:ASKED])
+        return self._words_split(self._corpus.report[:ASKED])
 
-    def _parted(self, batch: Minibatch) -> Minibatch:
-        """Each word as one of those that it was split into."""
+    def _words_split(self, batch: Minibatch) -> Minibatch:
+        """The documents with each word as one of those that it is split into."""
         W = self._corpus.n_words
         if self._n_words == W:
             return batch
-        ids = batch.word_ids + W * self._rng.integers(
-            0, -(-self._n_words // W), len(batch.word_ids)
-        )
+        # Part p of word w has the id w + p W.
+        parts = math.ceil(self._n_words / W)
+        part = self._rng.integers(0, parts, len(batch.word_ids))
+        ids = batch.word_ids + W * part
         # A word whose last part would be beyond the vocabulary has one part less.
         ids = np.where(ids < self._n_words, ids, batch.word_ids % self._n_words)
         return Minibatch(batch.indptr, ids, batch.counts)

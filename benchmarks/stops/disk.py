@@ -4,7 +4,7 @@ of them.
 A file served over FUSE holds an image; a loop device makes a disk of it. The kernel's writes and
 flushes arrive here one after the other and are kept in a log, in that order. From the image as it
 was before and the log follow all the states in which a power cut could have left the disk: see
-`state`.
+`Log.state`.
 
 The server runs in a process of its own, since the kernel waits for it.
 """
@@ -28,14 +28,19 @@ SECTOR = 4096
 superblock."""
 LARGEST_WRITE = 1 << 20
 RECORD = struct.Struct("<dqI")
-"""Time, offset (-1: a flush), length; the bytes follow."""
+"""An entry of the log: time, offset (`FLUSHED`: a flush), length; the bytes follow."""
 FLUSHED = -1
 
+# Of FUSE's protocol, as in Linux's include/uapi/linux/fuse.h.
+
 REQUEST = struct.Struct("<IIQQIIIHH")
+"""What a request begins with: length, kind, number, and fields that are not needed here."""
 REPLY = struct.Struct("<IiQ")
+"""What a reply begins with: length, error, the request's number."""
 SPAN = struct.Struct("<QQIIQII")
 """What reads and writes begin with: handle, offset, size and four fields that are not needed
 here."""
+FORGET = 2
 GETATTR = 3
 OPEN = 14
 READ = 15
@@ -45,10 +50,12 @@ FSYNC = 20
 FLUSH = 25
 INIT = 26
 BATCH_FORGET = 42
-FORGET = 2
 MAX_PAGES = 1 << 22
+"""The flag that makes requests of more than 32 pages possible."""
 ENOSYS = 38
+"""The error of what a server does not know."""
 NEW_MOUNTS = 0x20000
+"""Linux's CLONE_NEWNS."""
 
 
 def run(*command: str, **more: object) -> str:
@@ -82,8 +89,10 @@ def prepare() -> None:
 def mounted(image: Path, folder: Path) -> Iterator[Path]:
     """The ext4 file system in ``image`` (or on a device), at ``folder`` until the block ends."""
     folder.mkdir(exist_ok=True)
-    options = [] if image.is_block_device() else ["-o", "loop"]
-    run("mount", "-t", "ext4", *options, str(image), str(folder))
+    command = ["mount", "-t", "ext4"]
+    if not image.is_block_device():
+        command += ["-o", "loop"]
+    run(*command, str(image), str(folder))
     try:
         yield folder
     finally:
@@ -92,8 +101,8 @@ def mounted(image: Path, folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def remembering(image: Path, log: Path, folder: Path) -> Iterator[Path]:
-    """The same, and every write to it goes to ``log`` too; ``image`` is as after a shutdown in the
-    end."""
+    """As `mounted`, and every write goes to ``log`` too. In the end ``image`` is as after a
+    shutdown."""
     served = folder.with_name(folder.name + ".img")
     served.touch()
     log.write_bytes(b"")
@@ -101,17 +110,8 @@ def remembering(image: Path, log: Path, folder: Path) -> Iterator[Path]:
         channel = os.open("/dev/fuse", os.O_RDWR)
         with contextlib.closing(os.fdopen(channel)):
             settings = f"fd={channel},rootmode=100000,user_id=0,group_id=0,max_read={LARGEST_WRITE}"
-            run(
-                "mount",
-                "-i",
-                "-t",
-                "fuse",
-                "-o",
-                settings,
-                "disk",
-                str(served),
-                pass_fds=[channel],
-            )
+            mount = ["mount", "-i", "-t", "fuse", "-o", settings, "disk", str(served)]
+            run(*mount, pass_fds=[channel])
             server = subprocess.Popen(
                 [sys.executable, "-m", __spec__.name, str(image), str(log), str(channel)],
                 cwd=ROOT,
@@ -143,8 +143,9 @@ class Write:
 
     time: float
     offset: int
+    """Where its bytes are on the disk; `FLUSHED`: it is a flush."""
     length: int
-    at: int
+    place_in_log: int
     """Where its bytes are in the log."""
 
 
@@ -154,16 +155,16 @@ class Log:
     def __init__(self, path: Path, size: int) -> None:
         self.path = path
         self.writes: list[Write] = []
-        at = 0
+        place = 0
         with path.open("rb") as file:
-            while at + RECORD.size <= size:
-                file.seek(at)
-                written, offset, length = RECORD.unpack(file.read(RECORD.size))
-                at += RECORD.size
-                if at + length > size:
+            while place + RECORD.size <= size:
+                file.seek(place)
+                written_at, offset, length = RECORD.unpack(file.read(RECORD.size))
+                place += RECORD.size
+                if place + length > size:
                     break
-                self.writes.append(Write(written, offset, length, at))
-                at += length
+                self.writes.append(Write(written_at, offset, length, place))
+                place += length
 
     def state(
         self,
@@ -180,45 +181,67 @@ class Log:
         """
         copy(before, target)
         entries = self.writes[:position]
-        flushed = max((n for n, entry in enumerate(entries) if entry.offset == FLUSHED), default=0)
+        last_flush = 0
+        for number, entry in enumerate(entries):
+            if entry.offset == FLUSHED:
+                last_flush = number
         with self.path.open("rb") as log, target.open("r+b") as image:
             for number, entry in enumerate(entries):
                 if entry.offset == FLUSHED:
                     continue
-                log.seek(entry.at)
+                log.seek(entry.place_in_log)
                 data = log.read(entry.length)
-                if number < flushed or kept == 1:
+                if number < last_flush or kept == 1:
                     image.seek(entry.offset)
                     image.write(data)
                     continue
-                for start in range(-(entry.offset % SECTOR), entry.length, SECTOR):
+                # The first sector may begin before the data, as the last may end behind them.
+                first_sector = -(entry.offset % SECTOR)
+                for sector in range(first_sector, entry.length, SECTOR):
                     if rng.random() < kept:
-                        image.seek(entry.offset + max(0, start))
-                        image.write(data[max(0, start) : start + SECTOR])
+                        start = max(0, sector)
+                        image.seek(entry.offset + start)
+                        image.write(data[start : sector + SECTOR])
+
+
+def _introduction() -> bytes:
+    """The protocol's version 7.31, and what the kernel may ask for."""
+    return struct.pack(
+        "<IIIIHHIIHH8I",
+        7,
+        31,
+        0,  # read ahead
+        MAX_PAGES,
+        16,  # requests in the background
+        12,  # from how many the disk counts as busy
+        LARGEST_WRITE,
+        1,  # granularity of time in ns
+        LARGEST_WRITE // 4096,  # pages of the largest write
+        0,
+        *[0] * 8,
+    )
+
+
+def _attributes(size: int) -> bytes:
+    """Those of a file of this size that its owner may read and write."""
+    valid_for = struct.pack("<QII", 0, 0, 0)
+    return valid_for + struct.pack(
+        "<6Q10I",
+        1,  # inode
+        size,
+        size // 512,
+        *[0] * 6,  # times
+        0o100600,
+        1,  # links
+        *[0] * 3,  # owner, group and device
+        4096,
+        0,
+    )
 
 
 def serve(image: int, log: int, channel: int) -> None:
     """Answer the kernel until the file is unmounted."""
     size = os.fstat(image).st_size
-    attributes = struct.pack("<QII", 0, 0, 0) + struct.pack(
-        "<6Q10I",
-        1,
-        size,
-        size // 512,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0o100600,
-        1,
-        0,
-        0,
-        0,
-        4096,
-        0,
-    )
     while True:
         try:
             request = os.read(channel, LARGEST_WRITE + 65536)
@@ -228,23 +251,9 @@ def serve(image: int, log: int, channel: int) -> None:
         error = 0
         answer = b""
         if kind == INIT:
-            flags = MAX_PAGES
-            pages = LARGEST_WRITE // 4096
-            answer = struct.pack(
-                "<IIIIHHIIHHII6I",
-                7,
-                31,
-                0,
-                flags,
-                16,
-                12,
-                LARGEST_WRITE,
-                1,
-                pages,
-                *[0] * 9,
-            )
+            answer = _introduction()
         elif kind == GETATTR:
-            answer = attributes
+            answer = _attributes(size)
         elif kind == OPEN:
             answer = struct.pack("<QII", 0, 0, 0)
         elif kind == READ:

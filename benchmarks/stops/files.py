@@ -4,6 +4,7 @@ import contextlib
 import io
 import sqlite3
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,8 @@ def works(path: Path, pid: int) -> bool:
     if not path.exists():
         return False
     with contextlib.suppress(sqlite3.Error), contextlib.closing(read_only(path)) as connection:
-        row = connection.execute("SELECT pid FROM heartbeat").fetchone()
-        return row is not None and row[0] == pid
+        rows = connection.execute("SELECT pid FROM heartbeat LIMIT 1").fetchall()
+        return rows == [(pid,)]
     return False
 
 
@@ -44,13 +45,14 @@ def is_finished(path: Path) -> bool:
     if not path.exists():  # its trainer was stopped before it began
         return False
     with contextlib.closing(read_only(path)) as connection:
-        return bool(connection.execute("SELECT finished FROM progress").fetchone()[0])
+        (finished,) = connection.execute("SELECT finished FROM progress").fetchone()
+    return bool(finished)
 
 
 def stream(connection: sqlite3.Connection) -> list[int]:
     """The articles that were taken in, in their order: held out first, then trained."""
-    rows = connection.execute("SELECT page_id FROM articles WHERE role < 2 ORDER BY seq").fetchall()
-    return [page for (page,) in rows]
+    rows = connection.execute("SELECT page_id FROM articles WHERE role < 2 ORDER BY seq")
+    return [page_id for (page_id,) in rows]
 
 
 def inspect(path: Path) -> list[int]:
@@ -83,7 +85,8 @@ longest: dict[Path, list[int]] = {}
 
 
 def check(path: Path) -> None:
-    """Raises `Broken` unless the file is what it must be after a stop, with all it had before."""
+    """Raises `Broken` unless the file is what it must be after a stop, with all that it had
+    before."""
     if not path.exists():
         return  # stopped before there was a session
     articles = inspect(path)
@@ -102,31 +105,37 @@ def by_table(path: Path) -> dict[str, int]:
         return dict(connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name"))
 
 
-def models(path: Path) -> list[tuple[object, ...]]:
-    """The whole state of the models."""
+class ModelState(NamedTuple):
+    """The whole state of a model."""
+
+    model_id: int
+    scalars: str
+    arrays: dict[str, tuple[str, bytes]]
+    """By name: type and bytes. The file around them is left out, since it has a date."""
+
+
+def states(path: Path) -> list[ModelState]:
+    """Those of all models of a session."""
+    found = []
     with contextlib.closing(read_only(path)) as connection:
-        return connection.execute("SELECT id, scalars, arrays FROM models ORDER BY id").fetchall()
+        rows = connection.execute("SELECT id, scalars, arrays FROM models ORDER BY id")
+        for model_id, scalars, file in rows:
+            arrays = {}
+            with np.load(io.BytesIO(file)) as data:
+                for name in data.files:
+                    arrays[name] = (str(data[name].dtype), data[name].tobytes())
+            found.append(ModelState(model_id, scalars, arrays))
+    return found
 
 
-def same_states(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) -> bool:
-    """Whether two sessions' models are equal bit for bit; the files around the arrays may differ in
-    dates."""
-
-    def arrays(row: tuple[object, ...]) -> dict[str, tuple[str, bytes]]:
-        with np.load(io.BytesIO(row[2])) as data:  # type: ignore[arg-type]
-            return {name: (str(data[name].dtype), data[name].tobytes()) for name in data.files}
-
-    for row, other_row in zip(one, other, strict=False):
-        without_arrays = row[:2] + row[3:]
-        if without_arrays != other_row[:2] + other_row[3:] or arrays(row) != arrays(other_row):
-            return False
-    return len(one) == len(other)
-
-
-def expect_same(path: Path, calm: Path) -> None:
-    """Raises `Broken` unless a session at its end equals the undisturbed one."""
-    with contextlib.closing(read_only(path)) as one, contextlib.closing(read_only(calm)) as other:
-        if stream(one) != stream(other):
+def expect_same(path: Path, undisturbed: Path) -> None:
+    """Raises `Broken` unless a session at its end equals the undisturbed one, its models bit for
+    bit."""
+    with (
+        contextlib.closing(read_only(path)) as connection,
+        contextlib.closing(read_only(undisturbed)) as other,
+    ):
+        if stream(connection) != stream(other):
             raise Broken("the interrupted stream is not the undisturbed one")
-    if not same_states(models(path), models(calm)):
+    if states(path) != states(undisturbed):
         raise Broken("the interrupted models are not the undisturbed ones")

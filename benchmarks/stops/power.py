@@ -32,6 +32,9 @@ from benchmarks.stops.trial import Trial, counts_command, until_it_works
 DISK_BYTES = 600 << 20
 STATES = 10
 """States checked for each cut."""
+KEPT_AT_THE_END = (1.0, 0.0, 0.5)
+"""In the first of them, which are of the cut's own instant: the share of what was not flushed that
+is on the disk. The other states are of random instants and shares."""
 SESSION = "night.db"
 
 
@@ -47,7 +50,7 @@ class Cuts:
     broken: list[str] = field(default_factory=list)
 
     def figures(self) -> Figures:
-        """The cuts as figures of the results."""
+        """For the results."""
         return {
             "cuts": self.cuts,
             "states": self.states,
@@ -74,12 +77,13 @@ def power(folder: Path, times: int, documents: int) -> Cuts:
         finished = False
         while not finished and cuts.cuts < times:
             finished = cut(trial, cuts, before, folder, undisturbed)
-        end(trial, cuts, before, folder, calm)
+        train_to_the_end(trial, cuts, before, folder, calm)
     return cuts
 
 
 def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[int]) -> bool:
-    """One run, cut; ``before`` becomes one of the states. Whether the session was finished."""
+    """One run that ends with a power cut. Whether the session is finished in the state that
+    ``before`` becomes, one of those checked."""
     rng = trial.rng
     image = folder / "work.img"
     log = folder / "writes.log"
@@ -90,36 +94,37 @@ def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[
         try:
             wait(trial, disk / SESSION)
             size = log.stat().st_size
-            instant = time.time()
+            cut_at = time.time()
         finally:
             trainer.kill()
             trainer.communicate()
     history = Log(log, size)
     cuts.cuts += 1
-    goes_on = rng.randrange(STATES)
+    goes_on_from = rng.randrange(STATES)
     finished = False
     state = folder / "state.img"
     chosen = folder / "chosen.img"
     for number in range(STATES):
         last = len(history.writes)
-        if number < 3:
+        if number < len(KEPT_AT_THE_END):
             position = last
-            kept = (1.0, 0.0, 0.5)[number]
+            kept = KEPT_AT_THE_END[number]
         else:
             position = rng.randrange(last + 1)
             kept = rng.choice((0.0, rng.random(), 1.0))
-        at = instant if position == last else history.writes[position].time
+        instant = cut_at if position == last else history.writes[position].time
         history.state(before, state, position, kept, rng)
         cuts.states += 1
         try:
             with mounted(state, folder / "again") as disk:
-                is_over, saved = look(disk / SESSION, undisturbed)
+                is_over, saved_at = inspected(disk / SESSION, undisturbed)
         except (Broken, Unavailable) as error:
             cuts.broken.append(f"cut {cuts.cuts}, state {number}: {error}")
             continue
         if not is_over:
-            cuts.lost.append(max(0.0, at - max(saved, begun)))
-        if number == goes_on:
+            lost = instant - max(saved_at, begun)
+            cuts.lost.append(max(0.0, lost))
+        if number == goes_on_from:
             finished = is_over
             copy(state, chosen)
     if chosen.exists():
@@ -130,16 +135,15 @@ def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[
 def wait(trial: Trial, path: Path) -> None:
     """Wait for a random instant, during the start or some time into the work."""
     trainer = trial.trainer
-    rng = trial.rng
     assert trainer is not None
-    if rng.random() < 0.7:
+    if trial.rng.random() < 0.7:
         until_it_works(trainer, path)
-    deadline = time.monotonic() + rng.uniform(0, 12)
+    deadline = time.monotonic() + trial.rng.uniform(0, 12)
     while trainer.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
-def look(path: Path, undisturbed: list[int]) -> tuple[bool, float]:
+def inspected(path: Path, undisturbed: list[int]) -> tuple[bool, float]:
     """Whether a session is finished, and when it was saved; 0 where there is none yet. Raises
     `Broken`."""
     if not path.exists():
@@ -148,12 +152,12 @@ def look(path: Path, undisturbed: list[int]) -> tuple[bool, float]:
     if articles != undisturbed[: len(articles)]:
         raise Broken("the articles are no prefix of the stream")
     with contextlib.closing(read_only(path)) as connection:
-        (saved,) = connection.execute("SELECT committed_at FROM progress").fetchone()
-    return is_finished(path), saved
+        (saved_at,) = connection.execute("SELECT committed_at FROM progress").fetchone()
+    return is_finished(path), saved_at
 
 
-def end(trial: Trial, cuts: Cuts, image: Path, folder: Path, calm: Path) -> None:
-    """Train what the last cut has left to the end, and compare."""
+def train_to_the_end(trial: Trial, cuts: Cuts, image: Path, folder: Path, calm: Path) -> None:
+    """Train what the last cut has left to the end, and compare it with the undisturbed session."""
     with mounted(image, folder / "again") as disk:
         try:
             trial.undisturbed(disk / SESSION)

@@ -35,8 +35,9 @@ class Tally:
     survived: Counter[str] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
     finished: int = 0
+    """Sessions that were trained to their end."""
     bad_replies: int = 0
-    """Bad replies of the wiki meanwhile."""
+    """Replies with which the wiki misbehaved meanwhile."""
     bad_pages: int = 0
 
     @property
@@ -44,7 +45,7 @@ class Tally:
         return sum(self.tried.values())
 
     def figures(self) -> Figures:
-        """The tally as figures of the results."""
+        """For the results."""
         return {
             "stops": self.stops,
             "survivors": sum(self.survived.values()),
@@ -57,34 +58,46 @@ class Tally:
 
 
 def write_counts(folder: Path, documents: int, words: int, length: int) -> list[str]:
-    """Documents of word counts drawn at random, and a vocabulary; returns the options that name
-    them."""
+    """Write documents of word counts drawn at random, and a vocabulary; return the options that
+    name them."""
     rng = np.random.default_rng(0)
+    # One word from each stretch of the vocabulary, so that no word comes twice in a document.
     stretch = words // length
-    ids = np.sort(rng.integers(0, stretch, (documents, length)) + np.arange(length) * stretch)
+    stretch_starts = np.arange(length) * stretch
+    ids = np.sort(stretch_starts + rng.integers(0, stretch, (documents, length)))
+    counts = folder / "counts.npz"
     np.savez(
-        folder / "counts.npz",
+        counts,
         indptr=np.arange(documents + 1, dtype=np.int64) * length,
         word_ids=ids.astype(np.int32).ravel(),
         counts=rng.integers(1, 4, documents * length).astype(np.int32),
         n_words=words,
     )
+    vocabulary = folder / "words.txt"
+    names = [_made_up_word(number) for number in range(words)]
+    vocabulary.write_text("\n".join(names) + "\n")
+    options = ["--source", "counts", "--counts", str(counts), "--vocab", str(vocabulary)]
+    return [*options, "--passes", "1"]
+
+
+def _made_up_word(number: int) -> str:
+    """A word of the letter w and four others: the digits of the number to the base of 20, the last
+    one first."""
     letters = "abcdefghijklmnopqrst"
-    names = []
-    for number in range(words):
-        digits = [number // 20**place % 20 for place in range(4)]  # in base 20
-        names.append("w" + "".join(letters[digit] for digit in digits))
-    (folder / "words.txt").write_text("\n".join(names) + "\n")
-    counts = str(folder / "counts.npz")
-    vocabulary = str(folder / "words.txt")
-    return ["--source", "counts", "--counts", counts, "--vocab", vocabulary, "--passes", "1"]
+    word = "w"
+    for _ in range(4):
+        number, digit = divmod(number, len(letters))
+        word += letters[digit]
+    return word
 
 
 def counts_command(folder: Path, documents: int) -> list[str]:
-    """How to train three kinds of models on word counts that this writes."""
+    """The command that trains three kinds of models on word counts, which this writes."""
     counts = write_counts(folder, documents, words=2_000, length=40)
     command = ["train", *counts, "--held-out", "200", "--seed", "1"]
-    return command + [word for model in MODELS for word in ("--model", model)]
+    for model in MODELS:
+        command += ["--model", model]
+    return command
 
 
 class Trial:
@@ -98,7 +111,7 @@ class Trial:
         *,
         threads: bool,
     ) -> None:
-        self.folder = folder
+        """threads: train with one thread or two, at random."""
         self.command = command
         self.rng = rng
         self.threads = threads
@@ -107,9 +120,12 @@ class Trial:
         self.trainer: subprocess.Popen[bytes] | None = None
 
     def start(self, path: Path) -> subprocess.Popen[bytes]:
-        more = ["--threads", str(self.rng.choice((1, 2)))] if self.threads else []
+        command = [*PROGRAM, *self.command]
+        if self.threads:
+            command += ["--threads", str(self.rng.choice((1, 2)))]
+        command += ["--session", str(path)]
         self.trainer = subprocess.Popen(
-            [*PROGRAM, *self.command, *more, "--session", str(path)],
+            command,
             env=self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -141,7 +157,7 @@ class Trial:
         return False
 
     def at_a_random_instant(self, trainer: subprocess.Popen[bytes], path: Path) -> bool:
-        """Wait for one; return whether the trainer still runs then."""
+        """Wait for a random instant; return whether the trainer still runs then."""
         if self.rng.random() < 0.75:
             # Most of a short run is its start: let it get to work first, and stop it there.
             until_it_works(trainer, path)
@@ -156,10 +172,11 @@ class Trial:
         return trainer.poll() is None
 
     def stop(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
-        """Stop it in one of the ways and check the file."""
+        """Stop a trainer in one of the ways and check the file."""
         kind = self.rng.choice(KINDS)
         self.tally.tried[kind] += 1
-        births = {pid: birth(pid) for pid in family(trainer.pid)[1:]}
+        _, *descendants = family(trainer.pid)
+        births = {pid: birth(pid) for pid in descendants}
         try:
             getattr(self, f"by_{kind.lower()}")(trainer, path)
             if trainer.poll() is not None:
@@ -177,10 +194,8 @@ class Trial:
         settled = works(path, trainer.pid)
         trainer.terminate()
         ends(trainer)
-        codes = {0}
-        if not settled:  # before it handles signals, a trainer has nothing to save
-            codes.add(-signal.SIGTERM)
-        expect(trainer, codes)
+        # Before it handles signals, a trainer has nothing to save.
+        expect(trainer, {0} if settled else {0, -signal.SIGTERM})
 
     def by_sigint_twice(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
         trainer.send_signal(signal.SIGINT)
@@ -195,8 +210,8 @@ class Trial:
             time.sleep(self.rng.uniform(0, 0.7))
             check(path)
         except Locked:
-            # Stopped just while it opened or closed the file, when SQLite lets nobody else in: it
-            # is looked at when the trainer has gone on.
+            # The trainer was stopped just while it opened or closed the file, when SQLite lets
+            # nobody else in. The file is checked later, when the trainer has gone on.
             pass
         finally:
             trainer.send_signal(signal.SIGCONT)
@@ -210,13 +225,16 @@ class Trial:
 
 
 def until_it_works(trainer: subprocess.Popen[bytes], path: Path) -> None:
-    """Wait until it has started its work or has ended, at most a minute."""
+    """Wait until a trainer has started its work or has ended, at most a minute."""
     deadline = time.monotonic() + 60
-    while not works(path, trainer.pid) and trainer.poll() is None and time.monotonic() < deadline:
+    while not works(path, trainer.pid):
+        if trainer.poll() is not None or time.monotonic() >= deadline:
+            return
         time.sleep(0.02)
 
 
 def ends(trainer: subprocess.Popen[bytes]) -> None:
+    """Raises `Broken` unless a trainer that was asked to stop does so in time."""
     try:
         trainer.wait(LONGEST_STOP)
     except subprocess.TimeoutExpired:
@@ -224,22 +242,31 @@ def ends(trainer: subprocess.Popen[bytes]) -> None:
 
 
 def expect(trainer: subprocess.Popen[bytes], codes: set[int]) -> None:
+    """Raises `Broken` unless a trainer has ended with one of these codes, and without a
+    traceback."""
     assert trainer.stderr is not None
     text = trainer.stderr.read().decode(errors="replace")
-    # A signal that comes when all is saved and the interpreter is leaving ends it by its default.
-    left = trainer.returncode < 0 and text.rstrip().endswith("everything is saved")
-    early = trainer.returncode == -signal.SIGINT  # while Python itself was loading: its own words
-    late = "Exception ignored" in text  # Python's own words about a signal while it leaves
-    if (trainer.returncode not in codes and not left) or (
-        "Traceback" in text and not early and not late
-    ):
+    # A signal ends a trainer that has saved all, while the interpreter is leaving.
+    saved_all = trainer.returncode < 0 and text.rstrip().endswith("everything is saved")
+    expected = trainer.returncode in codes or saved_all
+    # Python itself writes a traceback where a signal comes while it is loading, or while it leaves.
+    while_loading = trainer.returncode == -signal.SIGINT
+    while_leaving = "Exception ignored" in text
+    traceback_of_ours = "Traceback" in text and not while_loading and not while_leaving
+    if not expected or traceback_of_ours:
         raise Broken(f"exit code {trainer.returncode}: {text[-800:]}")
 
 
 def wait_until_gone(births: Mapping[int, str | None]) -> None:
-    """Raises `Broken` where processes that a trainer has started outlive it."""
+    """Raises `Broken` where processes that a trainer has started outlive it.
+
+    births: when each was started, by its id; None: it has ended
+    """
     deadline = time.monotonic() + 10
-    while left := [pid for pid, born in births.items() if born and birth(pid) == born]:
+    while True:
+        left = [pid for pid, born in births.items() if born and birth(pid) == born]
+        if not left:
+            return
         if time.monotonic() > deadline:
             raise Broken(f"processes {left} outlive their trainer")
         time.sleep(0.05)
