@@ -22,20 +22,18 @@ CHANGES = Path(__file__).parents[2] / "CHANGELOG.md"
 FILES = """
 The session folder (wikitopics doctor prints it; set WIKITOPICS_HOME to use another) holds a .db
 file for each session, vocabularies that were built, and logs. The config file, which doctor prints
-too, holds the contact,
-keys and the theme.
+too, holds the contact, keys and the theme.
 """
 
 
 def roff(text: str) -> str:
     """Text in ASCII in which roff finds no commands of its own."""
-    escaped = ""
-    for sign in text.replace("\\", "\\e").replace("-", "\\-"):
-        escaped += sign if sign.isascii() else f"\\[u{ord(sign):04X}]"
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    escaped = re.sub(r"[^\x00-\x7f]", lambda sign: f"\\[u{ord(sign[0]):04X}]", escaped)
     lines = []
     for line in escaped.splitlines():
-        is_command = line.startswith((".", "'"))
-        lines.append(f"\\&{line}" if is_command else line)
+        begins_like_a_command = line.startswith((".", "'"))
+        lines.append(f"\\&{line}" if begins_like_a_command else line)
     return "\n".join(lines)
 
 
@@ -45,7 +43,7 @@ def filled(text: str) -> str:
 
 
 def released() -> str:
-    """When this version was released; "" for one that has not been."""
+    """When this version was released; "" if it has not been."""
     heading = rf"^## {re.escape(__version__)} - (\S+)$"
     found = re.search(heading, CHANGES.read_text(encoding="utf-8"), re.MULTILINE)
     return found[1] if found else ""
@@ -54,7 +52,7 @@ def released() -> str:
 def commands(
     group: click.Group, above: click.Context
 ) -> Iterator[tuple[click.Command, click.Context]]:
-    """All commands below a group, with those below them."""
+    """All commands of a group, each with those below it; `above`: the group's context."""
     for name in group.list_commands(above):
         command = group.get_command(above, name)
         assert command is not None
@@ -94,9 +92,9 @@ def made() -> str:
             ".fi",
         ]
     lines += [".SH FILES", filled(FILES), ".SH EXIT STATUS"]
-    codes = re.compile(r"^\| (\d+) \| (.*) \|$", re.MULTILINE)
-    for code, means in codes.findall(COMMANDS.read_text(encoding="utf-8")):
-        lines += [".TP", code, filled(means)]
+    row = re.compile(r"^\| (\d+) \| (.*) \|$", re.MULTILINE)
+    for code, meaning in row.findall(COMMANDS.read_text(encoding="utf-8")):
+        lines += [".TP", code, filled(meaning)]
     return "\n".join(lines) + "\n"
 
 

@@ -21,18 +21,22 @@ from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.host import Ending
 from wikitopics.tui.views.atlas import FRAMES, TopicAtlas
 
-SIZE = 110, 32
+SIZE = (110, 32)
 """Columns and lines: readable where a README is shown."""
 POINTS = 52
-BIRTHS = 20
-"""How many points of the replay are shown on the dashboard, at the most; how many frames of the
-births."""
-SECONDS = 0.15, 0.16
+"""How many points of the replay are shown on the dashboard, at the most."""
+POINT_SECONDS = 0.15
 """How long each of them is shown."""
-FIRST = 1.2
-LAST = 1.4
-END = 3.2
-"""How long the dashboard is shown before it moves and after, and then the whole atlas."""
+BIRTHS = 20
+"""How many pictures show the births of topics on the atlas."""
+BIRTH_SECONDS = 0.16
+"""How long each of them is shown."""
+FIRST_SECONDS = 1.2
+"""How long the dashboard is shown before it moves."""
+LAST_SECONDS = 1.4
+"""How long it is shown when it has moved."""
+END_SECONDS = 3.2
+"""How long the whole atlas is shown at the end."""
 DRAWN = 0.4
 """Seconds without a change after which a screen has been drawn completely."""
 
@@ -41,30 +45,35 @@ def places(points: int, most: int) -> list[int]:
     """Which of a replay's points are shown: the first, the last, and others evenly spread between
     them."""
     shown = min(points, most)
-    return [round(number * (points - 1) / max(shown - 1, 1)) for number in range(shown)]
+    if shown == 1:
+        return [0]
+    return [round(number * (points - 1) / (shown - 1)) for number in range(shown)]
 
 
 async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     """The screen once it shows the replay's point and no longer changes."""
     app.watched.read_again()
-    while (
-        app.latest is None
-        or app.watched.replay is None
-        or app.latest.as_of != app.watched.replay.articles
-    ):
+    while not shows_the_point(app):
         await pilot.pause(0.02)
     return await still(app, pilot)
 
 
+def shows_the_point(app: Wikitopics) -> bool:
+    """Whether the screen has what it is to show of the replay."""
+    if app.latest is None or app.watched.replay is None:
+        return False
+    return app.latest.as_of == app.watched.replay.articles
+
+
 async def still(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     """The screen once it no longer changes."""
-    before = ""
     now = picture(app)
-    while before != now:
+    while True:
         await pilot.pause(DRAWN)
         before = now
         now = picture(app)
-    return now
+        if now == before:
+            return now
 
 
 async def played(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
@@ -76,12 +85,12 @@ async def played(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
     for place in places(len(replay.points), POINTS):
         replay.index = place
         replay.playing = replay.articles < replay.points[-1]
-        pictures.append(Picture(await drawn(app, pilot), SECONDS[0]))
+        pictures.append(Picture(await drawn(app, pilot), POINT_SECONDS))
     return pictures
 
 
 async def born(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
-    """The births of topics on the atlas, and then all of it."""
+    """The births of topics on the atlas, and then the whole atlas."""
     atlas = app.screen.query_one("#atlas", TopicAtlas)
     while atlas.sheet is None:
         await pilot.pause(DRAWN)
@@ -89,20 +98,21 @@ async def born(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
     await pilot.pause(1.0)
     pictures = []
     for _ in range(BIRTHS):
-        pictures.append(Picture(await still(app, pilot), SECONDS[1]))
+        pictures.append(Picture(await still(app, pilot), BIRTH_SECONDS))
         for _ in range(FRAMES // BIRTHS):
             atlas.next_frame()
-    return [*pictures, Picture(await still(app, pilot), END)]
+    pictures.append(Picture(await still(app, pilot), END_SECONDS))
+    return pictures
 
 
 async def film(session: Path) -> str:
     """A session's replay as an SVG that moves."""
     app = opened(session)
-    by_hand = [  # nothing passes by while pictures are taken
-        mock.patch(f"wikitopics.tui.{place}.FRAME_SECONDS", 3600.0)
-        for place in ("app", "views.atlas")
-    ]
-    with by_hand[0], by_hand[1]:
+    # no frame passes by itself while pictures are taken
+    with (
+        mock.patch("wikitopics.tui.app.FRAME_SECONDS", 3600.0),
+        mock.patch("wikitopics.tui.views.atlas.FRAME_SECONDS", 3600.0),
+    ):
         async with app.run_test(size=SIZE) as pilot:
             while app.latest is None:
                 await pilot.pause(0.1)
@@ -111,17 +121,18 @@ async def film(session: Path) -> str:
             await app.action_replay()
             await pilot.press("7")
             topics = await born(app, pilot)
-    dashboard[0] = Picture(dashboard[0].svg, FIRST)
-    dashboard[-1] = Picture(dashboard[-1].svg, LAST)
-    return flipbook([*dashboard, *topics], still=len(dashboard) + len(topics) - 1)
+    dashboard[0] = Picture(dashboard[0].svg, FIRST_SECONDS)
+    dashboard[-1] = Picture(dashboard[-1].svg, LAST_SECONDS)
+    pictures = [*dashboard, *topics]
+    return flipbook(pictures, still=len(pictures) - 1)
 
 
 def main() -> None:
-    given = [Path(argument) for argument in sys.argv[1:3]]
-    out = given[1] if given[1:] else Path(__file__).with_name("replay.svg")
+    arguments = [Path(argument) for argument in sys.argv[1:]]
+    out = arguments[1] if len(arguments) > 1 else Path(__file__).with_name("replay.svg")
     os.environ["COLORTERM"] = "truecolor"
-    if given:
-        svg = asyncio.run(film(given[0]))
+    if arguments:
+        svg = asyncio.run(film(arguments[0]))
     else:
         with demo() as (session, trainer):
             trainer.wait()
