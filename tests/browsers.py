@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 NEEDLESS = ["gpu", "quic", "sync", "background-networking", "component-update", "dev-shm-usage"]
-"""What it can do without."""
+"""What the browser can do without."""
 
 
 @pytest.fixture(scope="session")
@@ -17,19 +17,16 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     webdriver = pytest.importorskip("selenium.webdriver")
     binary = shutil.which("chromium")
     driver = shutil.which("chromedriver")
-    if not (binary and driver):
+    if binary is None or driver is None:
         pytest.skip("no Chromium")
     from selenium.common import WebDriverException
 
     options = webdriver.ChromeOptions()
     options.binary_location = binary
-    for argument in (
-        "headless=new",
-        "no-sandbox",
-        "no-first-run",
-        *(f"disable-{one}" for one in NEEDLESS),
-    ):
-        options.add_argument(f"--{argument}")
+    for argument in ("--headless=new", "--no-sandbox", "--no-first-run"):
+        options.add_argument(argument)
+    for feature in NEEDLESS:
+        options.add_argument(f"--disable-{feature}")
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     for tries_left in (2, 1, 0):
@@ -39,7 +36,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
             break
         except WebDriverException:
-            if not tries_left:
+            if tries_left == 0:
                 raise
     yield opened
     opened.quit()

@@ -23,7 +23,7 @@ class DaskProcesses:
         self._started: list[subprocess.Popen[bytes]] = []
 
     def start_scheduler(self):
-        """Returns once it listens."""
+        """Start the scheduler; return once it listens."""
         process = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port))
         while process.poll() is None:
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port)):
@@ -32,11 +32,13 @@ class DaskProcesses:
         raise AssertionError("the scheduler has ended")
 
     def start_worker(self, path=None):
-        """``path``: where Python looks for modules and installed packages first."""
+        """Start a worker; ``path``: where its Python looks for modules and installed packages
+        first."""
         directory = str(self.folder / f"worker{len(self.workers)}")
         options = ("--nthreads", "1", "--no-nanny", "--local-directory", directory)
-        self.workers.append(self._start("worker", self.address, *options, path=path))
-        return self.workers[-1]
+        worker = self._start("worker", self.address, *options, path=path)
+        self.workers.append(worker)
+        return worker
 
     def end(self):
         for process in self._started:
@@ -52,16 +54,22 @@ class DaskProcesses:
             *arguments,
             "--no-dashboard",
         ]
-        there = {"cwd": self.folder, "env": {**os.environ, "PYTHONPATH": str(path or "")}}
+        environment = {**os.environ, "PYTHONPATH": str(path or "")}
         with open(self.folder / f"{what}.log", "ab") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log, **there)
+            process = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                env=environment,
+            )
         self._started.append(process)
         return process
 
 
 @pytest.fixture
 def dask(tmp_path):
-    """Nothing is started yet."""
+    """A cluster of which nothing is started yet."""
     pytest.importorskip("distributed")
     processes = DaskProcesses(tmp_path)
     yield processes

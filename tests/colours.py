@@ -22,33 +22,44 @@ _WHITE = np.array([0.9505, 1.0, 1.089])
 def light(colour: str) -> NDArray[np.float64]:
     """Linear red, green and blue, 0 to 1."""
     if colour.startswith("#"):
-        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        digits = (colour[1:3], colour[3:5], colour[5:7])
+        values = np.array([int(pair, 16) for pair in digits]) / 255
     else:
-        scale = 255 if colour.startswith("rgb") else 1
-        parts = [float(part) / scale for part in re.findall(r"[\d.]+(?:e-\d+)?", colour)[:3]]
-    values = np.array(parts)
-    linear: NDArray[np.float64] = np.where(
-        values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4
-    )
+        numbers = re.findall(r"[\d.]+(?:e-\d+)?", colour)
+        values = np.array([float(number) for number in numbers[:3]])
+        if colour.startswith("rgb"):
+            values = values / 255
+    # sRGB's transfer function
+    dark = values / 12.92
+    bright = ((values + 0.055) / 1.055) ** 2.4
+    linear: NDArray[np.float64] = np.where(values <= 0.04045, dark, bright)
     return linear
 
 
 def apart(one: str, other: str, deficiency: str = "none") -> float:
     """How different two colours look: their distance in CIELAB."""
-    seen = [
-        np.clip(np.array(DEFICIENCIES[deficiency]) @ light(colour), 0, 1) for colour in (one, other)
-    ]
-    return float(np.linalg.norm(_lab(seen[0]) - _lab(seen[1])))
+    return float(np.linalg.norm(_seen_lab(one, deficiency) - _seen_lab(other, deficiency)))
+
+
+def _seen_lab(colour: str, deficiency: str) -> NDArray[np.float64]:
+    """Lightness and colour in CIELAB, as somebody sees them."""
+    seen = np.array(DEFICIENCIES[deficiency]) @ light(colour)
+    return _lab(np.clip(seen, 0, 1))
 
 
 def _lab(linear: NDArray[np.float64]) -> NDArray[np.float64]:
     scaled = _XYZ @ linear / _WHITE
-    x, y, z = np.where(scaled > 0.008856, np.cbrt(scaled), 7.787 * scaled + 16 / 116)
+    dark = 7.787 * scaled + 16 / 116
+    x, y, z = np.where(scaled > 0.008856, np.cbrt(scaled), dark)
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def contrast(one: str, other: str) -> float:
     """The contrast of text on a ground, 1 to 21, as WCAG measures it; 4.5 is enough for small
     letters."""
-    dark, bright = sorted(float(_XYZ[1] @ light(colour)) for colour in (one, other))
+    dark, bright = sorted([_luminance(one), _luminance(other)])
     return (bright + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    return float(_XYZ[1] @ light(colour))

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass
 class Outcome:
-    """What a command gave back."""
+    """What a command gives back."""
 
     code: int
     out: str
@@ -38,13 +38,13 @@ class CommandLine:
         return Outcome(code, captured.out, captured.err)
 
     def ok(self, *arguments):
-        """What a command gives back that must not fail."""
+        """What a command gives back, which must not fail."""
         outcome = self(*arguments)
         assert outcome.code == 0, outcome.err
         return outcome
 
     def json(self, *arguments):
-        """What it prints with ``--json``."""
+        """What a command prints with ``--json``."""
         outcome = self(*arguments, "--json")
         assert outcome.out, outcome.err
         return json.loads(outcome.out)
@@ -83,18 +83,24 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
     def start(
         *arguments: object, program: tuple[str, ...] = ("-m", "wikitopics"), **more: Any
     ) -> Any:
-        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        environment = {**os.environ, "PYTHONPATH": path}
-        pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-        command = [sys.executable, *program, *map(str, arguments)]
-        return subprocess.Popen(command, **{**pipes, "text": True, "env": environment, **more})
+        folders = [str(ROOT)]
+        if os.environ.get("PYTHONPATH"):
+            folders.append(os.environ["PYTHONPATH"])
+        options: dict[str, Any] = {
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+            "env": {**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        }
+        command = [sys.executable, *program, *(str(argument) for argument in arguments)]
+        return subprocess.Popen(command, **(options | more))
 
     return start
 
 
 def python(code: str, *arguments: object, **environment: str) -> str:
-    """What a program that ends well prints."""
-    command = [sys.executable, "-c", code, *map(str, arguments)]
+    """What a program prints that ends well."""
+    command = [sys.executable, "-c", code, *(str(argument) for argument in arguments)]
     done = subprocess.run(
         command,
         capture_output=True,
@@ -110,7 +116,8 @@ import sys
 from wikitopics.session.training.run import Run, wait_for
 from wikitopics.cli import main
 
-articles, do = int(sys.argv.pop(1)), Run.do
+articles = int(sys.argv.pop(1))
+do = Run.do
 
 async def rest(self, work):
     if self.stream.progress.articles >= articles:
@@ -129,7 +136,6 @@ def spawn_resting(
     """Starts a trainer that does not come to its end: ``spawn_resting(articles, "train", …)``.
 
     Once it has trained on so many articles it waits to be stopped or killed. What it has trained
-    since its
-    last commit is not saved by then: only its first step is certain to be.
+    since its last commit is not saved by then: only its first step is certain to be.
     """
     return lambda articles, *arguments: spawn(articles, *arguments, program=("-c", RESTING))

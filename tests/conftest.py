@@ -24,8 +24,7 @@ pytest_plugins = (
 )
 
 # How long an example takes is the machine's affair. Before a change lands, the examples are the
-# same each
-# time: a new one that fails is found by whoever runs the tests at their desk.
+# same each time: a new one that fails is found by whoever runs the tests at their desk.
 settings.register_profile(
     "any machine",
     deadline=None,
@@ -34,13 +33,13 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
-# Many processes are started, and each would compile the sources anew; as pytest would every file of
-# tests.
+# Many processes are started, and without compiled files each would compile the sources anew, as
+# pytest would every file of tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# A shell's background jobs ignore Ctrl+C, and nohup's SIGHUP, as would every process that a test
-# starts.
+# A shell's background jobs ignore Ctrl+C, and what nohup runs ignores SIGHUP. Every process that a
+# test starts would inherit that.
 for number, handler in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGHUP, signal.SIG_DFL),

@@ -15,14 +15,12 @@ from wikitopics.crawler.embedded import corpus as embedded
 
 def letters(n: int) -> list[str]:
     """``n`` distinct words of three letters."""
-    return [
-        "".join(word)
-        for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=3), n)
-    ]
+    every_word = itertools.product("abcdefghijklmnop", repeat=3)
+    return ["".join(next(every_word)) for _ in range(n)]
 
 
 SMALL = ("--batch-size", "64", "--held-out", "40", "--seed", "3")
-"""Options of a session over one of these."""
+"""Options of a session over a small corpus."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Corpus:
     numbers: Any
 
     def options(self) -> list[str]:
-        """The options of a trainer that reads this corpus once."""
+        """The options of a session that reads it in one pass."""
         files = ["--counts", str(self.counts), "--vocab", str(self.vocabulary)]
         return ["--source", "counts", *files, "--passes", "1"]
 
@@ -51,21 +49,32 @@ def write_corpus(
 ) -> Corpus:
     """Documents from five planted topics; those in ``empty`` hold no word."""
     random = np.random.default_rng(seed)
-    beta = np.full((5, words), 0.2 / words)
-    for k in range(5):
-        beta[k, k * words // 5 : (k + 1) * words // 5] += 4.0 / words
+    n_topics = 5
+    beta = np.full((n_topics, words), 0.2 / words)
+    for k in range(n_topics):  # each has a fifth of the words for its own
+        beta[k, k * words // n_topics : (k + 1) * words // n_topics] += 4.0 / words
     beta /= beta.sum(axis=1, keepdims=True)
-    rows = [
-        random.multinomial(random.poisson(25) + 2, random.dirichlet(np.full(5, 0.2)) @ beta)
-        for _ in range(documents)
-    ]
-    ids = [np.flatnonzero(row if d not in empty else 0) for d, row in enumerate(rows)]
-    indptr = np.concatenate(([0], np.cumsum([len(i) for i in ids]))).astype(np.int64)
-    word_ids = np.concatenate(ids).astype(np.int32)
-    numbers = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.int32)
+    ids_by_document = []
+    numbers_by_document = []
+    for d in range(documents):
+        length = random.poisson(25) + 2
+        theta = random.dirichlet(np.full(n_topics, 0.2))
+        numbers_of_words = random.multinomial(length, theta @ beta)
+        if d in empty:
+            numbers_of_words = np.zeros_like(numbers_of_words)
+        ids = np.flatnonzero(numbers_of_words)
+        ids_by_document.append(ids)
+        numbers_by_document.append(numbers_of_words[ids])
+    lengths = [len(ids) for ids in ids_by_document]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "words.txt").write_text("\n".join(letters(words)) + "\n")
-    np.savez(folder / "counts.npz", indptr=indptr, word_ids=word_ids, counts=numbers, n_words=words)
+    np.savez(
+        folder / "counts.npz",
+        indptr=np.cumsum([0, *lengths], dtype=np.int64),
+        word_ids=np.concatenate(ids_by_document).astype(np.int32),
+        counts=np.concatenate(numbers_by_document).astype(np.int32),
+        n_words=words,
+    )
     return read_corpus(folder)
 
 
@@ -74,37 +83,44 @@ def read_corpus(folder: Path) -> Corpus:
     vocabulary = folder / "words.txt"
     counts = folder / "counts.npz"
     with np.load(counts) as arrays:
-        found = [arrays[name] for name in ("indptr", "word_ids", "counts")]
-    return Corpus(vocabulary, counts, tuple(vocabulary.read_text().split()), *found)
+        return Corpus(
+            vocabulary,
+            counts,
+            words=tuple(vocabulary.read_text().split()),
+            indptr=arrays["indptr"],
+            word_ids=arrays["word_ids"],
+            numbers=arrays["counts"],
+        )
 
 
 @pytest.fixture
 def corpus_of(tmp_path: Path) -> Callable[..., Corpus]:
     """Makes a corpus: ``corpus_of(documents, …)``."""
-    number = itertools.count()
-    return lambda documents, **more: write_corpus(
-        tmp_path / f"corpus{next(number)}", documents, **more
-    )
+    numbers = itertools.count()
+
+    def make(documents: int, **options: Any) -> Corpus:
+        return write_corpus(tmp_path / f"corpus{next(numbers)}", documents, **options)
+
+    return make
 
 
 @pytest.fixture(scope="session")
 def corpus(made_once: Once) -> Corpus:
     """700 documents over 60 words, three of them empty."""
-    return read_corpus(
-        made_once("corpus", lambda folder: write_corpus(folder, 700, empty=(3, 200, 699)))
-    )
+    folder = made_once("corpus", lambda folder: write_corpus(folder, 700, empty=(3, 200, 699)))
+    return read_corpus(folder)
 
 
 def synthetic_corpus(n_articles: int) -> embedded.Corpus:
     """Made-up articles about eight made-up subjects."""
     rng = np.random.default_rng(0)
-    syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
-    words = tuple(
-        dict.fromkeys(
-            "".join(rng.choice(syllables, rng.integers(2, 5))) + rng.choice(["n", "r", "s"])  # type: ignore[operator, unused-ignore]  # by numpy 2.5
-            for _ in range(900)
-        )
-    )
+    syllables = ["".join(pair) for pair in itertools.product("bdfgklmnprstvz", "aeiou")]
+    made_up = []
+    for _ in range(900):
+        stem = "".join(rng.choice(syllables, rng.integers(2, 5)))
+        ending = str(rng.choice(["n", "r", "s"]))
+        made_up.append(stem + ending)
+    words = tuple(dict.fromkeys(made_up))  # each once
     subjects = rng.dirichlet(np.full(len(words), 0.05), 8)
     indptr = [0]
     ids = []
@@ -116,8 +132,9 @@ def synthetic_corpus(n_articles: int) -> embedded.Corpus:
         ids.append(used)
         counts.append(drawn[used])
         indptr.append(indptr[-1] + len(used))
+    titles = [f"{words[i % len(words)].capitalize()} {i}" for i in range(n_articles)]
     return embedded.Corpus(
-        titles=tuple(f"{words[i % len(words)].capitalize()} {i}" for i in range(n_articles)),
+        titles=tuple(titles),
         words=words,
         indptr=np.array(indptr, dtype=np.int64),
         word_ids=np.concatenate(ids).astype(np.int32),

@@ -20,8 +20,6 @@ WORDS = [
     "bridges",
     "science",
     "art",
-]
-WORDS += [
     "iii",
     "representatives",
     "film",
@@ -35,11 +33,12 @@ WORDS += [
 
 
 def distances(U: int, later: float = 0.0) -> NDArray[np.float64]:
-    """Distances of U topics in some thirteen groups; ``later``: how far topics have moved since."""
+    """The distances of U topics in some thirteen groups; ``later``: how far topics have moved
+    since."""
     random = np.random.default_rng(7)
-    middles = 2 * random.normal(size=(13, 8))
-    groups = random.integers(0, 13, U)
-    places = middles[groups] + random.normal(size=(U, 8))
+    centres = 2 * random.normal(size=(13, 8))
+    group = random.integers(0, 13, U)
+    places = centres[group] + random.normal(size=(U, 8))
     places += later * random.normal(size=places.shape)
     return np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
 
@@ -51,36 +50,46 @@ def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> 
     U = len(areas.topics)
     shares = np.sort(random.pareto(1.5, U) + 0.3)[::-1]
     shares /= shares.sum()
-    called = [*names, *(", ".join(random.choice(WORDS, 3, replace=False)) for _ in range(U))][:U]
+    topic_names = list(names)
+    for _ in range(U):
+        topic_names.append(", ".join(random.choice(WORDS, 3, replace=False)))
     near = nearest(areas)
-    row = model.topics[0].row
-    topics = [
-        replace(
-            model.topics[0],
-            anchor=f"{model.anchor}-{number}",
-            row=replace(row, topic=number, name=called[number], share=float(shares[number])),
-            area=int(areas.of_topic[number]),
-            place=tuple(areas.places[number].tolist()),
-            near=near[number],
+    example = model.topics[0]
+    topics = []
+    for number in range(U):
+        row = replace(
+            example.row,
+            topic=number,
+            name=topic_names[number],
+            share=float(shares[number]),
         )
-        for number in range(U)
-    ]
-    found = [
-        Area(number, f"area {WORDS[number]}", float(shares[own].sum()), tuple(own))
-        for number, own in areas.members.items()
-    ]
+        topics.append(
+            replace(
+                example,
+                anchor=f"{model.anchor}-{number}",
+                row=row,
+                area=int(areas.of_topic[number]),
+                place=tuple(areas.places[number].tolist()),
+                near=near[number],
+            )
+        )
+    found = []
+    for number, members in areas.members.items():
+        share = float(shares[members].sum())
+        found.append(Area(number, f"area {WORDS[number]}", share, tuple(members)))
     nodes = tree(areas.far, areas.of_topic.astype(np.int64))
-    above = {child: node.number for node in nodes for child in node.children}
-    leaves = [(number, 0.0, (number,)) for number in range(U)]
-    branches = [
-        Branch(number, above.get(number), height, "", 0.0, below)
-        for number, height, below in [
-            *leaves,
-            *((node.number, node.height, node.topics) for node in nodes),
-        ]
-    ]
-    order = in_drawing_order(branches, found)
-    groups = [(area, [topics[number] for number in own]) for area, own in order]
+    above: dict[int, int] = {}
+    for node in nodes:
+        for child in node.children:
+            above[child] = node.number
+    branches = [Branch(number, above.get(number), 0.0, "", 0.0, (number,)) for number in range(U)]
+    for node in nodes:
+        branches.append(
+            Branch(node.number, above.get(node.number), node.height, "", 0.0, node.topics)
+        )
+    groups = []
+    for area, members_in_order in in_drawing_order(branches, found):
+        groups.append((area, [topics[number] for number in members_in_order]))
     return replace(model, topics=topics, groups=groups, tree=branches)
 
 

@@ -20,8 +20,8 @@ from tests.commands import ROOT
 from tests.corpora import SMALL, Corpus
 from tests.sharing import Once
 
-# Tests that are marked import it themselves: to import it takes longer than to collect all the
-# others.
+# Tests that are marked import scikit-learn themselves: to import it here would take longer than to
+# collect all the others.
 needs_scikit_learn = pytest.mark.skipif(
     importlib.util.find_spec("sklearn") is None, reason="scikit-learn is an optional extra"
 )
@@ -31,11 +31,14 @@ TEXT = DOCUMENT.read_text(encoding="utf-8")
 
 def section(title: str) -> str:
     """The part of the document under this heading of the second level."""
-    return TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    _, _, from_here = TEXT.partition(f"\n## {title}\n")
+    assert from_here, title
+    here, _, _ = from_here.partition("\n## ")
+    return here
 
 
 def blocks(text: str, language: str = "") -> list[str]:
-    """The page's fenced blocks of one language that are not named as files."""
+    """The fenced blocks of one language that are not named as files."""
     return re.findall(rf"(?<!`)\n\n```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
@@ -46,22 +49,28 @@ def files(text: str) -> dict[str, str]:
 
 def module_of(title: str) -> dict[str, Any]:
     """What the one module of a section defines."""
-    (source,) = (text for name, text in files(section(title)).items() if name.endswith(".py"))
+    sources = [text for name, text in files(section(title)).items() if name.endswith(".py")]
+    (source,) = sources
     names: dict[str, Any] = {"__name__": "extending"}
     exec(compile(source, str(DOCUMENT), "exec"), names)
     return names
 
 
 def commands(text: str) -> list[list[str]]:
-    """What its lines `wikitopics …` have behind the program's name."""
-    lines = (line for block in blocks(text) for line in block.splitlines())
-    return [shlex.split(line)[1:] for line in lines if line.startswith("wikitopics ")]
+    """What the lines `wikitopics …` in the text have behind the program's name."""
+    found = []
+    for block in blocks(text):
+        for line in block.splitlines():
+            if line.startswith("wikitopics "):
+                _, *arguments = shlex.split(line)
+                found.append(arguments)
+    return found
 
 
 @dataclass(frozen=True)
 class Package:
-    """One that is installed in the folder `site`, which no test has on its path until it says
-    so."""
+    """A package that is installed in the folder `site`, which is on no test's path before
+    `install`."""
 
     module: str
     site: Path
@@ -74,22 +83,21 @@ class Package:
 
     def uninstall(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Take it off the path again."""
-        folders = os.environ["PYTHONPATH"].split(os.pathsep)
-        monkeypatch.setattr(
-            sys, "path", [folder for folder in sys.path if folder != str(self.site)]
-        )
-        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(set(folders) - {str(self.site)}))
+        site = str(self.site)
+        others = [folder for folder in sys.path if folder != site]
+        monkeypatch.setattr(sys, "path", others)
+        folders = set(os.environ["PYTHONPATH"].split(os.pathsep))
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders - {site}))
         self._forget(monkeypatch)
 
     def _forget(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What was imported of it, and what was found out about it."""
+        """Forget what was imported of the package, and what was found out about it."""
         from wikitopics.session import sources
 
         sources.described.cache_clear()
         importlib.invalidate_caches()
-        monkeypatch.setitem(
-            sys.modules, self.module, None
-        )  # so that it is forgotten at the end too
+        # Set first, so that what the test imports is forgotten at its end, too.
+        monkeypatch.setitem(sys.modules, self.module, None)
         monkeypatch.delitem(sys.modules, self.module)
 
 
@@ -129,7 +137,9 @@ def by_hand(
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     lines = []
     for group, values in points.items():
-        lines += [f"[{group}]", *(f"{point} = {value}" for point, value in values.items()), ""]
+        lines.append(f"[{group}]")
+        lines += [f"{point} = {value}" for point, value in values.items()]
+        lines.append("")
     (info / "entry_points.txt").write_text("\n".join(lines))
 
 
@@ -138,7 +148,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
     """Installs a package of one module: ``install(source, group, name="module:Class", …)``."""
 
     def put(source: str, group: str, *, package: str = "", **points: str) -> None:
-        module = package or next(iter(points.values())).partition(":")[0]
+        if package:
+            module = package
+        else:
+            first_point, *_ = points.values()
+            module, _, _ = first_point.partition(":")
         site = tmp_path / f"site-{module}"
         by_hand(site, module.replace("_", "-"), module, source, {group: points})
         Package(module, site).install(monkeypatch)

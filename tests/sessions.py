@@ -32,7 +32,7 @@ def trained_once(corpus: Corpus, made_once: Once) -> Path:
 
 @pytest.fixture
 def trained(trained_once: Path, home: Path) -> Path:
-    """The same as the session `default`, which a test may change."""
+    """A copy of that session as the session `default`, which a test may change."""
     home.mkdir(exist_ok=True)
     return Path(shutil.copy(trained_once, home / "default.db"))
 
@@ -58,10 +58,14 @@ def new_session() -> Callable[..., Path]:
     from wikitopics.session.training.start import complete, create
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
-        files = {"counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
-        request = TrainRequest(source="counts", **files, **{"passes": 1, **options})
+        request = TrainRequest(
+            source="counts",
+            counts=str(corpus.counts),
+            vocab=str(corpus.vocabulary),
+            **{"passes": 1, **options},
+        )
         kind = Counts()
-        asked = request.asked(Counts())
+        asked = request.asked(kind)
         settings, vocabulary = new_settings(request, kind)
         opened = asyncio.run(open_source(kind, settings.source_options, asked, vocabulary, print))
         asyncio.run(opened.feed.close())
@@ -82,11 +86,15 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-HOLDER = (
-    "import sys, time\nfrom pathlib import Path\n"
-    "from wikitopics.session.system import TrainerLock\n"
-    "with TrainerLock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
-)
+HOLDER = """
+import sys, time
+from pathlib import Path
+from wikitopics.session.system import TrainerLock
+
+with TrainerLock(Path(sys.argv[1])):
+    print('held', flush=True)
+    time.sleep(600)
+"""
 
 
 def holder(path: Path) -> "subprocess.Popen[str]":
@@ -101,10 +109,11 @@ def holder(path: Path) -> "subprocess.Popen[str]":
 
 @pytest.fixture
 def states() -> Callable[[Path], list[dict[str, Any]]]:
-    """Every model's whole state in the session at this path, arrays by what they are to the bit."""
+    """Reads every model's whole state in the session at a path; of an array type, shape and a hash
+    of its bits."""
     from wikitopics.session.storage.reader import SessionReader
 
-    def kept(value: Any) -> Any:
+    def comparable(value: Any) -> Any:
         if not isinstance(value, np.ndarray):
             return value
         return value.dtype, value.shape, hashlib.sha256(value.tobytes()).hexdigest()
@@ -113,6 +122,6 @@ def states() -> Callable[[Path], list[dict[str, Any]]]:
         with SessionReader(path) as reader:
             found = [reader.model_state(name) for name in reader.models()]
         assert found
-        return [{key: kept(value) for key, value in state.items()} for state in found]
+        return [{name: comparable(value) for name, value in state.items()} for state in found]
 
     return read

@@ -1,4 +1,4 @@
-"""What is dear to make, made once for all workers of a run."""
+"""What takes long to make, made once for all workers of a run."""
 
 import fcntl
 import os
@@ -15,8 +15,8 @@ Once = Callable[[str, Callable[[Path], object]], Path]
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Once:
     """Makes a folder that nobody may write to afterwards: ``made_once(name, make)``.
 
-    The first worker that needs it calls ``make(folder)`` while others wait, who then find compiled
-    what it needed compiled.
+    The first worker that needs it calls ``make(folder)`` while the others wait. Kernels that this
+    worker has compiled are then there for the others, too.
     """
     everything = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -44,13 +44,12 @@ LOADED = {
 
 @pytest.mark.parametrize(("code", "heavy"), LOADED.values(), ids=LOADED)
 def test_nothing_heavy_is_loaded_before_it_is_needed(code, heavy, corpus):
-    few = (
-        [*corpus.options(), "--topics", 2, "--articles", 64, "--held-out", 10]
-        if code == TRAIN
-        else []
-    )
-    code = f"import sys\n{code}\nprint(sorted(sys.modules.keys() & set({heavy.split()})))"
-    assert python(code, *few).splitlines()[-1] == "[]"
+    options = []
+    if code == TRAIN:
+        options = [*corpus.options(), "--topics", 2, "--articles", 64, "--held-out", 10]
+    show_loaded = f"print(sorted(sys.modules.keys() & set({heavy.split()})))"
+    printed = python(f"import sys\n{code}\n{show_loaded}", *options)
+    assert printed.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("module", [wt, wt.model])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def until(condition: Callable[[], object], seconds: float = 600.0) -> None:
-    """Returns once it is true, which takes long on a busy machine; fails where it does not become
-    so."""
+    """Returns once the condition is true, which takes long on a busy machine; fails if it does not
+    become true."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds:.0f} s"
@@ -16,7 +16,7 @@ def until(condition: Callable[[], object], seconds: float = 600.0) -> None:
 
 
 async def until_true(condition: Callable[[], object], seconds: float = 600.0) -> None:
-    """The same where it is the event loop that must not wait."""
+    """The same for a test that runs in the event loop, which must not be blocked."""
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)
@@ -24,11 +24,14 @@ async def until_true(condition: Callable[[], object], seconds: float = 600.0) ->
 
 def gone(pid: int) -> bool:
     """Whether the process has ended with all its threads, which hold its files and locks for as
-    long as one of them lives; one that nobody has waited for counts as ended."""
+    long as one of them lives; a process that nobody has waited for counts as ended."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return True
+    # the program's name, in parentheses, may hold spaces
+    _, _, behind_name = stat.rpartition(")")
+    fields = behind_name.split()
     state = fields[0]
     threads = int(fields[17])
     return state in "ZX" and threads <= 1

@@ -1,5 +1,5 @@
-"""A MediaWiki that misbehaves on request and renders pages: the embedded wiki with what crawlers
-survive.
+"""A MediaWiki that misbehaves on request and renders pages: the embedded wiki with all that a
+crawler has to survive.
 
 python -m tests.wiki --size 3000 --faults 429=0.05,reset=0.02,stall=0.01
 """
@@ -49,18 +49,33 @@ ERRORS: Mapping[str, tuple[int, str | None]] = {
 date."""
 REQUEST_KINDS = (
     *ERRORS,
-    *("maxlag", "readonly", "json", "html", "charset", "gzip"),
-    *("endless", "stall", "reset", "truncated", "out-of-order", "duplicate"),
+    "maxlag",
+    "readonly",
+    "json",
+    "html",
+    "charset",
+    "gzip",
+    "endless",
+    "stall",
+    "reset",
+    "truncated",
+    "out-of-order",
+    "duplicate",
 )
 """Kinds that affect one request; each request has at most one."""
 COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
 PAGE_KINDS = ("deleted", "disambiguation", "oversized")
 """Kinds that affect a page permanently: the same pages for the same seed."""
-ARTICLE, PAGE = (
-    Template(Path(__file__).with_name(name).read_text(encoding="utf-8"))
-    for name in ("wiki_article.html", "wiki_page.html")
-)
-"""What goes inside ``.mw-parser-output``, and the page around it."""
+
+
+def _template(name: str) -> Template:
+    return Template(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+ARTICLE = _template("wiki_article.html")
+"""What goes inside ``.mw-parser-output``."""
+PAGE = _template("wiki_page.html")
+"""The page around it."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +86,19 @@ class Faults:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.rates.keys() <= {*REQUEST_KINDS, *PAGE_KINDS}:
-            raise ValueError(
-                f"faults are {', '.join(REQUEST_KINDS + PAGE_KINDS)}, not {[*self.rates]}"
-            )
+        known = REQUEST_KINDS + PAGE_KINDS
+        if not self.rates.keys() <= set(known):
+            raise ValueError(f"faults are {', '.join(known)}, not {list(self.rates)}")
 
     @classmethod
     def parse(cls, text: str, seed: int = 0) -> "Faults":
         """Read ``"429=0.02,stall=0.01"``. Raises ValueError."""
-        parts = (part.strip().partition("=") for part in text.split(",") if part.strip())
-        return cls({kind: float(rate) for kind, _, rate in parts}, seed)
+        rates = {}
+        for part in text.split(","):
+            if part.strip():
+                kind, _, rate = part.strip().partition("=")
+                rates[kind] = float(rate)
+        return cls(rates, seed)
 
     def draw(self, rng: random.Random) -> str | None:
         """The fault of one request, usually None."""
@@ -94,21 +112,29 @@ class Faults:
     def hits(self, kind: str, index: int) -> bool:
         """Whether page ``index`` has the fault ``kind``."""
         rate = self.rates.get(kind, 0.0)
-        return rate > 0 and random.Random(f"{kind} {self.seed} {index}").random() < rate
+        if rate == 0:
+            return False
+        return random.Random(f"{kind} {self.seed} {index}").random() < rate
 
 
 def find(articles: SampleArticles, title: str) -> int | None:
     """The index of the article with that title."""
-    first = articles.corpus.titles
-    spared = articles.spared
-    copy = COPY.fullmatch(title)
-    index = first.index(title) if title in first else None
-    if index is None and copy and copy[1] in first:
-        base = first.index(copy[1])
-        lap = int(copy[2])
-        if lap >= 1 and base >= spared:
-            index = len(first) + (lap - 1) * (len(first) - spared) + base - spared
-    return index if index is not None and index < articles.size else None
+    titles = articles.corpus.titles
+    index = None
+    if title in titles:
+        index = titles.index(title)
+    elif (copy := COPY.fullmatch(title)) and copy[1] in titles:
+        original = titles.index(copy[1])
+        number = int(copy[2])
+        # Behind all titles come their first copies, then the second; the first few titles are
+        # spared, and have none.
+        spared = articles.spared
+        copied = len(titles) - spared
+        if number >= 1 and original >= spared:
+            index = len(titles) + (number - 1) * copied + original - spared
+    if index is None or index >= articles.size:
+        return None
+    return index
 
 
 class FaultyApi(EmbeddedApi):
@@ -133,11 +159,12 @@ class FaultyApi(EmbeddedApi):
         rng: random.Random,
         query: Mapping[str, str],
     ) -> dict[str, Any]:
-        """The reply with the fault "truncated", "out-of-order" or "duplicate"."""
+        """The reply, with the fault if it is "truncated", "out-of-order" or "duplicate"."""
         self._fault = fault
         self._rng = rng
         reply = self.answer(query)
-        if fault == "duplicate" and (pages := reply.get("query", {}).get("pages")):
+        pages = reply.get("query", {}).get("pages")
+        if fault == "duplicate" and pages:
             pages.append(dict(pages[0]))
         return reply
 
@@ -146,20 +173,21 @@ class FaultyApi(EmbeddedApi):
     ) -> tuple[list[dict[str, Any]], dict[str, str], dict[str, str]]:
         if "titles" not in query:
             return super().listed(query, props)
-        titles = query["titles"].split("|")[:50]
-        indexes = [find(self.articles, title.replace("_", " ")) for title in titles]
-        entries = [
-            {"ns": 0, "title": title, "missing": True}
-            if index is None
-            else self.entry(index, props)
-            for title, index in zip(titles, indexes, strict=True)
-        ]
+        entries: list[dict[str, Any]] = []
+        for title in query["titles"].split("|")[:50]:
+            index = find(self.articles, title.replace("_", " "))
+            if index is None:
+                entries.append({"ns": 0, "title": title, "missing": True})
+            else:
+                entries.append(self.entry(index, props))
         return entries, {}, {}
 
     def index_of_title(self, title: str) -> int | None:
         """The index of a page that exists."""
         index = find(self.articles, title)
-        return None if index is None or self.faults.hits("deleted", index) else index
+        if index is None or self.faults.hits("deleted", index):
+            return None
+        return index
 
     def wikitext(self, index: int) -> str:
         text = super().wikitext(index)
@@ -177,23 +205,34 @@ class FaultyApi(EmbeddedApi):
         return entry
 
     def add_texts(self, query: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str | None:
-        cursor = query.get("rvcontinue", "0|0").split("|")
-        falling = len(cursor) > 2 or (self._fault == "out-of-order" and "rvcontinue" not in query)
+        # Where a reply out of order was cut, the cursor has a third part, "down": pages go on from
+        # the highest id to the lowest.
+        begin, _, *descent = query.get("rvcontinue", "0|0").split("|")
+        begins_out_of_order = self._fault == "out-of-order" and "rvcontinue" not in query
+        falling = bool(descent) or begins_out_of_order
+        is_cut = self._fault in ("truncated", "out-of-order")
         due = [entry for entry in entries if "missing" not in entry]
-        if self._fault not in ("truncated", "out-of-order") and not falling:
+        if not is_cut and not falling:
             return super().add_texts(query, due)
         due.sort(key=lambda entry: int(entry["pageid"]), reverse=falling)
-        if begin := int(cursor[0]):
-            due = [e for e in due if (e["pageid"] <= begin if falling else e["pageid"] >= begin)]
-        cut = self._fault in ("truncated", "out-of-order") and len(due) > 1
-        most = self._rng.randint(1, len(due) - 1) if cut else len(due)
+        first_id = int(begin)
+        if first_id != 0 and falling:
+            due = [entry for entry in due if entry["pageid"] <= first_id]
+        elif first_id != 0:
+            due = [entry for entry in due if entry["pageid"] >= first_id]
+        most = len(due)
+        if is_cut and len(due) > 1:
+            most = self._rng.randint(1, len(due) - 1)
         size = 0
         for number, entry in enumerate(due):
             page_id, revision_id = self.ids(entry["pageid"] - 1)
-            text = self.wikitext(page_id - 1) if number < most else ""
+            cursor = f"{page_id}|{revision_id}|down" if falling else f"{page_id}|{revision_id}"
+            if number >= most:
+                return cursor
+            text = self.wikitext(page_id - 1)
             size += len(text)
-            if number >= most or size > self._most_bytes:
-                return f"{page_id}|{revision_id}" + ("|down" if falling else "")
+            if size > self._most_bytes:
+                return cursor
             entry["revisions"] = [revision(revision_id, text)]
         return None
 
@@ -211,26 +250,22 @@ class PageWriter(Writer):
         return ARTICLE.substitute(title=title, prose=self.prose(article, self._page))
 
 
-LINK = '<a href="/wiki/Portal" title="Portal">'
-REDIRECT = '<a href="/wiki/Portal_(hub)" class="mw-redirect">'
-DRESSES = ("", ""), (LINK, "</a>"), (REDIRECT, "</a>"), ("<i>", "</i>"), ('<i lang="fr">', "</i>")
+DRESSES = (
+    ("", ""),
+    ('<a href="/wiki/Portal" title="Portal">', "</a>"),
+    ('<a href="/wiki/Portal_(hub)" class="mw-redirect">', "</a>"),
+    ("<i>", "</i>"),
+    ('<i lang="fr">', "</i>"),
+)
+"""What stands around a word, by the slot's number of it."""
 
 
 def _in_html(number: int, slot: Slot) -> tuple[str, str]:
     """What stands before and after the word of a slot."""
     begin, close = DRESSES[slot.dress]
     end = slot.end or ".</p>\n<p>"
-    if (heading := slot.heading) is not None:
-        anchor = heading.replace(" ", "_")
-        edit = (
-            '<span class="mw-editsection"><span class="mw-editsection-bracket">[</span>'
-            '<a href="/w/index.php?action=edit" title="Edit section: '
-            f'{heading}"><span>edit</span></a><span class="mw-editsection-bracket">]</span></span>'
-        )
-        end = (
-            '.</p>\n<div class="mw-heading mw-heading2"><h2 '
-            f'id="{anchor}">{heading}</h2>{edit}</div>\n<p>'
-        )
+    if slot.heading is not None:
+        end = f".</p>\n{_heading_in_html(slot.heading)}\n<p>"
     if slot.reference is not None:
         close += (
             f'<sup id="cite_ref-{number}" class="reference"><a href="#cite_note-{number}">'
@@ -240,13 +275,21 @@ def _in_html(number: int, slot: Slot) -> tuple[str, str]:
     return slot.before + begin, close + end
 
 
+def _heading_in_html(heading: str) -> str:
+    anchor = heading.replace(" ", "_")
+    edit = (
+        '<span class="mw-editsection"><span class="mw-editsection-bracket">[</span>'
+        f'<a href="/w/index.php?action=edit" title="Edit section: {heading}">'
+        '<span>edit</span></a><span class="mw-editsection-bracket">]</span></span>'
+    )
+    return f'<div class="mw-heading mw-heading2"><h2 id="{anchor}">{heading}</h2>{edit}</div>'
+
+
 def render_page(title: str, page_id: int, revision_id: int, content: str) -> str:
     """The whole HTML page of one article; ``content`` goes inside ``.mw-parser-output``."""
-    name = html.escape(title)
-    address = quote(title.replace(" ", "_"), safe="/:")
     return PAGE.substitute(
-        title=name,
-        address=address,
+        title=html.escape(title),
+        address=quote(title.replace(" ", "_"), safe="/:"),
         page_id=page_id,
         revision_id=revision_id,
         content=content,
@@ -275,14 +318,11 @@ def make_app(api: FaultyApi, latency: float = 0.0) -> web.Application:
             return _error_page(*ERRORS[fault])
         if request.path == "/w/api.php":
             body = _api_body(api, request, fault, rng)
-            content_type = "application/json"
-        else:
-            response = _page(api, request)
-            if not isinstance(response, bytes):
-                return response
-            body = response
-            content_type = "text/html"
-        return await _send(request, body, content_type, fault, rng)
+            return await _send(request, body, "application/json", fault, rng)
+        page = _page(api, request)
+        if not isinstance(page, bytes):
+            return page
+        return await _send(request, page, "text/html", fault, rng)
 
     async def robots(request: web.Request) -> web.Response:
         return web.Response(text=ROBOTS)
@@ -298,11 +338,9 @@ def _error_page(status: int, retry_after: str | None) -> web.Response:
     headers = {"Retry-After": retry_after} if retry_after else {}
     if retry_after == "date":
         headers["Retry-After"] = formatdate(time.time() + 2, usegmt=True)
-    text = (
-        _POLICY
-        if status in (200, 403, 429)
-        else "<html><h1>Our servers are under maintenance</h1></html>"
-    )
+    text = "<html><h1>Our servers are under maintenance</h1></html>"
+    if status in (200, 403, 429):
+        text = _POLICY
     return web.Response(status=status, text=text, headers=headers)
 
 
@@ -318,6 +356,7 @@ def _api_body(api: FaultyApi, request: web.Request, fault: str | None, rng: rand
 
 
 def _page(api: FaultyApi, request: web.Request) -> bytes | web.Response:
+    """A rendered page, or the response where there is none at this address."""
     typed = request.match_info["title"]
     title = typed.replace("_", " ")
     index = api.index_of_title(title)
@@ -341,19 +380,20 @@ async def _send(
         headers["Retry-After"] = "1"
     if fault == "json":
         cut = body[: rng.randrange(1, len(body))]
-        odd = b'{"batchcomplete":true,}' + body
-        body = cut if rng.random() < 0.5 else odd
+        with_a_stray_comma = b'{"batchcomplete":true,}' + body
+        body = cut if rng.random() < 0.5 else with_a_stray_comma
     elif fault == "html":
         body = b"<!DOCTYPE html><title>Wikimedia Error</title>"
         content_type = "text/html"
     elif fault == "charset":
-        body = body.decode().encode("utf-16-le" if rng.random() < 0.5 else "cp037", "replace")
+        charset = "utf-16-le" if rng.random() < 0.5 else "cp037"
+        body = body.decode().encode(charset, "replace")
     elif fault == "gzip":
         packed_badly = b"\x1f\x8b" + rng.randbytes(3000)
         return web.Response(body=packed_badly, headers={**headers, "Content-Encoding": "gzip"})
-    made = packed(request, body, content_type)
-    body = made["body"]
-    headers = made["headers"] | headers
+    sent = packed(request, body, content_type)
+    body = sent["body"]
+    headers = sent["headers"] | headers
     if fault in ("endless", "stall", "reset"):
         return await _never_ends_well(request, body, headers, fault, rng)
     return web.Response(body=body, headers=headers)
@@ -394,8 +434,8 @@ def _cut(request: web.Request) -> None:
 
 
 class SizedArticles(SampleArticles):
-    """Articles of ``words_each`` words, drawn from each article's distribution; None: as many as it
-    has."""
+    """Articles of ``words_each`` words, drawn from each article's distribution; None: each has its
+    own words."""
 
     def __init__(
         self,
@@ -409,7 +449,7 @@ class SizedArticles(SampleArticles):
 
     def article(self, index: int) -> SampleArticle:
         article = super().article(index)
-        if self._words_each is None or not len(article.word_ids):
+        if self._words_each is None or len(article.word_ids) == 0:
             return article
         rng = np.random.default_rng((self._seed, index))
         return replace(article, word_ids=rng.choice(article.word_ids, self._words_each))
@@ -424,11 +464,13 @@ def words_for_bytes(corpus: Corpus, wanted: int) -> int:
 
     def mean_bytes(words_each: int) -> float:
         articles = SizedArticles(corpus, 20, 0, words_each)
-        return sum(len(writer.wikitext(articles.article(i)).encode()) for i in range(20)) / 20
+        texts = [writer.wikitext(articles.article(number)) for number in range(20)]
+        return sum(len(text.encode()) for text in texts) / len(texts)
 
-    beside = mean_bytes(few)
-    a_word = (mean_bytes(many) - beside) / (many - few)
-    return max(1, round(few + (wanted - beside) / a_word))
+    # bytes grow with the words along a line through these two points
+    bytes_of_few = mean_bytes(few)
+    bytes_a_word = (mean_bytes(many) - bytes_of_few) / (many - few)
+    return max(1, round(few + (wanted - bytes_of_few) / bytes_a_word))
 
 
 class PagesWiki(EmbeddedWiki):
@@ -438,7 +480,7 @@ class PagesWiki(EmbeddedWiki):
 
     @property
     def pid(self) -> int:
-        """The process id of the wiki."""
+        """Its process id."""
         return self._process.pid
 
 
@@ -459,8 +501,11 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     corpus = load_sample()
-    words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
-    api = FaultyApi(SizedArticles(corpus, options.size, options.seed, words_each), faults=faults)
+    words_each = None
+    if options.article_bytes:
+        words_each = words_for_bytes(corpus, options.article_bytes)
+    articles = SizedArticles(corpus, options.size, options.seed, words_each)
+    api = FaultyApi(articles, faults=faults)
     asyncio.run(program.serve(make_app(api, options.latency), options.port))
 
 
