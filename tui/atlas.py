@@ -13,8 +13,8 @@ from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area, Atlas
 from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all
+from wikitopics.session.naming import BETWEEN, parts
 from wikitopics.session.records import APART, TopicRow
-from wikitopics.session.storage.topics import BETWEEN, parts
 from wikitopics.tui.text import cut, folded, visible
 
 ASPECT = 2.0

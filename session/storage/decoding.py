@@ -21,14 +21,12 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import BadUsage, Damaged, SessionError
+from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import JSON
 
 MOST_WORD_BYTES = 64 * 2**20
 """The most bytes of a vocabulary."""
-LONGEST_NAME = 60
-"""The most characters of a given name."""
 _FLAGS: dict[object, bool] = {0: False, 1: True}
 Types = Mapping[str, Any]
 """The type of each column of a table."""
@@ -342,11 +340,3 @@ def _array(content: bytes) -> NDArray[Any]:
         raise ValueError("an array in it is not one of ours")
     numbers = np.frombuffer(content, dtype, math.prod(shape), file.tell())
     return numbers.reshape(shape, order="F" if fortran else "C")
-
-
-def topic_name(name: str) -> str:
-    """A name given to a topic, in one line. Raises `BadUsage` for text that cannot be one."""
-    line = " ".join(name.split())
-    if len(line) > LONGEST_NAME or not line.isprintable():
-        raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
-    return line

@@ -9,7 +9,6 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,11 +18,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import MOST_AREAS, NONE, Areas, Meetings
-from wikitopics.model.naming import name_words
-from wikitopics.model.relevance import by_relevance, distinctness, most_relevant
+from wikitopics.model.relevance import distinctness, most_relevant
 from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.naming import LONGEST_NAME, TopicNames, names, relevant_first
 from wikitopics.session.records import (
-    APART,
     JSON,
     MOST_SCORE,
     Count,
@@ -37,11 +35,9 @@ from wikitopics.session.records import (
     TopicRow,
     TopWords,
     perplexity,
-    word_separator,
 )
 from wikitopics.session.storage.database import connect, session_errors, writing
 from wikitopics.session.storage.decoding import (
-    LONGEST_NAME,
     columns_of,
     from_json,
     numbers,
@@ -60,8 +56,6 @@ if TYPE_CHECKING:
 Words = tuple[tuple[str, float], ...]
 """A topic's most probable words, most probable first, each with its probability."""
 
-BETWEEN = ", "
-"""What stands between the words of a topic's name."""
 TREND_POINTS = 12
 LEADING = 10
 """The number of a topic's top words among which new ones are marked."""
@@ -105,45 +99,6 @@ _GIVEN_NAME = {
     "topic": Count,
     "name": Annotated[str, Meta(max_length=LONGEST_NAME)],
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TopicNames:
-    """What is known about one model's topics between snapshots."""
-
-    names: tuple[str, ...]
-    """The names made of words, by topic."""
-    alive: frozenset[int]
-    """The topics born and not dead."""
-    lasting: tuple[str, ...]
-    """The names used in events, by topic. Another name is shown while this one does not suit the
-    topic."""
-
-
-def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
-    """A name for each topic or group of topics, in one line: "river, lake, dam" or "World War II ·
-    Berlin".
-
-    ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by
-    id.
-    """
-    return [joined(name_words([words[i] for i in ids.tolist()])) for ids in relevant]
-
-
-def joined(name: Sequence[str]) -> str:
-    """The words of a name in one line."""
-    return word_separator(name, BETWEEN).join(name)
-
-
-def parts(name: str) -> tuple[str, ...]:
-    """The words of a topic's name."""
-    return tuple(name.split(APART if APART in name else BETWEEN))
-
-
-def relevant_first(snapshot: TopWords) -> TopWords:
-    """The same words, each topic's most relevant ones first."""
-    word_ids, probabilities = by_relevance(snapshot.leading, snapshot.shares)
-    return replace(snapshot, word_ids=word_ids, probabilities=probabilities)
 
 
 class TopicReader(OpenedSession):

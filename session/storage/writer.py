@@ -22,6 +22,7 @@ import numpy as np
 from wikitopics.crawler.source import Identity, Position
 from wikitopics.model.areas import Areas
 from wikitopics.session.errors import Damaged, SessionError, os_error_as
+from wikitopics.session.naming import TopicNames
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
 from wikitopics.session.records import (
@@ -55,7 +56,7 @@ from wikitopics.session.storage.database import (
 from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import TopicNames, state_room
+from wikitopics.session.storage.topics import state_room
 from wikitopics.session.system import Process
 
 if TYPE_CHECKING:

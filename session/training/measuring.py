@@ -18,6 +18,7 @@ from wikitopics.model.naming import all_words_relevant, has_leading_words, most_
 from wikitopics.session import sources
 from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation
+from wikitopics.session.naming import TopicNames, joined, names, parts
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import (
     SNAPSHOT_WORDS,
@@ -28,7 +29,6 @@ from wikitopics.session.records import (
     perplexity,
 )
 from wikitopics.session.storage.articles import DROPPED_EVERY
-from wikitopics.session.storage.topics import TopicNames, joined, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
 
 # Measuring a model: on the held-out articles, by its topics, and on the newest articles before they

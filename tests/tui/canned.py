@@ -17,11 +17,11 @@ from tests.session import rows as small
 from wikitopics.model.areas import NONE, Areas
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import most_relevant
+from wikitopics.session.naming import TopicNames, names
 from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.topics import TopicNames, names
 from wikitopics.session.storage.writer import (
     Beginning,
     Changes,
