@@ -22,7 +22,7 @@ from benchmarks.measuring import growing, train, words
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.areas import NONE, PRESENT, ROUNDS, Areas, Meetings
 from wikitopics.model.distances import distances
-from wikitopics.session.training.measuring import look_due, snapshot_due
+from wikitopics.session.training.schedule import look_due, snapshot_due
 
 EXPERIMENT = Experiment("areas", "topics of one area share articles, and areas stay the same")
 ARTICLES = 30_000

@@ -20,7 +20,7 @@ from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, Progress, State, TrainerActivity, age, skips_told
 from wikitopics.session.storage.database import closed_on_error
 from wikitopics.session.storage.writer import HeartbeatWriter
-from wikitopics.session.training.measuring import Measured
+from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.run import Run, Wait, wait_for
 
 T = TypeVar("T")

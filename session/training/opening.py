@@ -22,7 +22,7 @@ from wikitopics.session.settings import ModelSpec, new_model
 from wikitopics.session.training.blocks import Blocks, Intake, counting_workers
 from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.counts_file import CountedBlocks
-from wikitopics.session.training.measuring import HeldOut
+from wikitopics.session.training.held_out import HeldOut
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule

@@ -24,7 +24,9 @@ from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training import measuring
+from wikitopics.session.training import schedule
+from wikitopics.session.training.curves import Curves
+from wikitopics.session.training.held_out import HeldOut, Measured, given, latest_of_each, scored
 
 # The later passes over a session's documents: all those trained on, each time in a different order.
 #
@@ -169,8 +171,8 @@ class Stream:
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
-        self._curves = measuring.Curves(store, self.models)
-        self._measured_on: measuring.HeldOut | None = None
+        self._curves = Curves(store, self.models)
+        self._measured_on: HeldOut | None = None
         is_texts = (
             self.settings.source == Texts.name
         )  # sources of other packages may have such a key too
@@ -340,13 +342,12 @@ class Stream:
         progress = self.progress
         after = progress.articles + self._step_size()
         return self._evaluations.due(progress.minibatches + 1, progress.articles, after) or (
-            self._ends_pass(after)
-            and measuring.pass_evaluation_due(self._curves.measured_at, after)
+            self._ends_pass(after) and schedule.pass_evaluation_due(self._curves.measured_at, after)
         )
 
     @property
-    def _evaluations(self) -> measuring.Evaluations:
-        return measuring.Evaluations(
+    def _evaluations(self) -> schedule.Evaluations:
+        return schedule.Evaluations(
             len(self._held_out), self._curves.half_life, self.settings.measured_every
         )
 
@@ -389,15 +390,12 @@ class Stream:
         batch = Block.concatenate([fresh, again])
         progress = self.progress
         if self._curves.half_life is not None:
-            latest = measuring.scored(self.models, _minibatch(batch), self.settings[SEED])
-            progress.prequential = measuring.latest_of_each(progress.prequential, latest)
+            latest = scored(self.models, _minibatch(batch), self.settings[SEED])
+            progress.prequential = latest_of_each(progress.prequential, latest)
         thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             whole = _minibatch(batch)
-            parts = [
-                measuring.given(model, "learn", whole[i : i + size])
-                for i in range(0, len(batch), size)
-            ]
+            parts = [given(model, "learn", whole[i : i + size]) for i in range(0, len(batch), size)]
             thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
         for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
             if meetings is not None:
@@ -425,10 +423,10 @@ class Stream:
         if len(again):
             progress.renew_from = None  # learning all of them again includes this
             progress.lap = progress.articles / (self.passes * progress.documents)
-        elif measuring.renewal_due(before, progress.articles):
+        elif schedule.renewal_due(before, progress.articles):
             progress.renew_from = 0
-        self._changes.drops_articles |= drops or measuring.drop_due(before, progress.articles)
-        if measure or measuring.snapshot_due(self._curves.kept_at, before, progress.articles):
+        self._changes.drops_articles |= drops or schedule.drop_due(before, progress.articles)
+        if measure or schedule.snapshot_due(self._curves.kept_at, before, progress.articles):
             self._curves.keep_topics(progress.articles, self._changes)
         if measure:
             self._measure(elapsed_seconds())
@@ -466,7 +464,7 @@ class Stream:
         """Infer some articles again with the models as they are now."""
         if seqs:
             batch = _minibatch(documents)
-            inferred = [measuring.given(model, "local_proportions", batch) for model in self.models]
+            inferred = [given(model, "local_proportions", batch) for model in self.models]
             self._changes.renewed.append((seqs, self._topics(inferred)))
         self.progress.renew_from = go_on_from
         self._changes.drops_articles |= go_on_from is None
@@ -485,12 +483,12 @@ class Stream:
             self._measure(elapsed_seconds)
         if described(self.settings.source).own and len(self._held_out):
             batch = _minibatch(self._held_out)
-            topics = self._topics([measuring.given(model, "infer", batch) for model in self.models])
+            topics = self._topics([given(model, "infer", batch) for model in self.models])
             self._changes.held_out = self._held_out, topics
         self.dirty = self._learnt = True
 
     @property
-    def measured(self) -> measuring.Measured:
+    def measured(self) -> Measured:
         """The last measurement."""
         return self._curves.measured
 
@@ -520,7 +518,7 @@ class Stream:
         return ArticleTopics.of(thetas, with_proportions=self.settings[KEEP_ARTICLES] == "all")
 
     def _next_size(self) -> int:
-        size = measuring.minibatch_size(self.progress.articles, self.settings.batch_size)
+        size = schedule.minibatch_size(self.progress.articles, self.settings.batch_size)
         if self.article_limit is not None:
             size = min(size, self.article_limit - self.progress.articles)
         return size
@@ -542,7 +540,7 @@ class Stream:
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are already stored."""
         if len(self._held_out):
-            self._measured_on = self._measured_on or measuring.HeldOut(
+            self._measured_on = self._measured_on or HeldOut(
                 _minibatch(self._held_out), self.settings[SEED]
             )
             self._curves.measure(self._measured_on, self.progress, elapsed_seconds, self._changes)

@@ -21,8 +21,8 @@ from wikitopics.session.sources import noun
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training import measuring
 from wikitopics.session.training.blocks import skipped
+from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab.building import Built, VocabularyRecipe, best_words
 from wikitopics.vocab.rules import Rule
@@ -132,7 +132,7 @@ class VocabularyBuild:
         self.progress: Progress = store.progress()
         self.article_limit: int | None = None
         self.next_measurement: int | None = None
-        self.measured = measuring.Measured(0, {})
+        self.measured = Measured(0, {})
         self.built: Built | None = None
         self.wanted = max(self.settings[VOCAB_ARTICLES], 2 * self.settings[HELD_OUT])
         """The number of articles to collect: at least twice as many as are held out."""

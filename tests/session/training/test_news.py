@@ -7,7 +7,7 @@ from tests.session.rows import settings
 from wikitopics.crawler.mediawiki.kinds import Api
 from wikitopics.crawler.source import Activity
 from wikitopics.session.records import Progress
-from wikitopics.session.training.measuring import Measured
+from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.monitor import Monitor
 from wikitopics.session.training.run import Wait
 

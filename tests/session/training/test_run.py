@@ -290,7 +290,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
     work,
 ):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
-    rule = "wikitopics.session.training.measuring.renewal_due"
+    rule = "wikitopics.session.training.schedule.renewal_due"
     monkeypatch.setattr(rule, lambda before, after: after == 256)
     real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
 

@@ -197,7 +197,7 @@ def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states):
 @pytest.fixture
 def renewed_at_256(monkeypatch):
     """What was inferred is inferred anew once only: after 256 articles."""
-    rule = "wikitopics.session.training.measuring.renewal_due"
+    rule = "wikitopics.session.training.schedule.renewal_due"
     monkeypatch.setattr(rule, lambda before, after: before < 256 <= after)
 
 
@@ -343,7 +343,7 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
     monkeypatch,
     renewed_at_256,
 ):
-    monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 300)
+    monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 300)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     everything, calm = sessions("all"), undisturbed(keep_articles=keep)
     Driver(everything, corpus).run()
@@ -357,7 +357,7 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
 def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
     sessions, corpus_of, monkeypatch
 ):
-    monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 400)
+    monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 400)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     many = corpus_of(740)
     path = sessions("s", many, model=(MODELS["lda"],), keep_articles="top")
