@@ -5,13 +5,11 @@ import asyncio
 import contextlib
 import json
 import signal
-import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from statistics import median
 from typing import Any, Literal
 
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
@@ -19,8 +17,8 @@ from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Activity, FetchedPages, Job, Lack, Position, Source, Stretch
 from wikitopics.session.errors import SessionError, errors_of
-from wikitopics.session.options import VOCAB
 from wikitopics.session.storage.counts import Block
+from wikitopics.session.training.rates import RateMeter
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule, rule_of
@@ -141,71 +139,9 @@ def skipped(page: Page, reason: str) -> str:
     return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
 
 
-FIRST_TEXTS = 200
-"""The number of the user's own documents by which texts are judged short."""
-FEW_WORDS = 3
-
-
-def short_texts(words: Sequence[int]) -> Iterator[str]:
-    """A warning if half of the first texts have few known words; ``words``: how many each text
-    has."""
-    first = words[:FIRST_TEXTS]
-    if first and median(first) < FEW_WORDS:
-        yield (
-            f"short texts: half of the first {len(first):,} have fewer than {FEW_WORDS} known "
-            "words, too few to learn topics from; join texts that belong together, or give "
-            f"another {VOCAB.flag}"
-        )
-
-
 def counting_workers(words: Sequence[str], info: SourceInfo, number: int) -> Workers:
     """Processes on this machine that count with the vocabulary whose lines are ``words``."""
     return Workers(number, start_worker, (tuple(words), info))
-
-
-# Rates at which articles come in and are learnt, over the last seconds.
-
-SECONDS = 10.0
-"""Events older than this are forgotten."""
-FEW = 4
-"""The fewest steps from which a rate is computed, however old they are."""
-
-
-class RateMeter:
-    """Events per second, over the last seconds."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._events: deque[tuple[float, int]] = deque()
-        self._begun = clock()
-        """The time of the start, or of the newest forgotten event."""
-
-    def add(self, number: int) -> None:
-        """Record ``number`` events as of now."""
-        self._events.append((self._clock(), number))
-
-    def __call__(self) -> float:
-        """The rate over the last ten seconds."""
-        number = self._recent()
-        return number / min(SECONDS, max(1.0, self._clock() - self._begun))
-
-    def of_steps(self) -> float:
-        """The rate between the last steps, for large and rare steps; 0 if the next is long
-        overdue."""
-        number = self._recent(keep=FEW)
-        if not self._events:
-            return 0.0
-        newest = self._events[-1][0]
-        span = max(newest - self._begun, 1e-3)
-        usual = span / len(self._events)
-        overdue = self._clock() - newest - usual
-        return 0.0 if overdue > max(SECONDS, usual) else number / (span + max(0.0, overdue))
-
-    def _recent(self, keep: int = 0) -> int:
-        last = self._clock() - SECONDS
-        while len(self._events) > keep and self._events[0][0] < last:
-            self._begun, _ = self._events.popleft()
-        return sum(number for _, number in self._events)
 
 
 WaitsFor = Literal["network", "parsing"]

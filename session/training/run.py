@@ -14,7 +14,9 @@ from wikitopics.session.records import State
 from wikitopics.session.sources import described
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.writer import ControlRequest, SessionWriter
-from wikitopics.session.training.blocks import FIRST_TEXTS, Blocks, RateMeter, short_texts
+from wikitopics.session.training.blocks import Blocks
+from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts
+from wikitopics.session.training.rates import RateMeter
 from wikitopics.session.training.stream import Work
 from wikitopics.session.training.vocabulary import Consumer
 

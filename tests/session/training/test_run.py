@@ -49,7 +49,7 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
 
 
 async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.blocks.SECONDS", 0.5)
+    monkeypatch.setattr("wikitopics.session.training.rates.SECONDS", 0.5)
     memory.hang_at = 400
     run = asyncio.create_task(trainer_of(memory))
     await until_true(memory.hanging.is_set)
