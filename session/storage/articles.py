@@ -22,7 +22,8 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
-from wikitopics.session.storage.counts import MOST_BLOCKS, Block, stored_block
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import MOST_BLOCKS, stored_block
 from wikitopics.session.storage.database import ROLES, SMALL, largest_topic, select
 from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession

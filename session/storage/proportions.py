@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import PositiveCount
-from wikitopics.session.storage.counts import Block, ascends, from_zero, gather
+from wikitopics.session.storage.block import Block, ascends, from_zero, gather
 from wikitopics.session.storage.database import SMALL, select
 
 MOST_KEPT = 16

@@ -38,7 +38,8 @@ from wikitopics.session.records import (
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage import articles, proportions, topics
 from wikitopics.session.storage.articles import LARGEST_RELEASED, ArticleTopics
-from wikitopics.session.storage.counts import Block, WordCounts, encode_block
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
     FIRST_RELEASED,

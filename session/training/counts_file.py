@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.source import Activity, Position
 from wikitopics.session.errors import BadUsage, os_error_as
-from wikitopics.session.storage.counts import Block, KeptCounts
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.decoding import Column, TooLarge, open_npz, whole
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.blocks import Blocks

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from wikitopics.session.errors import NotNow
 from wikitopics.session.records import State
 from wikitopics.session.sources import described
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import ControlRequest, SessionWriter
 from wikitopics.session.training.blocks import Blocks
 from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts

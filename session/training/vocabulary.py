@@ -18,7 +18,7 @@ from wikitopics.session.options import HELD_OUT, PASSES, VOCAB_ARTICLES
 from wikitopics.session.records import Progress
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import noun
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.blocks import skipped

@@ -16,7 +16,7 @@ from tests.session.memory import INFO, Memory, Pool, blocks_of, log_of, status
 from wikitopics.crawler.page import Page
 from wikitopics.crawler.source import Activity, PageBatch
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.training.blocks import (
     MOST_AHEAD,
     CountedJob,

@@ -14,7 +14,7 @@ from wikitopics.model import kinds
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import decoding
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
