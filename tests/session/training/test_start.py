@@ -25,8 +25,9 @@ from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.system import Signals
-from wikitopics.session.training import opening, start
+from wikitopics.session.training import opening, remarks, start
 from wikitopics.session.training.opening import open_with_retries
+from wikitopics.session.training.plan import resolve
 from wikitopics.vocab import Vocabulary
 
 
@@ -58,7 +59,7 @@ def planned(tmp_path, corpus):
 
     def make(**options):
         source = {"source": "counts", "counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
-        return start.resolve(
+        return resolve(
             tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options)
         )
 
@@ -243,9 +244,9 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
         )
 
     ended = Mock(return_value=Mock(follow=follow))
-    for name, made in {"Monitor": ended, "_build": build, "open_session": opened}.items():
+    for name, made in {"Monitor": ended, "end_building": build, "open_session": opened}.items():
         monkeypatch.setattr(start, name, made)
-    monkeypatch.setattr(start, "_remarks", lambda *_: [])
+    monkeypatch.setattr(start, "remarks", lambda *_: [])
     with Signals() as signals:
         beginning = asyncio.create_task(start.run(plan, start.Limits(), print, print, signals))
         with pytest.raises(asyncio.CancelledError):
@@ -276,7 +277,7 @@ def test_how_long_a_vocabulary_takes_is_told_where_that_is_known(rpm, done, says
     )
     feed = SimpleNamespace(activity=Activity(allowed_per_minute=rpm, batch_pages=50))
     source = SimpleNamespace(feed=feed, info=SimpleNamespace(articles=None))
-    line = start._builds(beginning, source)
+    line = remarks._builds(beginning, source)
     assert says in line
     assert (" min " in line) == bool(says)
 
