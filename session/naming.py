@@ -11,8 +11,9 @@ from wikitopics.model.relevance import by_relevance
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.records import APART, TopWords, word_separator
 
-BETWEEN = ", "
-"""What stands between the words of a topic's name."""
+WORD_SEPARATOR = ", "
+"""Stands between the words of a topic's name, unless some of them are titles or phrases: then
+`APART` does."""
 LONGEST_NAME = 60
 """The most characters of a given name."""
 
@@ -26,28 +27,31 @@ class TopicNames:
     alive: frozenset[int]
     """The topics born and not dead."""
     lasting: tuple[str, ...]
-    """The names used in events, by topic. Another name is shown while this one does not suit the
-    topic."""
+    """The names used in events, by topic: those under which the topics were born, until they are
+    renamed. A topic's entry in ``names`` is another one while its lasting name does not suit its
+    words."""
 
 
-def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
+def names_of(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
     """A name for each topic or group of topics, in one line: "river, lake, dam" or "World War II ·
     Berlin".
 
     ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by
     id.
     """
-    return [joined(name_words([words[i] for i in ids.tolist()])) for ids in relevant]
+    topics = ([words[i] for i in ids.tolist()] for ids in relevant)
+    return [joined(name_words(topic)) for topic in topics]
 
 
 def joined(name: Sequence[str]) -> str:
     """The words of a name in one line."""
-    return word_separator(name, BETWEEN).join(name)
+    return word_separator(name, WORD_SEPARATOR).join(name)
 
 
 def parts(name: str) -> tuple[str, ...]:
     """The words of a topic's name."""
-    return tuple(name.split(APART if APART in name else BETWEEN))
+    separator = APART if APART in name else WORD_SEPARATOR
+    return tuple(name.split(separator))
 
 
 def relevant_first(snapshot: TopWords) -> TopWords:

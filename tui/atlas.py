@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area, Atlas
 from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all
-from wikitopics.session.naming import BETWEEN, parts
+from wikitopics.session.naming import WORD_SEPARATOR, parts
 from wikitopics.session.records import APART, TopicRow
 from wikitopics.tui.text import cut, folded, visible
 
@@ -245,13 +245,12 @@ def _words(row: TopicRow) -> list[str]:
     """The possible texts of a topic's label, from one word of its name to all."""
     if not row.name:
         return [f"#{row.topic}"]
-    words = parts(row.name)[:NAMED]
-    between = APART if APART in row.name else BETWEEN
-    texts: list[str] = []
-    for number in range(1, len(words) + 1):
-        texts.append(cut(visible(between.join(words[:number])), WORD * number))
-    texts.append(cut(visible(row.name), WORD * NAMED))
-    return list(dict.fromkeys(texts))  # without repeated ones
+    named = parts(row.name)[:NAMED]
+    between = APART if APART in row.name else WORD_SEPARATOR
+    texts = [
+        cut(visible(between.join(named[:many])), WORD * many) for many in range(1, len(named) + 1)
+    ]
+    return list(dict.fromkeys([*texts, cut(visible(row.name), WORD * NAMED)]))
 
 
 def _block(row: TopicRow, size: tuple[int, int], topic_count: int) -> tuple[str, ...]:

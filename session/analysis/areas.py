@@ -13,8 +13,7 @@ from wikitopics.model.areas import Areas, Node, cut, names, tree
 from wikitopics.model.distances import distances
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import most_relevant_to
-from wikitopics.session.naming import joined
-from wikitopics.session.naming import names as names_of
+from wikitopics.session.naming import joined, names_of
 from wikitopics.session.records import TopWords
 from wikitopics.session.storage.reader import SessionReader
 

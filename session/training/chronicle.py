@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from wikitopics.model.areas import NONE, Areas
 from wikitopics.model.changes import OBSERVATIONS, Change, TopicState, changes, living
 from wikitopics.model.naming import all_words_relevant, has_leading_words, most_words_relevant
-from wikitopics.session.naming import TopicNames, joined, names, parts
+from wikitopics.session.naming import TopicNames, joined, names_of, parts
 from wikitopics.session.records import TopicEvent, TopWords
 from wikitopics.session.training.schedule import look_due
 
@@ -64,7 +64,7 @@ class Chronicle:
             latest = changes(self._looks, self._alive)
         settled = self._alive
         self._alive = living(settled, latest)
-        newest = names(look.relevant, self._words)
+        newest = names_of(look.relevant, self._words)
         old, self._names = self._names, list(newest)
         for topic, name in enumerate(old):
             if topic in settled & self._alive:
