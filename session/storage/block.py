@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,9 @@ Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
 class Block:
     """``n`` consecutive articles of the stream, as compressed sparse rows beside columns.
 
-    Articles travel in blocks from counting to the models and into the session. Only a block that
-    comes from a
-    source, not a part of one, has a place in the stream: ``skips``, ``position``, ``lap`` and
-    ``warnings``.
+    Articles travel in blocks from counting to the models and into the session. Only a whole block
+    as it comes from a source has a place in the stream, with ``skips``, ``position``, ``lap`` and
+    ``warnings``; parts of it have none.
     """
 
     page_ids: NDArray[np.int64]
@@ -37,19 +37,20 @@ class Block:
     word_ids: NDArray[np.int32]
     counts: NDArray[np.int32]
     ids: tuple[str, ...] | None = None
-    """Their ids in their own collection, "" for a document without one; None: the source has no
-    ids."""
+    """The articles' ids in their own collection, "" for a document without one; None: the source
+    has no ids."""
     lexicon: tuple[str, ...] | None = None
     """If there is no vocabulary yet: the words that ``word_ids`` refer to, and maybe others. None:
     the ids refer to the session's vocabulary."""
     unread: frozenset[int] = frozenset()
-    """Page ids of articles without words, since they could not be counted; maybe also ids in other
-    blocks."""
+    """Page ids of articles that have no words since they could not be counted; may also hold ids of
+    articles in other blocks."""
     skips: Skips = field(default_factory=dict)
     """How many pages of this stretch gave no article, by reason."""
     position: dict[str, Any] | None = None
     """JSON values; opaque here. A source resumed from it continues right after these articles."""
     lap: float | None = None
+    """The share of the source that has been read after these articles, if that is known."""
     warnings: tuple[str, ...] = ()
     """Lines for the log."""
 
@@ -62,16 +63,20 @@ class Block:
     def take(self, order: Sequence[int] | NDArray[np.intp]) -> "Block":
         """These articles, in this order."""
         rows = np.asarray(order, np.intp)
-        indptr, words = gather(self.indptr, rows)
         chosen = rows.tolist()
+        indptr, elements = gather(self.indptr, rows)
+        titles = tuple([self.titles[row] for row in chosen])
+        ids = None
+        if self.ids is not None:
+            ids = tuple([self.ids[row] for row in chosen])
         return Block(
             self.page_ids[rows],
             self.revision_ids[rows],
-            tuple([self.titles[row] for row in chosen]),
+            titles,
             indptr,
-            self.word_ids[words],
-            self.counts[words],
-            None if self.ids is None else tuple([self.ids[row] for row in chosen]),
+            self.word_ids[elements],
+            self.counts[elements],
+            ids,
             self.lexicon,
             self.unread,
         )
@@ -84,8 +89,8 @@ class Block:
 
     def entries(self, row: int) -> Counted:
         """The words of one article."""
-        part = slice(self.indptr[row], self.indptr[row + 1])
-        return self.word_ids[part], self.counts[part]
+        elements = slice(self.indptr[row], self.indptr[row + 1])
+        return self.word_ids[elements], self.counts[elements]
 
     @property
     def words(self) -> NDArray[np.int64]:
@@ -101,8 +106,10 @@ class Block:
     @property
     def n_unread(self) -> int:
         """How many of the articles could not be counted."""
-        empty = self.page_ids[~self.has_words].tolist() if self.unread else ()
-        return sum(page_id in self.unread for page_id in empty)
+        if not self.unread:
+            return 0
+        empty: list[int] = self.page_ids[~self.has_words].tolist()
+        return len([page_id for page_id in empty if page_id in self.unread])
 
     @staticmethod
     def of_pages(
@@ -110,15 +117,15 @@ class Block:
     ) -> "Block":
         """A block of these pages; ``counted``: for each page the ids of its words, and their
         counts."""
-        empty = [np.empty(0, np.int32)]
+        nothing = np.empty(0, np.int32)
         has_ids = bool(pages) and pages[0].id is not None
         return Block(
             np.array([page.page_id for page in pages], np.int64),
             np.array([page.revision_id for page in pages], np.int64),
             tuple(page.title for page in pages),
             from_zero([len(word_ids) for word_ids, _ in counted]),
-            np.concatenate([word_ids for word_ids, _ in counted] or empty),
-            np.concatenate([counts for _, counts in counted] or empty),
+            np.concatenate([nothing, *(word_ids for word_ids, _ in counted)]),
+            np.concatenate([nothing, *(counts for _, counts in counted)]),
             tuple(page.id or "" for page in pages) if has_ids else None,
             lexicon,
         )
@@ -126,23 +133,23 @@ class Block:
     @staticmethod
     def uncounted(page: Page) -> "Block":
         """A block of one page that could not be counted."""
-        none = np.empty(0, np.int32)
-        return replace(Block.of_pages([page], [(none, none)]), unread=frozenset({page.page_id}))
+        no_words = np.empty(0, np.int32)
+        block = Block.of_pages([page], [(no_words, no_words)])
+        return replace(block, unread=frozenset({page.page_id}))
 
     def to_bytes(self) -> bytes:
         """The stored form: .npz without pickle."""
-        ids = {} if self.ids is None else {"ids": _as_json(self.ids)}
-        return pack_arrays(
-            {
-                "page_ids": narrow(self.page_ids),
-                "revision_ids": narrow(self.revision_ids),
-                "titles": _as_json(self.titles),
-                "lengths": narrow(np.diff(self.indptr)),
-                "word_ids": narrow(self.word_ids),
-                "counts": narrow(self.counts),
-                **ids,
-            }
-        )
+        arrays = {
+            "page_ids": narrow(self.page_ids),
+            "revision_ids": narrow(self.revision_ids),
+            "titles": _as_json(self.titles),
+            "lengths": narrow(np.diff(self.indptr)),
+            "word_ids": narrow(self.word_ids),
+            "counts": narrow(self.counts),
+        }
+        if self.ids is not None:
+            arrays["ids"] = _as_json(self.ids)
+        return pack_arrays(arrays)
 
     @staticmethod
     def from_bytes(
@@ -160,17 +167,30 @@ class Block:
         ids = _texts(arrays, "ids", place) if "ids" in arrays else None
         if ids is not None and len(ids) != len(titles):
             raise Damaged(f"{place} has ids of another number of articles")
-        n, limits = len(titles), np.iinfo(np.int64)
-        lengths = whole_numbers(arrays, "lengths", place, n, 0, 2**31 - 1)
+        n = len(titles)
+        any_number = np.iinfo(np.int64)
+        most = np.iinfo(np.int32).max
+        lengths = whole_numbers(arrays, "lengths", place, n, 0, most)
         indptr = from_zero(lengths)
         total = int(indptr[-1])
+        page_ids = whole_numbers(arrays, "page_ids", place, n, any_number.min, any_number.max)
+        revision_ids = whole_numbers(
+            arrays,
+            "revision_ids",
+            place,
+            n,
+            any_number.min,
+            any_number.max,
+        )
+        word_ids = whole_numbers(arrays, "word_ids", place, total, 0, n_words - 1)
+        counts = whole_numbers(arrays, "counts", place, total, 1, most)
         return Block(
-            whole_numbers(arrays, "page_ids", place, n, limits.min, limits.max),
-            whole_numbers(arrays, "revision_ids", place, n, limits.min, limits.max),
+            page_ids,
+            revision_ids,
             titles,
             indptr,
-            whole_numbers(arrays, "word_ids", place, total, 0, n_words - 1).astype(np.int32),
-            whole_numbers(arrays, "counts", place, total, 1, 2**31 - 1).astype(np.int32),
+            word_ids.astype(np.int32),
+            counts.astype(np.int32),
             ids,
             lexicon,
         )
@@ -179,17 +199,18 @@ class Block:
         """The same articles over a vocabulary, given as the number of each of its words. All other
         words are left out."""
         assert self.lexicon is not None
-        known = np.array([numbers.get(word, -1) for word in self.lexicon], np.int32)
+        # For each element of the sparse rows: the article that it is of, and its word's number in
+        # the vocabulary, -1 for one that is left out.
         article = np.repeat(np.arange(len(self)), np.diff(self.indptr))
-        word_ids = known[self.word_ids] if len(known) else self.word_ids
+        number = np.array([numbers.get(word, -1) for word in self.lexicon], np.int32)
+        word_ids = number[self.word_ids] if len(number) else self.word_ids
         kept = np.flatnonzero(word_ids >= 0)
-        order = kept[np.lexsort((word_ids[kept], article[kept]))]
-        indptr = from_zero(np.bincount(article[kept], minlength=len(self)))
+        by_article_and_word = kept[np.lexsort((word_ids[kept], article[kept]))]
         return replace(
             self,
-            indptr=indptr,
-            word_ids=word_ids[order],
-            counts=self.counts[order],
+            indptr=from_zero(np.bincount(article[kept], minlength=len(self))),
+            word_ids=word_ids[by_article_and_word],
+            counts=self.counts[by_article_and_word],
             lexicon=None,
         )
 
@@ -211,23 +232,24 @@ class Block:
             return Block.of_pages([], [])
         if any(part.lexicon is not None for part in parts):
             numbers: dict[str, int] = {}
-            for word in (word for part in parts for word in part.lexicon or ()):
+            for word in chain.from_iterable(part.lexicon or () for part in parts):
                 numbers.setdefault(word, len(numbers))
-            joined = Block.concatenate(
-                [part if part.lexicon is None else part.over(numbers) for part in parts]
-            )
-            return replace(joined, lexicon=tuple(numbers))
-        no_ids = all(part.ids is None for part in parts)  # an empty part may lack them
+            numbered = [part if part.lexicon is None else part.over(numbers) for part in parts]
+            return replace(Block.concatenate(numbered), lexicon=tuple(numbers))
+        ids: list[str] | None = None
+        if any(part.ids is not None for part in parts):
+            ids = []
+            for part in parts:
+                ids += part.ids or [""] * len(part)  # an empty part may lack ids
+        lengths = [np.diff(part.indptr) for part in parts]
         return Block(
             np.concatenate([part.page_ids for part in parts]),
             np.concatenate([part.revision_ids for part in parts]),
-            tuple(title for part in parts for title in part.titles),
-            from_zero(np.concatenate([np.diff(part.indptr) for part in parts])),
+            tuple(chain.from_iterable(part.titles for part in parts)),
+            from_zero(np.concatenate(lengths)),
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
-            None
-            if no_ids
-            else tuple(one for part in parts for one in part.ids or ("",) * len(part)),
+            None if ids is None else tuple(ids),
             unread=frozenset().union(*(part.unread for part in parts)),
         )
 
@@ -240,16 +262,19 @@ def from_zero(lengths: ArrayLike) -> NDArray[np.int64]:
 def gather(
     indptr: NDArray[np.int64], rows: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(where each of these sparse rows will begin, where their elements are now)."""
-    starts = from_zero(np.diff(indptr)[rows])
-    return starts, np.arange(starts[-1]) + np.repeat(indptr[rows] - starts[:-1], np.diff(starts))
+    """Choose ``rows`` of sparse rows that begin at ``indptr``: (where each of the chosen rows will
+    begin, where the elements of the chosen rows are now, one after another)."""
+    lengths = np.diff(indptr)[rows]
+    starts = from_zero(lengths)
+    shifts = indptr[rows] - starts[:-1]  # from a row's elements in the result to those of now
+    return starts, np.arange(starts[-1]) + np.repeat(shifts, lengths)
 
 
 def ascends(values: NDArray[Any], indptr: NDArray[np.int64]) -> bool:
     """Whether the elements of each of these sparse rows ascend."""
     rises = values[1:] > values[:-1]
-    ends = indptr[(indptr > 0) & (indptr < len(values))]
-    rises[ends - 1] = True
+    inner_starts = indptr[(indptr > 0) & (indptr < len(values))]
+    rises[inner_starts - 1] = True  # from the end of a row to the start of the next
     return bool(rises.all())
 
 
@@ -262,14 +287,9 @@ def _texts(arrays: Mapping[str, NDArray[Any]], name: str, place: str) -> tuple[s
     stored = arrays.get(name)
     if stored is None or stored.dtype != np.uint8:
         raise Damaged(f"{place} is missing")
-    return tuple(
-        from_json(
-            stored.tobytes().decode("ascii", "replace"),
-            tuple[Text, ...],
-            place,
-            longest=2**30,
-        )
-    )
+    encoded = stored.tobytes().decode("ascii", "replace")
+    texts: tuple[str, ...] = from_json(encoded, tuple[Text, ...], place, longest=2**30)
+    return texts
 
 
 def whole_numbers(
@@ -293,6 +313,6 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
     """The same numbers in the narrowest type that holds them."""
     if not values.size:
         return values
-    return values.astype(
-        np.promote_types(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
-    )
+    holds_least = np.min_scalar_type(values.min())
+    holds_most = np.min_scalar_type(values.max())
+    return values.astype(np.promote_types(holds_least, holds_most))

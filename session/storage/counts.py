@@ -20,19 +20,26 @@ from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import HELD_OUT
 from wikitopics.session.records import JSON, ArticleRow, Count, PositiveCount, Rate, Text
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.block import Block, Counted, ascends, narrow, whole_numbers
+from wikitopics.session.storage.block import (
+    Block,
+    Counted,
+    ascends,
+    from_zero,
+    narrow,
+    whole_numbers,
+)
 from wikitopics.session.storage.database import SMALL, closed_on_error
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, pack_arrays, unpack_arrays, whole
 from wikitopics.session.storage.opened import OpenedSession
 
 MOST_BLOCKS = 10_000_000
-"""Rows of `kept_counts` and of `blocks`, one per minibatch."""
+"""The most rows of `kept_counts` and of `blocks`: one per minibatch."""
 MOST_ROW_BYTES = 16 * 2**20
-"""A row's words and counts take at most this and one more article: far below what may be read of a
-row."""
+"""A row of `first_articles` takes at most so many bytes of words and counts, and those of one more
+article: far below what may be read of a row."""
 _ENTRY = 9
-"""Bytes per word of an article besides its letters: its number, its count, and the end of its
-line."""
+"""The bytes that a word of an article takes besides its letters: its number, its count, and the end
+of its line."""
 
 
 def documents_room(settings: Settings) -> int:
@@ -60,15 +67,17 @@ def encode_block(block: Block) -> Iterator[dict[str, object]]:
             "position": json.dumps(block.position),
             "lap": block.lap,
         }
-        skips = {}
+        skips = {}  # only the first row has those of the block
 
 
 def _cut(block: Block) -> Iterator[Block]:
     """Whole articles, together up to the size of a row plus one article."""
     sizes = np.array([len(word.encode()) + _ENTRY for word in block.lexicon or ()], np.int64)
-    before = np.concatenate(([0], np.cumsum(sizes[block.word_ids])))[block.indptr[:-1]]
-    cuts = np.flatnonzero(np.diff(before // MOST_ROW_BYTES)) + 1
-    for start, stop in pairwise([0, *cuts.tolist(), len(block)]):
+    before_word = from_zero(sizes[block.word_ids])
+    before_article = before_word[block.indptr[:-1]]
+    row_of_article = before_article // MOST_ROW_BYTES
+    firsts_of_rows = np.flatnonzero(np.diff(row_of_article)) + 1
+    for start, stop in pairwise([0, *firsts_of_rows.tolist(), len(block)]):
         yield block[start:stop]
 
 
@@ -91,9 +100,10 @@ def decode_block(row: tuple[Any, ...]) -> Block:
     if len(set(lexicon)) < len(lexicon):
         raise Damaged("first_articles.words has a word twice")
     block = Block.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
-    missed = whole(n_unread, "first_articles.unread", high=len(block))
-    # It makes no difference which of the articles without words these are.
-    unread = frozenset(block.page_ids[~block.has_words][:missed].tolist())
+    n_unread = whole(n_unread, "first_articles.unread", high=len(block))
+    # Any of the articles without words will do, since these are only counted.
+    without_words = block.page_ids[~block.has_words]
+    unread = frozenset(without_words[:n_unread].tolist())
     return replace(block, unread=unread, skips=skips, position=position, lap=lap)
 
 
@@ -135,17 +145,15 @@ class WordCounts:
 
         ``again``: whether ``tokens`` includes those of articles that were read again.
         """
-        place, arrays = "word_counts.arrays", unpack_arrays(data, "word_counts.arrays")
+        place = "word_counts.arrays"
+        arrays = unpack_arrays(data, place)
         result = WordCounts(
             whole_numbers(arrays, "counts", place, n_words, 0, tokens),
             whole_numbers(arrays, "articles", place, n_words, 0, articles),
         )
         total = int(result.counts.sum())
-        if (
-            total > tokens
-            or (total < tokens and not again)
-            or (result.articles > result.counts).any()
-        ):
+        fits_progress = total <= tokens if again else total == tokens
+        if not fits_progress or (result.articles > result.counts).any():
             raise Damaged(f"{place} and progress do not match")
         return result
 
@@ -156,7 +164,8 @@ def _once_an_article(block: Block, n_words: int) -> NDArray[np.integer[Any]]:
     if ascends(block.word_ids, block.indptr):
         return block.word_ids
     article = np.repeat(np.arange(len(block), dtype=np.int64), np.diff(block.indptr))
-    return np.unique(article * n_words + block.word_ids) % n_words
+    article_and_word = np.unique(article * n_words + block.word_ids)
+    return article_and_word % n_words
 
 
 class CountsReader(OpenedSession):
@@ -176,26 +185,25 @@ class CountsReader(OpenedSession):
         articles."""
         if article.role == "held_out":
             block = self.held_out()
-            return next(
-                map(block.entries, np.flatnonzero(block.page_ids == article.page_id).tolist()), None
-            )
+            places = np.flatnonzero(block.page_ids == article.page_id).tolist()
+            return block.entries(places[0]) if places else None
         for table, key in (("recent", "first_seq"), ("kept_counts", "id")):
-            last_before = f"WHERE {key} <= ? ORDER BY {key} DESC LIMIT 1"
-            rows = self.select(
+            last_row_up_to_it = self.select(
                 table,
                 {key: Count, "articles": PositiveCount},
-                last_before,
+                f"WHERE {key} <= ? ORDER BY {key} DESC LIMIT 1",
                 [article.seq],
             )
-            for first, articles in rows:
+            for first, articles in last_row_up_to_it:
                 if article.seq < first + articles:
-                    return stored_block(self, table, key, first, articles).entries(
-                        article.seq - first
-                    )
+                    block = stored_block(self, table, key, first, articles)
+                    return block.entries(article.seq - first)
         return None
 
     def _counts(self, table: str) -> list[tuple[int, Block]]:
-        room, n_words = documents_room(self.settings()), len(self.vocabulary())
+        """(number, block) of each row of a table with the columns `id` and `documents`."""
+        room = documents_room(self.settings())
+        n_words = len(self.vocabulary())
         ((size,),) = self._rows(f"SELECT total(length(documents)) FROM {table}")
         if size > room:
             raise Damaged(f"{table} takes over {room >> 20:,} MB")
@@ -208,12 +216,12 @@ class CountsReader(OpenedSession):
         """The blocks from which the vocabulary is built and with which the stream begins, one at a
         time."""
         room = documents_room(self.settings())
-        for row_id in self.select("first_articles", {"id": Count}, "ORDER BY id"):
+        for (row_id,) in self.select("first_articles", {"id": Count}, "ORDER BY id"):
             (row,) = self.select(
                 "first_articles",
                 FIRST_ARTICLES,
                 "WHERE id = ?",
-                row_id,
+                [row_id],
                 largest=room,
             )
             yield decode_block(row)
@@ -229,13 +237,13 @@ class CountsReader(OpenedSession):
             progress = self.progress()
         if not rows:
             raise Damaged("word_counts has no row")
-        again = progress.again > 0
+        ((arrays,),) = rows
         return WordCounts.from_bytes(
-            rows[0][0],
+            arrays,
             n_words,
             progress.documents,
             progress.tokens,
-            again=again,
+            again=progress.again > 0,
         )
 
     def kept_rows(self) -> list[tuple[int, int]]:
@@ -288,8 +296,10 @@ class KeptCounts(CountsReader):
                     "`--keep-counts`"
                 )
             self._kept = self.kept_rows()
-        self._starts = list(accumulate((articles for _, articles in self._kept), initial=0))
+        lengths = [articles for _, articles in self._kept]
+        self._starts = list(accumulate(lengths, initial=0))
         self._block: tuple[int, Block] | None = None
+        """The place in ``_kept`` of the row read last, and its documents."""
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -299,23 +309,30 @@ class KeptCounts(CountsReader):
         """Identifies the stream. It stays the same when that session trains on."""
         fingerprint = self.settings().fingerprint.encode()
         first = self._read(0).to_bytes() if self._kept else b""
-        return {"checksum": hashlib.blake2b(fingerprint + first, digest_size=16).hexdigest()}
+        checksum = hashlib.blake2b(fingerprint + first, digest_size=16)
+        return {"checksum": checksum.hexdigest()}
 
     def documents(self, start: int, stop: int) -> Block:
         """Documents ``start`` to ``stop`` (fewer at the end)."""
         parts = []
         stop = min(stop, len(self))
         while start < stop:
-            number = bisect_right(self._starts, start) - 1
-            low = self._starts[number]
-            part = self._read(number)[start - low : stop - low]
+            place = bisect_right(self._starts, start) - 1
+            before = self._starts[place]
+            part = self._read(place)[start - before : stop - before]
             parts.append(part)
             start += len(part)
         return Block.concatenate(parts)
 
-    def _read(self, number: int) -> Block:
-        if self._block is None or self._block[0] != number:
-            self._block = number, self.kept_documents(*self._kept[number])
-        return self._block[1]
+    def _read(self, place: int) -> Block:
+        """The documents of the row at this place in ``_kept``."""
+        if self._block is not None:
+            read_last, block = self._block
+            if read_last == place:
+                return block
+        row_id, articles = self._kept[place]
+        block = self.kept_documents(row_id, articles)
+        self._block = (place, block)
+        return block
 
     close = OpenedSession.leave
