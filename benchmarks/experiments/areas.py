@@ -22,7 +22,7 @@ from benchmarks.measuring import growing, train, words
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.areas import NONE, PRESENT, ROUNDS, Areas, Meetings
 from wikitopics.model.distances import distances
-from wikitopics.session.training.schedule import look_due, snapshot_due
+from wikitopics.session.training.schedule import observation_due, snapshot_due
 
 EXPERIMENT = Experiment("areas", "topics of one area share articles, and areas stay the same")
 ARTICLES = 30_000
@@ -101,10 +101,8 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
         seen += batch.D
         if not snapshot_due(last, before, seen) and seen < documents.D:
             continue
-        before_last = last
-        last = seen
-        earlier = areas
-        rounds = ROUNDS if look_due(before_last, seen) else 0
+        before_last, last, earlier = last, seen, areas
+        rounds = ROUNDS if observation_due(before_last, seen) else 0
         now = Areas.of(model, meetings, earlier, rounds)
         areas = replace(now, names=dict.fromkeys(now.members, ()))
         if earlier is not None and before >= SETTLED:

@@ -1,5 +1,5 @@
-"""The history of one model's topics: their names, their changes between looks, and a line about
-each."""
+"""The history of one model's topics: their names, their changes between observations, and a line
+about each."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from wikitopics.model.changes import OBSERVATIONS, Change, TopicState, changes, 
 from wikitopics.model.naming import all_words_relevant, has_leading_words, most_words_relevant
 from wikitopics.session.naming import TopicNames, joined, names_of, parts
 from wikitopics.session.records import TopicEvent, TopWords
-from wikitopics.session.training.schedule import look_due
+from wikitopics.session.training.schedule import observation_due
 
 NAMED = 5
 """The most changes of topics named in a line; more are only counted."""
@@ -17,10 +17,10 @@ NAMED = 5
 class Chronicle:
     """Follows one model. The result depends only on the snapshots, not on where a trainer stopped.
 
-    Names are updated at every snapshot. A name lasts once its topic is born, but another is shown
-    while it does not suit the topic's words. Changes are determined only at looks, which come at
-    each half doubling of the articles and each half-life, and are reported once they hold at
-    several looks in a row.
+    Names are updated at every snapshot. A name lasts once its topic is born, but another one is
+    shown while the lasting name does not suit the topic's words. Changes are determined only at
+    observations, which come at each half doubling of the articles and each half-life. A change is
+    reported once it holds at several observations in a row.
     """
 
     def __init__(
@@ -31,123 +31,135 @@ class Chronicle:
         snapshots: Sequence[TopWords],
         half_life: float | None = None,
     ) -> None:
-        """``known``: as of the last commit; ``snapshots``: those of the last looks, and the newest
-        one."""
+        """``known``: the names as of the last commit; ``snapshots``: those of the last
+        observations, and the newest one."""
         self._model = model
         self._words = words
         self._half_life = half_life
-        self._names: list[str] = []
-        """The lasting names."""
+        self._lasting: list[str] = []
+        """As in `TopicNames`, like the next two."""
         self._shown: list[str] = []
         self._alive: set[int] = set()
-        self._at = 0
-        self._looks: list[TopicState] = []
+        self._articles = 0
+        """Articles at the last snapshot."""
+        self._observations: list[TopicState] = []
+        """The last ones."""
         for snapshot in snapshots:
             self.note(snapshot)
         if known is not None:
-            self._names, self._shown = list(known.lasting), list(known.names)
+            self._lasting = list(known.lasting)
+            self._shown = list(known.names)
             self._alive = set(known.alive)
 
     @property
     def known(self) -> TopicNames:
         """The names to store with the snapshot."""
-        return TopicNames(tuple(self._shown), frozenset(self._alive), tuple(self._names))
+        return TopicNames(tuple(self._shown), frozenset(self._alive), tuple(self._lasting))
 
     def note(self, snapshot: TopWords) -> list[TopicEvent]:
         """Take the next snapshot; returns the events that can now be reported."""
-        look = TopicState(snapshot.leading, snapshot.shares)
-        at_look = look_due(self._at, snapshot.articles, self._half_life)
-        self._at = snapshot.articles
+        state = TopicState(snapshot.leading, snapshot.shares)
+        is_observation = observation_due(self._articles, snapshot.articles, self._half_life)
+        self._articles = snapshot.articles
         latest: list[Change] = []
-        if at_look:
-            self._looks = [*self._looks, look][-OBSERVATIONS:]
-            latest = changes(self._looks, self._alive)
-        settled = self._alive
-        self._alive = living(settled, latest)
-        newest = names_of(look.relevant, self._words)
-        old, self._names = self._names, list(newest)
+        if is_observation:
+            self._observations = [*self._observations, state][-OBSERVATIONS:]
+            latest = changes(self._observations, self._alive)
+        alive_before = self._alive
+        self._alive = living(alive_before, latest)
+        newest = names_of(state.relevant, self._words)
+        old = self._lasting
+        self._lasting = list(newest)
         for topic, name in enumerate(old):
-            if topic in settled & self._alive:
-                if not (at_look and self._has_another_name(topic, name)):
-                    self._names[topic] = name
-                elif not any(
-                    most_words_relevant(parts(name), words)
-                    for words in self._relevant(topic, self._looks)
-                ):
-                    latest.append(Change("renamed", topic))
-            elif topic not in self._alive and all(
-                all_words_relevant(parts(name), words) for words in self._relevant(topic, [look])
+            if topic in alive_before and topic in self._alive:
+                if is_observation and self._has_another_name(topic, name, newest[topic]):
+                    if not self._fits_at_any_observation(topic, name):
+                        latest.append(Change("renamed", topic))
+                else:
+                    self._lasting[topic] = name
+            elif topic not in self._alive and all_words_relevant(
+                parts(name), self._relevant_words(topic, state)
             ):
-                self._names[topic] = name
-        before = self._shown or newest
+                self._lasting[topic] = name
+        shown_before = self._shown or newest
         self._shown = [
-            # A single title may look like several words, and then no name suits.
-            next(
-                (
-                    name
-                    for name in candidates
-                    if has_leading_words(parts(name), [self._words[i] for i in ids])
-                ),
-                candidates[-1],
-            )
-            for *candidates, ids in zip(
-                self._names,
-                before,
+            self._suiting(candidates, word_ids)
+            for *candidates, word_ids in zip(
+                self._lasting,
+                shown_before,
                 newest,
                 snapshot.word_ids.tolist(),
                 strict=True,
             )
         ]
-        events = []
-        for change in latest:
-            subject = (
-                change.other
-                if change.kind == "split" and change.other is not None
-                else change.topic
-            )
-            name = (old if change.kind in ("died", "merged") and old else self._names)[subject]
-            events.append(
-                TopicEvent(
-                    self._model,
-                    snapshot.articles,
-                    change.kind,
-                    change.topic,
-                    change.other,
-                    name,
-                )
-            )
-        return events
+        return [self._event(change, old) for change in latest]
 
-    def _has_another_name(self, topic: int, old: str) -> bool:
-        """Whether the new name has fitted the topic at enough looks, while a word of the old one
-        has not."""
-        relevant = self._relevant(topic, self._looks)
-        new = parts(self._names[topic])
-        return all(
-            most_words_relevant(new, words) and not all_words_relevant(parts(old), words)
-            for words in relevant
+    def _has_another_name(self, topic: int, old: str, new: str) -> bool:
+        """Whether the new name has fitted the topic at the last observations, while a word of the
+        old one has not."""
+        for state in self._observations:
+            words = self._relevant_words(topic, state)
+            if all_words_relevant(parts(old), words) or not most_words_relevant(parts(new), words):
+                return False
+        return True
+
+    def _fits_at_any_observation(self, topic: int, name: str) -> bool:
+        return any(
+            most_words_relevant(parts(name), self._relevant_words(topic, state))
+            for state in self._observations
         )
 
-    def _relevant(self, topic: int, looks: Sequence[TopicState]) -> list[list[str]]:
-        """A topic's words at each of these looks, the most relevant first."""
-        return [[self._words[i] for i in look.relevant[topic].tolist()] for look in looks]
+    def _relevant_words(self, topic: int, state: TopicState) -> list[str]:
+        """A topic's words, the most relevant first."""
+        return [self._words[i] for i in state.relevant[topic].tolist()]
+
+    def _suiting(self, names: Sequence[str], word_ids: Sequence[int]) -> str:
+        """The first of these names that suits a topic with these words, the most probable first.
+
+        If none does, the last one: a single title may look like several words, and then no name
+        suits.
+        """
+        words = [self._words[i] for i in word_ids]
+        for name in names:
+            if has_leading_words(parts(name), words):
+                return name
+        return names[-1]
+
+    def _event(self, change: Change, old: Sequence[str]) -> TopicEvent:
+        """A change as of the last snapshot; ``old``: the lasting names before it."""
+        subject = change.topic
+        if change.kind == "split" and change.other is not None:
+            subject = change.other
+        is_gone = change.kind in ("died", "merged")
+        names = old if is_gone and old else self._lasting
+        return TopicEvent(
+            self._model,
+            self._articles,
+            change.kind,
+            change.topic,
+            change.other,
+            names[subject],
+        )
 
 
 def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> list[TopicEvent]:
     """What happened to the areas since the last snapshot; an area is led by its largest topic."""
-    at, shares = snapshot.articles, snapshot.shares
-    events = [
-        TopicEvent(model, at, "area_born", now.leader(area, shares), None, joined(now.names[area]))
-        for area in sorted(now.names.keys() - before.names.keys())
-    ]
+    articles = snapshot.articles
+    shares = snapshot.shares
+    events = []
+    for area in sorted(now.names.keys() - before.names.keys()):
+        leader = now.leader(area, shares)
+        name = joined(now.names[area])
+        events.append(TopicEvent(model, articles, "area_born", leader, None, name))
     for area in sorted(before.names.keys() - now.names.keys()):
         leader = before.leader(area, shares)
-        if (into := int(now.of_topic[leader])) != NONE:
-            heir = now.leader(into, shares)
-            if heir != leader:  # otherwise it is the same area with another number
-                events.append(
-                    TopicEvent(model, at, "area_merged", leader, heir, joined(before.names[area]))
-                )
+        area_now = int(now.of_topic[leader])
+        if area_now == NONE:
+            continue
+        leader_now = now.leader(area_now, shares)
+        if leader_now != leader:  # otherwise it is the same area with another number
+            name = joined(before.names[area])
+            events.append(TopicEvent(model, articles, "area_merged", leader, leader_now, name))
     return events
 
 

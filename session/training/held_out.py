@@ -14,7 +14,7 @@ from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.model.checking import check_rows
 from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation
-from wikitopics.session.records import Scored
+from wikitopics.session.records import Scored, TopWords
 
 NEWEST_ARTICLES = 1000
 """The number of newest articles in the mean score, rounded up to whole minibatches."""
@@ -30,16 +30,18 @@ def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored
     """
     completion = CompletionSet(batch[:SAMPLE], seed)
     words = int(completion.hidden.n_tokens)
-    nats = tuple(float(completion.score(model)) * words if words else 0.0 for model in models)
-    return Scored(batch.D, words, nats)
+    nats = [0.0 for _ in models]
+    if words:
+        nats = [float(completion.score(model)) * words for model in models]
+    return Scored(batch.D, words, tuple(nats))
 
 
-def latest_of_each(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
+def newest_scores(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
     """The scores of as many of the last minibatches as have enough articles together."""
-    window = (*before, latest)
-    while sum(one.articles for one in window[1:]) >= NEWEST_ARTICLES:
-        window = window[1:]
-    return window
+    scores = (*before, latest)
+    while sum(of_minibatch.articles for of_minibatch in scores[1:]) >= NEWEST_ARTICLES:
+        scores = scores[1:]
+    return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,23 @@ class Measured:
     perplexities: Mapping[str, float]
 
 
-def given(model: OnlineModel, method: str, *batch: Minibatch) -> Any:
-    """What this method of a model gives. Raises `SessionError` if a model of another package gives
-    something else than `check_model` expects."""
+def checked_rows(model: OnlineModel, method: str, *batch: Minibatch) -> Any:
+    """What this method of a model returns. Raises `SessionError` if a model of another package
+    returns something else than `check_model` expects."""
     rows = getattr(model, method)(*batch)
-    if model.kind not in kinds.built_in:
-        shapes = {"topics": (model.n_topics, model.n_words), "topic_shares": (model.n_topics,)}
-        with errors_of(f"the model of kind {model.kind}"):
-            check_rows(method, rows, shapes.get(method) or (batch[0].D, model.n_topics))
+    if model.kind in kinds.built_in:
+        return rows
+    K = model.n_topics
+    shape: tuple[int, ...]
+    if method == "topics":
+        shape = (K, model.n_words)
+    elif method == "topic_shares":
+        shape = (K,)
+    else:
+        (documents,) = batch
+        shape = (documents.D, K)
+    with errors_of(f"the model of kind {model.kind}"):
+        check_rows(method, rows, shape)
     return rows
 
 
@@ -69,12 +80,21 @@ class HeldOut:
         self._batch = batch
         self._completion = CompletionSet(batch, seed)
 
-    def measure(self, model: OnlineModel, *more: Any) -> dict[str, float]:
-        """Every metric of the model, by name; the model does not change. ``more``: what else an
-        `Evaluation` has, in order."""
-        own = model.own_metrics(self._batch)  # first: this shortens compiling, as explained there
-        evaluation = Evaluation(model, self._batch, self._completion.score(model), *more)
-        values = {**own, **{one.name: one.measure(evaluation) for one in METRICS}}
+    def measure(
+        self,
+        model: OnlineModel,
+        before: TopWords | None = None,
+        now: TopWords | None = None,
+        prequential: float | None = None,
+    ) -> dict[str, float]:
+        """Every metric of the model, by name; the model does not change. ``before``, ``now`` and
+        ``prequential`` are those of an `Evaluation`."""
+        # The model's own come first, which shortens compiling: see `opening.warm_up`.
+        values: dict[str, float | None] = {**model.own_metrics(self._batch)}
+        log_likelihood = self._completion.score(model)
+        evaluation = Evaluation(model, self._batch, log_likelihood, before, now, prequential)
+        for metric in METRICS:
+            values[metric.name] = metric.measure(evaluation)
         return {
             name: float(value)
             for name, value in values.items()

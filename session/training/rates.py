@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 
 SECONDS = 10.0
-"""Events older than this are forgotten."""
+"""Events that are more seconds old are forgotten."""
 FEW = 4
 """The fewest steps from which a rate is computed, however old they are."""
 
@@ -17,7 +17,8 @@ class RateMeter:
         self._clock = clock
         self._events: deque[tuple[float, int]] = deque()
         self._begun = clock()
-        """The time of the start, or of the newest forgotten event."""
+        """The time from which events are counted: that of the start, and once events have been
+        forgotten, that of the newest of these."""
 
     def add(self, number: int) -> None:
         """Record ``number`` events as of now."""
@@ -26,7 +27,8 @@ class RateMeter:
     def __call__(self) -> float:
         """The rate over the last ten seconds."""
         number = self._recent()
-        return number / min(SECONDS, max(1.0, self._clock() - self._begun))
+        span = max(1.0, self._clock() - self._begun)
+        return number / min(SECONDS, span)
 
     def of_steps(self) -> float:
         """The rate between the last steps, for large and rare steps; 0 if the next is long
@@ -34,14 +36,22 @@ class RateMeter:
         number = self._recent(keep=FEW)
         if not self._events:
             return 0.0
-        newest = self._events[-1][0]
+        newest, _ = self._events[-1]
         span = max(newest - self._begun, 1e-3)
-        usual = span / len(self._events)
-        overdue = self._clock() - newest - usual
-        return 0.0 if overdue > max(SECONDS, usual) else number / (span + max(0.0, overdue))
+        usual_step = span / len(self._events)
+        overdue = self._clock() - (newest + usual_step)
+        if overdue > max(SECONDS, usual_step):
+            return 0.0
+        return number / (span + max(0.0, overdue))
 
     def _recent(self, keep: int = 0) -> int:
-        last = self._clock() - SECONDS
-        while len(self._events) > keep and self._events[0][0] < last:
-            self._begun, _ = self._events.popleft()
+        """The number of events in the last seconds, and in the ``keep`` newest steps however old
+        they are; all others are forgotten."""
+        oldest_kept = self._clock() - SECONDS
+        while len(self._events) > keep:
+            at, _ = self._events[0]
+            if at >= oldest_kept:
+                break
+            self._begun = at
+            self._events.popleft()
         return sum(number for _, number in self._events)

@@ -5,7 +5,6 @@ They depend only on numbers of articles, never on the clock, so that an interrup
 exactly what an uninterrupted one does.
 """
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,8 +19,9 @@ GROWTH = 0.05
 """The fraction of the stream between two snapshots of the topics."""
 FURTHEST = 10_000
 """The most articles between two snapshots (plus a minibatch)."""
-HALVES = 2
-"""The number of looks at the changes of topics per doubling of the articles."""
+OBSERVATIONS_PER_DOUBLING = 2
+"""The number of observations of the topics, to see how they change, per doubling of the
+articles."""
 NEWEST_POINTS = 60
 """The number of newest snapshots that are never thinned."""
 FIRST = 64
@@ -35,7 +35,9 @@ def minibatch_size(articles: int, batch_size: int) -> int:
     A quarter of what has been seen, in whole multiples of 64, at least 64 and at most
     ``batch_size``: minibatches grow by a quarter each until they reach ``batch_size``.
     """
-    return min(batch_size, max(FIRST, articles // 4 // FIRST * FIRST))
+    quarter = articles // 4
+    multiple = quarter // FIRST * FIRST
+    return min(batch_size, max(FIRST, multiple))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +58,22 @@ class Evaluations:
     def due(self, minibatches: int, before: int, after: int) -> bool:
         """Whether to measure after minibatch number ``minibatches``, which took ``before`` to
         ``after`` articles."""
-        often = self.at_least_every if after <= WATCHED_UNTIL else None
-        most = min(50 * self.held_out, self.half_life or math.inf, often or math.inf)
-        interval = int(max(SHORTEST_INTERVAL, most))
-        powers = minibatches & (minibatches - 1) == 0 or doubled(before, after)
-        return powers or before // interval != after // interval
+        is_power_of_two = minibatches.bit_count() == 1
+        if is_power_of_two or doubled(before, after):
+            return True
+        interval: float = 50 * self.held_out
+        if self.half_life is not None:
+            interval = min(interval, self.half_life)
+        if self.at_least_every is not None and after <= WATCHED_UNTIL:
+            interval = min(interval, self.at_least_every)
+        return _passes_multiple(before, after, int(max(SHORTEST_INTERVAL, interval)))
 
     def next(self, minibatches: int, articles: int, batch_size: int) -> int:
         """Articles at the first measurement after ``articles``, which took this many
         ``minibatches``."""
         while True:
-            before, articles = articles, articles + minibatch_size(articles, batch_size)
+            before = articles
+            articles += minibatch_size(articles, batch_size)
             minibatches += 1
             if self.due(minibatches, before, articles):
                 return articles
@@ -88,24 +95,27 @@ def snapshot_due(last: int, before: int, after: int) -> bool:
     ``last``: articles at the last snapshot, 0 before the first. Topics are stored at every
     doubling, and when the stream has grown by a twentieth or by 10,000 articles.
     """
-    grown = last > 0 and after - last >= min(FURTHEST, GROWTH * last)
-    return grown or doubled(before, after)
+    if doubled(before, after):
+        return True
+    return last > 0 and after - last >= min(FURTHEST, GROWTH * last)
 
 
 def doubled(before: int, after: int) -> bool:
     """Whether the articles have reached or passed a power of two, from 64 on."""
-    return after >= FIRST and _steps(before, 1) != _steps(after, 1)
+    return after >= FIRST and _doublings(before) != _doublings(after)
 
 
-def look_due(before: int, after: int, half_life: float | None = None) -> bool:
-    """Whether the changes of topics are examined at a snapshot, given its articles and those at the
-    previous one.
+def observation_due(before: int, after: int, half_life: float | None = None) -> bool:
+    """Whether the topics are observed at a snapshot, to see how they change, given its articles and
+    those at the previous one.
 
-    They are examined at the first snapshot at or after each half doubling: 64, 91, 128, 182, 256 …
-    Models with a ``half_life`` never settle, so their topics are also examined once per half-life.
+    They are observed at the first snapshot at or after each half doubling: 64, 91, 128, 182, 256 …
+    Models with a ``half_life`` never settle, so their topics are also observed once per half-life.
     """
-    again = half_life is not None and before // half_life != after // half_life
-    return again or _steps(before, HALVES) != _steps(after, HALVES)
+    parts = OBSERVATIONS_PER_DOUBLING
+    if _doublings(before, parts) != _doublings(after, parts):
+        return True
+    return half_life is not None and _passes_multiple(before, after, half_life)
 
 
 def renewal_due(before: int, after: int) -> bool:
@@ -122,12 +132,12 @@ def drop_due(before: int, after: int) -> bool:
     """Whether articles that are not among the best of any topic are dropped, with `--keep-articles
     top`.
 
-    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too when they end, some
-    minibatches after a power of two. Which articles stay does not depend on when a run commits,
-    since the stream asks for a commit before its next step.
+    They are dropped half-way between multiples of `DROPPED_EVERY`, since renewals drop articles too
+    when they end, some minibatches after a power of two. Which articles stay does not depend on
+    when a run commits: the stream asks for a commit before its next step.
     """
     half = DROPPED_EVERY // 2
-    return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY
+    return _passes_multiple(before + half, after + half, DROPPED_EVERY)
 
 
 def thinned_snapshots(articles: list[int], half_life: float | None = None) -> set[int]:
@@ -136,25 +146,38 @@ def thinned_snapshots(articles: list[int], half_life: float | None = None) -> se
 
     The first ones at or after each half doubling are kept too, so that the history has 64, 128, 256
     … and the changes of topics can be determined after a resume. A snapshot that is kept once is
-    always kept, except for the looks of a ``half_life``, of which only the last are needed.
+    always kept, except for the observations of a ``half_life``, of which only the last are needed.
     """
-    stay = {*looks(articles), *looks(articles, half_life)[-OBSERVATIONS:]}
+    at_half_doublings = observations(articles)
+    last_observations = observations(articles, half_life)[-OBSERVATIONS:]
+    stay = {*at_half_doublings, *last_observations}
     gone: set[int] = set()
-    last = 0
-    for a in articles[:-NEWEST_POINTS]:
-        if a in stay or a - last >= GROWTH * last:
-            last = a
+    last_kept = 0
+    for point in articles[:-NEWEST_POINTS]:
+        if point in stay or point - last_kept >= GROWTH * last_kept:
+            last_kept = point
         else:
-            gone.add(a)
+            gone.add(point)
     return gone
 
 
-def looks(articles: list[int], half_life: float | None = None) -> list[int]:
-    """The snapshots among these at which the changes of topics were examined."""
-    return [a for before, a in pairwise([0, *articles]) if look_due(before, a, half_life)]
+def observations(articles: list[int], half_life: float | None = None) -> list[int]:
+    """The snapshots among these at which the topics were observed."""
+    return [
+        after
+        for before, after in pairwise([0, *articles])
+        if observation_due(before, after, half_life)
+    ]
 
 
-def _steps(articles: int, parts: int) -> int:
-    """How many times this many articles have doubled, in ``parts`` of a doubling; exact, since no
-    logarithm is used."""
+def _doublings(articles: int, parts: int = 1) -> int:
+    """How many times this many articles have doubled, counted in parts of a doubling.
+
+    A number has as many bits as it has doubled, its square twice as many: no logarithm rounds.
+    """
     return int(articles**parts).bit_length()
+
+
+def _passes_multiple(before: int, after: int, interval: float) -> bool:
+    """Whether a multiple of ``interval`` has been reached or passed."""
+    return before // interval != after // interval

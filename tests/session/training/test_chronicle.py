@@ -8,7 +8,7 @@ import pytest
 from wikitopics.model.changes import OBSERVATIONS
 from wikitopics.session.records import TopicEvent, TopWords
 from wikitopics.session.training.chronicle import Chronicle, event_message
-from wikitopics.session.training.schedule import looks
+from wikitopics.session.training.schedule import observations
 
 WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
@@ -73,7 +73,7 @@ def test_the_story_is_the_same_wherever_a_trainer_stopped():
         before = chronicle()
         first = told(before, STORY[:stop])
         points = [one.articles for one in STORY[:stop]]
-        last = {*looks(points)[-OBSERVATIONS:], points[-1]}
+        last = {*observations(points)[-OBSERVATIONS:], points[-1]}
         after = chronicle(before.known, [one for one in STORY if one.articles in last])
         assert first + told(after, STORY[stop:]) == events
         assert after.known == whole.known

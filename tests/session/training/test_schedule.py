@@ -68,14 +68,14 @@ def test_the_next_measurement_is_known_before():
         assert rule.next(n, articles, 1024) == next(point for point in due if point > articles)
 
 
-def test_the_last_looks_of_models_that_forget_stay():
+def test_the_last_observations_of_models_that_forget_stay():
     kept = []
     for articles in range(10_240, 6_000_000, 10_240):
         kept.append(articles)
         gone = schedule.thinned_snapshots(kept, 1_000_000)
         kept = [one for one in kept if one not in gone]
-    whole = schedule.looks(list(range(10_240, 6_000_000, 10_240)), 1_000_000)
-    assert schedule.looks(kept, 1_000_000)[-3:] == whole[-3:]
+    whole = schedule.observations(list(range(10_240, 6_000_000, 10_240)), 1_000_000)
+    assert schedule.observations(kept, 1_000_000)[-3:] == whole[-3:]
     assert len(kept) < 250
 
 
@@ -112,7 +112,7 @@ def test_a_night_of_snapshots_stays_small(batch_size, articles):
     taken, kept = thinned_stream(batch_size, articles)
     assert kept[-60:] == taken[-60:]
     assert len(kept) <= 250
-    older, asked = kept[:-60], set(schedule.looks(taken))
+    older, asked = kept[:-60], set(schedule.observations(taken))
     assert all(b >= 1.05 * a or b in asked for a, b in itertools.pairwise(older))
 
 
@@ -122,8 +122,8 @@ def test_it_is_asked_at_each_half_doubling_what_became_of_topics(batch_size, art
     asked = [
         after
         for before, after in itertools.pairwise([0, *taken])
-        if schedule.look_due(before, after)
+        if schedule.observation_due(before, after)
     ]
-    assert asked == schedule.looks(taken) == schedule.looks(kept)
+    assert asked == schedule.observations(taken) == schedule.observations(kept)
     assert [one for one in asked if one < 200] == [64, 128, 192]
     assert len(asked) <= 2 * math.log2(articles / 64) + 1

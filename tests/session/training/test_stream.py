@@ -226,7 +226,7 @@ def test_every_pass_has_each_document_in_another_order(
     monkeypatch,
     together,
 ):
-    monkeypatch.setattr("wikitopics.session.training.stream.WORDS", together)
+    monkeypatch.setattr("wikitopics.session.training.passes.WORDS_OF_ROUND", together)
     Driver(sessions("s", passes=4, model=(MODELS["lda"],)), corpus).run()
     sizes = [len(batch) for batch in readings]
     assert all(size % 64 == 0 for size in sizes[:-1])
@@ -292,7 +292,7 @@ def test_proportions_are_those_of_the_last_reading(sessions, corpus):
 
 @pytest.mark.parametrize("keep", ["all", "top", "none"])
 def test_interrupted_in_any_pass_equals_undisturbed(undisturbed, keep, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.stream.WORDS", 3000)
+    monkeypatch.setattr("wikitopics.session.training.passes.WORDS_OF_ROUND", 3000)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     assert account(undisturbed(passes=3, keep_articles=keep))["counts"][0] == 3 * 657
 
@@ -450,7 +450,7 @@ def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_sessi
         packed.append(arrays)
         return pack_arrays(arrays)
 
-    for module in ("decoding", "counts"):
+    for module in ("decoding", "block", "counts"):
         monkeypatch.setattr(f"wikitopics.session.storage.{module}.pack_arrays", pack)
     store, file = SessionWriter(path), CountsFile(corpus.counts, len(corpus.words))
     with contextlib.closing(store), contextlib.closing(file), contextlib.closing(beating):
