@@ -33,34 +33,38 @@ MOST_PASSES = 5
 """More passes make the models of small collections worse on held-out documents as often as
 better."""
 ENOUGH_READINGS = 20_000
+"""About how many times the documents of a small collection are read, in all passes together."""
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
 
 
 def default_passes(documents: int) -> int:
     """The number of passes over this many documents, for about 20,000 readings; at most five."""
-    return max(1, min(MOST_PASSES, ENOUGH_READINGS // max(1, documents)))
+    passes = ENOUGH_READINGS // max(1, documents)
+    return max(1, min(MOST_PASSES, passes))
 
 
 def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
     """The settings of a new session, completed with what its source has reported."""
-    values, size = dict(settings.values), opened.info.articles
+    values = dict(settings.values)
+    size = opened.info.articles
     held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
     most = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
     values.setdefault(DOCUMENTS.name, min(most, request.get(ARTICLES) or most))
-    kind, models = sources.load(settings.source), settings.models
     vocabulary = settings.vocabulary
     if settings.building:
         vocabulary = kept_name(settings, opened.identity) or vocabulary
+    models = settings.models
     if size is not None:
         documents = max(1, size - held_out)
-        seeded = len(stored_seeds(settings))  # the fewest topics
-        models = tuple(
-            one.with_usual(max(seeded, default_topics(load_kind(one.kind), documents)))
-            for one in models
-        )
+        n_seeds = len(stored_seeds(settings))  # each needs a topic
+        completed = []
+        for spec in models:
+            topics = max(n_seeds, default_topics(load_kind(spec.kind), documents))
+            completed.append(spec.with_usual(topics))
+        models = tuple(completed)
         forgets = any(HALF_LIFE.name in spec.options for spec in models)
-        if PASSES not in request and kind.own and not forgets:
+        if PASSES not in request and sources.load(settings.source).own and not forgets:
             values[PASSES.name] = default_passes(documents)
     return replace(
         settings,
@@ -78,9 +82,13 @@ def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:
     Raises `BadUsage` for seeds that no model can have.
     """
     seeds = stored_seeds(settings)
-    sizes, ids = (len(vocabulary), settings[DOCUMENTS], settings[SEED]), ids_of(seeds, vocabulary)
-    models = [model_row(new_model(spec, *sizes, ids), None) for spec in settings.models]
-    return Beginning(vocabulary.words, models, list(seeds))
+    seed_ids = ids_of(seeds, vocabulary)
+    W = len(vocabulary)
+    D = settings[DOCUMENTS]
+    seed = settings[SEED]
+    # One after another: only one model is in memory besides the rows.
+    rows = [model_row(new_model(spec, W, D, seed, seed_ids), None) for spec in settings.models]
+    return Beginning(vocabulary.words, rows, list(seeds))
 
 
 def create(
@@ -102,12 +110,12 @@ def kept_name(settings: Settings, identity: Identity) -> str:
 
     ``identity``: that of the source, which is open.
     """
-    titles = f"-{LINKS}" if Rule.parse(settings.rule).of_titles else ""
     kind = sources.load(settings.source)
-    name = (
-        "" if kind.own else kind.kept_vocabulary(identity, settings.vocabulary.removesuffix(titles))
-    )
-    return name + titles if name else ""
+    if kind.own:
+        return ""
+    suffix = f"-{LINKS}" if Rule.parse(settings.rule).of_titles else ""
+    name = kind.kept_vocabulary(identity, settings.vocabulary.removesuffix(suffix))
+    return name + suffix if name else ""
 
 
 def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
@@ -118,8 +126,9 @@ def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
         return f"another vocabulary is already saved as {name}"
     try:
         make_folder(path.parent)
+        text = "\n".join(vocabulary.lines) + "\n"
         with replacing(path) as file:
-            file.write(("\n".join(vocabulary.lines) + "\n").encode())
+            file.write(text.encode())
     except SessionError as error:
         return f"it could not be saved for other sessions: {error}"
     return f"it is saved for other sessions: `wikitopics vocab show {name}`"
@@ -139,36 +148,37 @@ def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
     """
     numbers = {word: number for number, word in enumerate(store.vocabulary())}
     room = documents_room(store.settings()) // 2
-    some = False
-    # The source can only continue after all blocks with the same position.
-    for _, rows in groupby(store.first_articles(), key=lambda block: block.position):
-        counted = [block.over(numbers) for block in rows]
+    has_fed = False
+    # The source can only continue after all blocks with the same position, so these are fed
+    # together; the first of them whatever their size.
+    for _, blocks in groupby(store.first_articles(), key=lambda block: block.position):
+        counted = [block.over(numbers) for block in blocks]
         room -= sum(len(block.to_bytes()) for block in counted)
-        if some and room < 0:
+        if has_fed and room < 0:
             break
-        some = True
+        has_fed = True
         for block in counted:
             stream.feed(block)
-    if some:
+    if has_fed:
         stream.read_first_articles()
         stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
 
 
 def other_language(settings: Settings, language: str, asked: str | None = None) -> str:
-    """The code of a source's ``language`` if another one was ``asked`` for, or is said by the name
-    of the session's vocabulary; otherwise "".
+    """The code of a source's ``language`` if that is not the one that was ``asked`` for, or without
+    ``asked`` not the one that the name of the session's vocabulary says; otherwise "".
 
     Codes of three and more letters are ignored: wikis and languages do not always have the same
     ones.
     """
-    named = (
-        ENGLISH
-        if settings.vocabulary == VOCAB.default
-        else settings.vocabulary.removesuffix(f"-{LINKS}")
-    )
-    code = asked or named
-    stated = language_of(language).partition("-")[0]
-    return stated if stated and len(code) == 2 and stated != code else ""
+    if asked:
+        expected = asked
+    elif settings.vocabulary == VOCAB.default:
+        expected = ENGLISH
+    else:
+        expected = settings.vocabulary.removesuffix(f"-{LINKS}")
+    stated, _, _ = language_of(language).partition("-")
+    return stated if len(expected) == 2 and stated != expected else ""
 
 
 def end_building(

@@ -1,5 +1,6 @@
 """What a trainer says before it trains and at its end, in lines for people."""
 
+import math
 from collections.abc import Iterator, Mapping
 
 from wikitopics.crawler.source import PageKind, SourceKind
@@ -30,20 +31,24 @@ def too_few(
     do."""
     documents = read - sum(skips.values())
     held_out = min(held_out, documents)
-    why = [f"skipped: {skips_told(skips)}"] if skips else []
-    why += [f"held out: {held_out:,}"] if held_out else []
-    of = f" (of {'; '.join([f'{read:,}', *why])})" if why else ""
     noun = "document" if kind.own else "article"
-    hint = "" if read >= LEAST else kind.division(settings.source_options)
+    parts = [f"{read:,}"]
+    if skips:
+        parts.append(f"skipped: {skips_told(skips)}")
+    if held_out:
+        parts.append(f"held out: {held_out:,}")
+    left = f"only one {noun}" if documents > held_out else f"no {noun}"
+    of_which = f" (of {'; '.join(parts)})" if len(parts) > 1 else ""
+    message = f"{settings.source_name}: {left} to train on{of_which}, and at least two are needed"
     if documents >= LEAST:
         hint = "Give more, or hold out fewer"
-    elif read >= LEAST and held_out:  # holding out fewer would leave too few, too
+    elif read < LEAST:
+        hint = kind.division(settings.source_options)
+    elif held_out:  # holding out fewer would leave too few, too
         hint = f"Give more {noun}s with words of the vocabulary, or another vocabulary"
-    lack = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
-    return BadUsage(
-        f"{settings.source_name}: {lack}, and at least two are needed"
-        + (f". {hint}" if hint else "")
-    )
+    else:
+        hint = ""
+    return BadUsage(f"{message}. {hint}" if hint else message)
 
 
 def chosen_by_size(before: Settings, after: Settings) -> str:
@@ -51,27 +56,28 @@ def chosen_by_size(before: Settings, after: Settings) -> str:
 
     ``before``: its settings as requested, ``after``: as they are stored.
     """
-    chosen = {}
+    chosen: list[str] = []
+    flags: list[str] = []
     if before.models != after.models:
         specs = [
             spec for was, spec in zip(before.models, after.models, strict=True) if was.usual_topics
         ]
-        numbers = [
-            f"{one.topics:,} topics" + f" for {one.name}" * (len(specs) > 1) for one in specs
-        ]
-        is_root = all(
-            spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs
-        )  # the HDP: three times that
-        rule = (
-            f"{'about' if is_root else 'from'} the square root of its {sources.noun(after.source)}"
-        )
-        chosen["--topics"] = f"{' and '.join(numbers)} ({rule})"
+        numbers = [f"{spec.topics:,} topics" for spec in specs]
+        if len(specs) > 1:
+            numbers = [f"{spec.topics:,} topics for {spec.name}" for spec in specs]
+        # An HDP has three times as many topics as the square root.
+        are_roots = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)
+        relation = "about" if are_roots else "from"
+        rule = f"{relation} the square root of its {sources.noun(after.source)}"
+        chosen.append(f"{' and '.join(numbers)} ({rule})")
+        flags.append("--topics")
     if before[PASSES] != after[PASSES]:
-        chosen[PASSES.flag] = f"{after[PASSES]} passes"
+        chosen.append(f"{after[PASSES]} passes")
+        flags.append(PASSES.flag)
     if not chosen:
         return ""
-    verb = "change" if len(chosen) > 1 else "changes"
-    return f"Small collection: {', '.join(chosen.values())}; {' and '.join(chosen)} {verb} that"
+    verb = "change" if len(flags) > 1 else "changes"
+    return f"Small collection: {', '.join(chosen)}; {' and '.join(flags)} {verb} that"
 
 
 def remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) -> Iterator[str]:
@@ -91,47 +97,53 @@ def remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) 
             yield from unknown_words(stored_seeds(stream.settings), store.counter())
     if not plan.is_new:
         return
-    if chosen := chosen_by_size(plan.settings, stream.settings):
+    chosen = chosen_by_size(plan.settings, stream.settings)
+    if chosen:
         yield chosen
     if VOCAB not in plan.request:
         words = f"the words of the vocabulary {stream.settings.vocabulary!r}"
-        own_texts = plan.kind.own and isinstance(plan.kind, PageKind)
-        if own_texts and isinstance(plan.vocabulary, Vocabulary):
+        are_own_texts = plan.kind.own and isinstance(plan.kind, PageKind)
+        if are_own_texts and isinstance(plan.vocabulary, Vocabulary):
             how = "`wikitopics vocab build` makes one from your own texts"
             yield f"counting {words}, which come from Wikipedia; {how}"
-        if language := other_language(stream.settings, source.info.language, asked_language(plan)):
+        language = other_language(stream.settings, source.info.language, asked_language(plan))
+        if language:
             how = f"start a new --session with --lang {language}"
             yield f"{source.info.name} is in {language!r}, but the session counts {words}: {how}"
-    if download := plan.kind.download(source.identity):
+    download = plan.kind.download(source.identity)
+    if download:
         yield f"this downloads {download}"
 
 
 def _builds(build: VocabularyBuild, source: Opened) -> str:
     """How a vocabulary is going to be built, and how long that takes."""
-    settings, info, activity = build.settings, source.info, source.feed.activity
+    settings = build.settings
+    activity = source.feed.activity
     done = build.progress.pending
-    number = build.wanted if info.articles is None else min(build.wanted, info.articles)
-    rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
-    minutes = -(-(number - done) // rate) if rate and number > done else 0
-    long = (
-        f", in about {minutes} min at {activity.allowed_per_minute} requests a minute"
-        if minutes
-        else ""
-    )
+    number = build.wanted
+    if source.info.articles is not None:
+        number = min(number, source.info.articles)
+    duration = ""
+    articles_per_minute = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
+    if articles_per_minute and number > done:
+        minutes = math.ceil((number - done) / articles_per_minute)
+        requests = activity.allowed_per_minute
+        duration = f", in about {minutes} min at {requests} requests a minute"
     noun = sources.noun(settings.source)
     if done:
         how = f"is still being built: {done:,} of {number:,} {noun} are counted"
     else:
         how = f"is built first, from the first {number:,} {noun}"
     return (
-        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these {noun} "
-        "then come first in the stream"
+        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{duration}; these "
+        f"{noun} then come first in the stream"
     )
 
 
 def _begins(stream: Stream) -> str:
     """Which models are trained, and from which article on."""
-    settings, done = stream.settings, stream.progress.articles
+    settings = stream.settings
+    done = stream.progress.articles
     names = ", ".join(
         f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models
     )
@@ -145,10 +157,15 @@ def _begins(stream: Stream) -> str:
 
 def ended(stream: Stream) -> str:
     """Why a session is finished, in a line."""
-    articles, passes, limit = stream.progress.articles, stream.passes, stream.article_limit
+    articles = stream.progress.articles
+    limit = stream.article_limit
     if limit is not None and articles >= limit:
         return f"--articles {limit:,} has been reached"
-    noun = sources.noun(stream.settings.source)[:-1]
-    noun = f"added {noun}" if BEFORE in stream.settings.source_options else noun
-    read = f"every {noun} has been read {'once' if passes == 1 else f'{passes:,} times'}"
-    return read if limit is None else f"{read}: {articles:,}, fewer than --articles {limit:,}"
+    noun = sources.noun(stream.settings.source).removesuffix("s")
+    if BEFORE in stream.settings.source_options:
+        noun = f"added {noun}"
+    times = "once" if stream.passes == 1 else f"{stream.passes:,} times"
+    read = f"every {noun} has been read {times}"
+    if limit is None:
+        return read
+    return f"{read}: {articles:,}, fewer than --articles {limit:,}"
