@@ -324,7 +324,7 @@ class Stream:
         self.dirty = True
         self._learnt = True
         if old is not None:
-            self._replace_topics(*old)
+            self.replace_topics(*old)
         if len(again):
             progress.renew_from = None  # learning all of them again includes this
             progress.lap = progress.articles / (self.passes * progress.documents)
@@ -390,9 +390,9 @@ class Stream:
 
     def _renew(self, most: int) -> None:
         """Infer up to this many articles again."""
-        self._replace_topics(*self._to_renew(most))
+        self.replace_topics(*self._to_renew(most))
 
-    def _replace_topics(
+    def replace_topics(
         self,
         seqs: Sequence[int],
         documents: Block,
