@@ -50,7 +50,8 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     Raises for every error that can be found before the source is contacted.
     """
     request.cluster_address()  # raises if the address is wrong
-    is_new, adds = not os.path.exists(path), False
+    is_new = not os.path.exists(path)
+    adds = False
     if is_new:
         kind = request.kind()
         settings, vocabulary = new_settings(request, kind)
@@ -66,16 +67,19 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
                 load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
             )
             progress = reader.progress()
-            read_all = progress.finished and progress.lap == 1  # not just up to --articles
-            if read_all and (added := added_texts(request, settings)) is not None:
+            # A session may also be finished since it has read as many as --articles says.
+            has_read_all = progress.finished and progress.lap == 1
+            added = added_texts(request, settings) if has_read_all else None
+            if added is not None:
                 if settings[KEEP_ARTICLES] != "all":
                     raise BadUsage(
                         f"{TEXTS.flag}: this session did not record which documents it has read "
                         f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be "
                         "added"
                     )
-                adds, before = True, reader.last_page_id()
-                settings = replace(settings, source_options={**added, BEFORE: before})
+                adds = True
+                options = {**added, BEFORE: reader.last_page_id()}
+                settings = replace(settings, source_options=options)
                 sources.check_identity(kind, settings.source_options)  # page ids may be damaged
             try:
                 check_resumable(request, settings, requested, adds=adds)

@@ -130,7 +130,7 @@ async def run(
     lack: BadUsage | None = None
     async with contextlib.AsyncExitStack() as opened:
         longest = max(limits.seconds, PROMPT_SECONDS)
-        end = asyncio.timeout(None if math.isinf(longest) else longest)
+        end = asyncio.timeout(longest if math.isfinite(longest) else None)
         try:
             async with end:
                 store, stream, source = await opened.enter_async_context(open_session(plan, say))
@@ -142,14 +142,20 @@ async def run(
             await _to_its_end(lambda: feed_first_articles(store, stream))
         for line in remarks(plan, store, stream, source):
             say(line)
-        this = Run(store, stream, source.feed, limits.less(time.monotonic() - began, 0))
+        limits_left = limits.less(time.monotonic() - began, 0)
+        this = Run(store, stream, source.feed, limits_left)
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
-        options = (option for option in sources.run_options(plan.kind) if option in plan.request)
-        given = {option.name: plan.request[option] for option in options}
-        reason = await Monitor(plan.path, this, report, say, given).follow()
+        run_options = {
+            option.name: plan.request[option]
+            for option in sources.run_options(plan.kind)
+            if option in plan.request
+        }
+        reason = await Monitor(plan.path, this, report, say, run_options).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
-            limit, progress = stream.article_limit, stream.progress
-            if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
+            limit = stream.article_limit
+            progress = stream.progress
+            limit_reached = limit is not None and progress.articles >= limit
+            if progress.documents >= LEAST or limit_reached:
                 say(ended(stream))
             else:
                 read = progress.documents + progress.held_out + progress.skipped
@@ -179,7 +185,8 @@ async def open_session(
     Raises the errors of both, and `BadUsage` if a new session would have too little to train on.
     """
     resuming = not (plan.is_new or plan.adds)
-    settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=resuming)
+    settings = plan.settings
+    asked = plan.request.asked(plan.kind, resuming=resuming)
     async with contextlib.AsyncExitStack() as opened:
         cluster = plan.request.cluster_address()
         source = await open_source(
@@ -195,13 +202,16 @@ async def open_session(
         start = source.info.start
         if plan.is_new:
             settings = complete(settings, plan.request, source)
-            size, held_out = source.info.articles, settings[HELD_OUT]
+            size = source.info.articles
+            held_out = settings[HELD_OUT]
             if size is not None and size - held_out < LEAST:
                 raise too_few(settings, plan.kind, size, held_out, {})
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary, start))
-        elif version := released(plan.path):
-            say(f"converting this session from the format of {version} (only once)")
-            await _to_its_end(lambda: upgrade(plan.path))
+        else:
+            version = released(plan.path)
+            if version:
+                say(f"converting this session from the format of {version} (only once)")
+                await _to_its_end(lambda: upgrade(plan.path))
         store = SessionWriter(plan.path)
         if plan.adds:
             await _to_its_end(lambda: store.add_source(settings.source_options, start))
