@@ -77,10 +77,8 @@ def test_over_a_vocabulary_they_are_what_it_would_have_counted():
     numbers = {word: number for number, word in enumerate(vocabulary.words)}
     parts = [count_pages([page], RULE, INFO) for page in pages(*texts)]
     joined = Block.concatenate([*parts, Block.uncounted(pages("x")[0])])
-    there, here = (
-        joined.over(numbers),
-        count_pages([*pages(*texts), pages("x")[0]], vocabulary, INFO),
-    )
+    there = joined.over(numbers)
+    here = count_pages([*pages(*texts), pages("x")[0]], vocabulary, INFO)
     assert there.lexicon is None
     for name in ("page_ids", "indptr", "word_ids", "counts"):
         assert np.array_equal(getattr(there, name), getattr(here, name)), name

@@ -49,7 +49,8 @@ def test_training_on_kept_counts_gives_the_same_model(cli, corpus, home, monkeyp
     assert kept(cli, corpus).code == 0
     first = home / "kept.db"
     with SessionReader(first) as reader:
-        documents, crawled = reader.settings()[DOCUMENTS], reader.status().articles
+        documents = reader.settings()[DOCUMENTS]
+        crawled = reader.status().articles
     again = (
         "--topics",
         5,
@@ -125,7 +126,8 @@ def decoded(row):
 
 
 def test_a_stretch_survives_the_file():
-    one, found = block(), decoded(*encode_block(block()))
+    one = block()
+    found = decoded(*encode_block(block()))
     assert found.lexicon == ("річка", "п'ять", "море")
     assert found.counts.tolist() == one.counts.tolist() == [2, 1, 1, 1]
     assert (found.skips, found.position, found.lap, found.n_unread) == (

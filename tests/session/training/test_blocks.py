@@ -227,7 +227,8 @@ async def test_poison_in_several_blocks(feed_of):
 async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, together, ends):
     def survive(fn, job):
         """Some pages, if these come alone."""
-        answer, pages = Future(), job.fetched
+        answer = Future()
+        pages = job.fetched
         if len(pages) == 1 and pages[0].page_id in good:
             answer.set_result(CountedJob(Block.uncounted(pages[0])))
         else:

@@ -16,7 +16,8 @@ ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
 
 def snapshot(articles, firsts, shares=(1 / 13,) * 5):
     """Five topics, beside eight that lead with the first words there are."""
-    firsts, shares = [*firsts, *[0] * 8], [*shares, *[1 / 13] * 8]
+    firsts = [*firsts, *[0] * 8]
+    shares = [*shares, *[1 / 13] * 8]
     ids = np.array([np.arange(first, first + 10) for first in firsts], np.int32)
     return TopWords(
         0,

@@ -10,7 +10,8 @@ from wikitopics.session.training import schedule
 
 def stream(batch_size, end):
     """Article counts after each minibatch."""
-    articles, counts = 0, []
+    articles = 0
+    counts = []
     while articles < end:
         articles += schedule.minibatch_size(articles, batch_size)
         counts.append(articles)
@@ -112,7 +113,8 @@ def test_a_night_of_snapshots_stays_small(batch_size, articles):
     taken, kept = thinned_stream(batch_size, articles)
     assert kept[-60:] == taken[-60:]
     assert len(kept) <= 250
-    older, asked = kept[:-60], set(schedule.observations(taken))
+    older = kept[:-60]
+    asked = set(schedule.observations(taken))
     assert all(b >= 1.05 * a or b in asked for a, b in itertools.pairwise(older))
 
 
