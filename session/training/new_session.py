@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from wikitopics.crawler.mediawiki.source import ENGLISH, language_of
+from wikitopics.crawler.mediawiki.kinds import ENGLISH, language_of
 from wikitopics.crawler.source import Identity, Position, default_held_out
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
@@ -24,8 +24,8 @@ from wikitopics.session.training.opening import Opened
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import LEAST_SHARED
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.building import Built
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import Built
 
 LEAST = 2
 """The fewest documents to train on: the topics of a single one are nothing but its words."""

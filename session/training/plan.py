@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wikitopics.crawler.source import PageKind, SourceKind
-from wikitopics.crawler.texts.source import BEFORE, TEXTS
+from wikitopics.crawler.texts.kind import BEFORE, TEXTS
 from wikitopics.option import flag
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
 from wikitopics.session.errors import BadUsage, MissingKind
 from wikitopics.session.options import KEEP_ARTICLES, VOCAB
-from wikitopics.session.paths import session_name
+from wikitopics.session.paths import DEFAULT_SESSION, session_name
 from wikitopics.session.request import (
     TrainRequest,
     added_texts,
@@ -84,7 +84,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             try:
                 check_resumable(request, settings, requested, adds=adds)
             except BadUsage as error:
-                if session_name(path) != "default":
+                if session_name(path) != DEFAULT_SESSION:
                     raise
                 told = f"session default holds {reader.holdings()} (`--session NAME` makes another)"
                 raise BadUsage(f"{told}. {error}") from None

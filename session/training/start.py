@@ -34,8 +34,8 @@ from wikitopics.session.training.remarks import ended, remarks, too_few
 from wikitopics.session.training.run import FINISHED, TIME_IS_UP, Limits, Run
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
+from wikitopics.vocab.building import BadDocuments
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import BadDocuments
 
 T = TypeVar("T")
 

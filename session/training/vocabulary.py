@@ -68,7 +68,7 @@ def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterat
         def pages() -> Iterator[Page]:
             for number, (record, line) in enumerate(plain_texts(contents, lines), 1):
                 if isinstance(record, Document):
-                    contents.without = 0  # bytes since the last document
+                    contents.without_document = 0  # bytes since the last document
                     yield Page(number, path, 0, record.text, markup)
                 else:
                     say(f"{path}, line {line:,}: {record.why}; skipped")

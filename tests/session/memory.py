@@ -133,7 +133,7 @@ async def blocks_of(feed, position=None, most=None):
     blocks = []
     try:
         feed.start(position)
-        while most is None or len(found) < most:
+        while most is None or len(blocks) < most:
             block = await feed.next()
             if block is None:
                 break

@@ -21,6 +21,7 @@ from wikitopics.session.storage.decoding import convert_rows
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.blocks import count_pages
 from wikitopics.session.training.vocabulary import choose_words
+from wikitopics.vocab.building import VocabularyRecipe
 from wikitopics.vocab.rules import Rule
 
 # `--keep-counts`: one session's crawl is another session's counts; and how often words were trained
