@@ -245,12 +245,13 @@ def _words(row: TopicRow) -> list[str]:
     """The possible texts of a topic's label, from one word of its name to all."""
     if not row.name:
         return [f"#{row.topic}"]
-    named = parts(row.name)[:NAMED]
+    words = parts(row.name)[:NAMED]
     between = APART if APART in row.name else WORD_SEPARATOR
-    texts = [
-        cut(visible(between.join(named[:many])), WORD * many) for many in range(1, len(named) + 1)
-    ]
-    return list(dict.fromkeys([*texts, cut(visible(row.name), WORD * NAMED)]))
+    texts: list[str] = []
+    for number in range(1, len(words) + 1):
+        texts.append(cut(visible(between.join(words[:number])), WORD * number))
+    texts.append(cut(visible(row.name), WORD * NAMED))
+    return list(dict.fromkeys(texts))  # without repeated ones
 
 
 def _block(row: TopicRow, size: tuple[int, int], topic_count: int) -> tuple[str, ...]:

@@ -101,7 +101,9 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
         seen += batch.D
         if not snapshot_due(last, before, seen) and seen < documents.D:
             continue
-        before_last, last, earlier = last, seen, areas
+        before_last = last
+        last = seen
+        earlier = areas
         rounds = ROUNDS if observation_due(before_last, seen) else 0
         now = Areas.of(model, meetings, earlier, rounds)
         areas = replace(now, names=dict.fromkeys(now.members, ()))
