@@ -26,11 +26,11 @@ from wikitopics.session.errors import (
     SessionError,
     SessionInUse,
 )
+from wikitopics.session.naming import LONGEST_NAME, topic_name
 from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, run_options
 from wikitopics.session.storage.database import is_ours, remove_database
-from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
 from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name, hide

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from wikitopics.session.errors import BadUsage, Damaged, os_error_as
 from wikitopics.session.escapes import visible
+from wikitopics.session.naming import LONGEST_NAME, topic_name
 from wikitopics.session.options import SEEDS
 from wikitopics.session.paths import user_path
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
 from wikitopics.session.storage.files import read_input
 
 if TYPE_CHECKING:

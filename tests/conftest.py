@@ -61,7 +61,7 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture
 def samples_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Vocabularies are kept for other sessions, however few articles they are built from."""
-    monkeypatch.setattr("wikitopics.session.training.start.LEAST_SHARED", 1)
+    monkeypatch.setattr("wikitopics.session.training.new_session.LEAST_SHARED", 1)
 
 
 @pytest.fixture(autouse=True)

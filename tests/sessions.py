@@ -54,8 +54,8 @@ def new_session() -> Callable[..., Path]:
 
     from wikitopics.session.request import TrainRequest, new_settings
     from wikitopics.session.training.counts import Counts
+    from wikitopics.session.training.new_session import complete, create
     from wikitopics.session.training.opening import open_source
-    from wikitopics.session.training.start import complete, create
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(

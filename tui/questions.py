@@ -21,9 +21,9 @@ from textual.widgets.option_list import Option as Choice
 from wikitopics.session import config
 from wikitopics.session.control import UNREACHABLE, last_words
 from wikitopics.session.errors import SessionError
+from wikitopics.session.naming import LONGEST_NAME
 from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD
-from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.system import Signals
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import TextField

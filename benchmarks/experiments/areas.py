@@ -22,7 +22,7 @@ from benchmarks.measuring import growing, train, words
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.areas import NONE, PRESENT, ROUNDS, Areas, Meetings
 from wikitopics.model.distances import distances
-from wikitopics.session.training.measuring import look_due, snapshot_due
+from wikitopics.session.training.schedule import observation_due, snapshot_due
 
 EXPERIMENT = Experiment("areas", "topics of one area share articles, and areas stay the same")
 ARTICLES = 30_000
@@ -109,7 +109,7 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
         if not snapshot_due(last_snapshot, before, seen) and seen < documents.D:
             continue
         earlier = areas
-        rounds = ROUNDS if look_due(last_snapshot, seen) else 0
+        rounds = ROUNDS if observation_due(last_snapshot, seen) else 0
         last_snapshot = seen
         now = Areas.of(model, meetings, earlier, rounds)
         areas = replace(now, names=dict.fromkeys(now.members, ()))

@@ -20,7 +20,8 @@ from benchmarks.harness import Experiment, Figures, Points, table
 from wikitopics.crawler.embedded import Demo
 from wikitopics.model import Minibatch, OnlineModel, kinds
 from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
-from wikitopics.session.training.measuring import Chronicle, minibatch_size, snapshot_due
+from wikitopics.session.training.chronicle import Chronicle
+from wikitopics.session.training.schedule import minibatch_size, snapshot_due
 
 EXPERIMENT = Experiment("events", "how much a session tells of its topics")
 KINDS = ("lda", "scvb0", "hdp")

@@ -17,7 +17,7 @@ from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import common_score, plain_lda, train, words
 from benchmarks.peers import SklearnLDA
 from wikitopics.model import kinds
-from wikitopics.session.training.measuring import minibatch_size
+from wikitopics.session.training.schedule import minibatch_size
 
 EXPERIMENT = Experiment(
     "first_minutes", "the first minutes of a stream, beside scikit-learn and plain [H10]"

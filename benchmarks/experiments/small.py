@@ -23,8 +23,8 @@ from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import best_score, quality
 from wikitopics.model import CompletionSet, kinds
 from wikitopics.session.settings import default_topics
-from wikitopics.session.training.measuring import minibatch_size
-from wikitopics.session.training.start import default_passes
+from wikitopics.session.training.new_session import default_passes
+from wikitopics.session.training.schedule import minibatch_size
 
 EXPERIMENT = Experiment(
     "small",

@@ -15,7 +15,7 @@ from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.storage.articles import RECENT_ARTICLES
-from wikitopics.session.storage.counts import Counted
+from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.reader import SessionReader
 
 MOST_TOPICS = 8

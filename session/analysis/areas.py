@@ -13,10 +13,9 @@ from wikitopics.model.areas import Areas, Node, cut, names, tree
 from wikitopics.model.distances import distances
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import most_relevant_to
+from wikitopics.session.naming import joined, names_of
 from wikitopics.session.records import TopWords
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import joined
-from wikitopics.session.storage.topics import names as names_of
 
 NAMING = 1 / 3
 """If somebody has named a topic, and the topic has at least this part of its area's share, the area

@@ -26,7 +26,7 @@ from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import perplexity
 from wikitopics.session.sources import check_identity, described
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import Rule
 

@@ -16,7 +16,7 @@ from wikitopics.session.errors import BadUsage, Damaged, errors_of
 from wikitopics.session.options import LINKS
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.settings import load_model
-from wikitopics.session.storage.counts import Counted
+from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError

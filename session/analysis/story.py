@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.metrics import SCORES
+from wikitopics.session.naming import parts
 from wikitopics.session.records import (
     Curve,
     Event,
@@ -23,7 +24,6 @@ from wikitopics.session.records import (
     age,
     measured,
 )
-from wikitopics.session.storage.topics import parts
 
 SCORE = SCORES[0]
 """The metric whose course is told: the perplexity, which is positive; lower is better."""

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
 from math import sqrt
 from sqlite3 import Connection
 from struct import pack
@@ -22,7 +21,8 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
-from wikitopics.session.storage.counts import MOST_BLOCKS, Block, stored_block
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import MOST_BLOCKS, stored_block
 from wikitopics.session.storage.database import ROLES, SMALL, largest_topic, select
 from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
@@ -49,11 +49,15 @@ MOST_ARTICLES = 1_000_000
 """The most articles of one answer; `all_articles` has no such bound."""
 _TITLE = "CASE title WHEN '' THEN 'document ' || page_id ELSE title END"
 """An article's title: documents of a file of word counts have only numbers."""
-_TITLED = r"(title LIKE ?1 ESCAPE '\' OR title = '' AND 'document ' || page_id LIKE ?1 ESCAPE '\')"
+_TITLED = (
+    r"(title LIKE ?1 ESCAPE '\' OR (title = '' AND 'document ' || page_id LIKE ?1 ESCAPE '\'))"
+)
 """Whether that title is LIKE the first parameter. This form is a third faster than the plain one if
 articles have titles."""
 _AT_ONCE = 1000
+"""The number of articles read at a time."""
 _MOST_ALIKE = 5000
+"""The most articles whose titles are compared with a mistyped one."""
 _LARGEST_ROW = 2**18
 """The most bytes of an article's row: a title is at most a quarter of it."""
 _MOST_RANKED = 5_000
@@ -77,8 +81,8 @@ _ROW = {
 Columns = tuple[Sequence[Any], ...]
 """Articles by column, for callers that read millions; () if there are none.
 
-The fields of `ArticleRow`, except that topics are two columns: each model's largest topic, and its
-proportion.
+The columns are the fields of `ArticleRow`, except that there are two for its topics: for each model
+the largest topic, and for each model the proportion of that topic.
 """
 
 
@@ -98,11 +102,12 @@ class ArticleTopics:
         """From each model's proportions, (n, K)."""
         columns: list[NDArray[Any]] = []
         for theta in thetas:
-            columns += [
-                theta.argmax(axis=1),
-                np.rint(theta.max(axis=1).astype(np.float64) * 10_000),
-            ]
-        proportions = [Proportions.of(theta) for theta in thetas] if with_proportions else ()
+            largest_proportions = theta.max(axis=1).astype(np.float64)
+            columns.append(theta.argmax(axis=1))
+            columns.append(np.rint(largest_proportions * 10_000))
+        proportions: Sequence[Proportions] = ()
+        if with_proportions:
+            proportions = [Proportions.of(theta) for theta in thetas]
         return ArticleTopics(np.column_stack(columns).astype(LARGEST), proportions)
 
 
@@ -113,8 +118,11 @@ def insert_articles(
     topics: ArticleTopics | None,
     seqs: Iterable[int],
 ) -> None:
-    """Add articles with these numbers; ``topics``: theirs, if they were trained."""
-    n = len(block)
+    """Add articles with these numbers; ``topics``: those of the articles, if they were trained."""
+    nothing = [None] * len(block)
+    packed_topics: Sequence[bytes | None] = nothing
+    if topics is not None:
+        packed_topics = [row.tobytes() for row in topics.largest]
     db.executemany(
         "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         zip(
@@ -123,9 +131,9 @@ def insert_articles(
             block.titles,
             block.revision_ids.tolist(),
             block.words.tolist(),
-            [ROLES.index(role)] * n,
-            [None] * n if topics is None else [row.tobytes() for row in topics.largest],
-            block.ids or [None] * n,
+            [ROLES.index(role)] * len(block),
+            packed_topics,
+            block.ids or nothing,
             strict=True,
         ),
     )
@@ -161,12 +169,15 @@ def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, 
     if len(seqs) != len(block):
         raise Damaged("held_out and articles do not match")
     renew_topics(db, seqs, topics)
+    if not topics.proportions:
+        return
     start = 0
     for stop in range(1, len(seqs) + 1):
-        if stop == len(seqs) or stop - start == most or seqs[stop] != seqs[stop - 1] + 1:
-            if topics.proportions:
-                parts = [of_model[start:stop] for of_model in topics.proportions]
-                insert_block(db, block[start:stop], parts, seqs[start])
+        is_last = stop == len(seqs)
+        is_full = stop - start == most
+        if is_last or is_full or seqs[stop] != seqs[stop - 1] + 1:
+            parts = [of_model[start:stop] for of_model in topics.proportions]
+            insert_block(db, block[start:stop], parts, seqs[start])
             start = stop
 
 
@@ -190,9 +201,8 @@ def replace_articles(
 
 def recent_row(block: Block, first_seq: int) -> dict[str, object]:
     """A row of `recent`: the counts of the articles with the numbers from ``first_seq`` on."""
-    nameless = replace(
-        block, titles=("",) * len(block), ids=None
-    )  # titles and ids are in `articles`
+    # Titles and ids are in `articles`.
+    nameless = replace(block, titles=("",) * len(block), ids=None)
     return {"first_seq": first_seq, "articles": len(block), "documents": nameless.to_bytes()}
 
 
@@ -221,22 +231,33 @@ def most_about(
     released: bool = False,
 ) -> list[int]:
     """The numbers of the trained articles with this largest topic, by descending proportion times
-    the square
-    root of the number of words: in an article of ten words, a proportion of 1 may be chance.
+    the square root of the number of words: in an article of ten words, a proportion of 1 may be
+    chance.
 
     ``released``: whether the file is one of 1.0.0.
     """
-    largest: str = "t.proportion" if released else largest_topic(model)
-    clause, kind = _ABOUT_TOPIC_RELEASED if released else _ABOUT_TOPIC, int if released else bytes
-    parameters = (model, topic) if released else (pack(">HH", topic, 0), pack(">HH", topic, 10_000))
+    largest: str
+    kind: type
+    parameters: list[object]
+    if released:
+        largest = "t.proportion"
+        kind = int
+        clause = _ABOUT_TOPIC_RELEASED
+        parameters = [model, topic]
+    else:
+        largest = largest_topic(model)
+        kind = bytes
+        clause = _ABOUT_TOPIC
+        parameters = [pack(">HH", topic, 0), pack(">HH", topic, 10_000)]
     columns = {"seq": PositiveCount, "words": Count, largest: kind}
     rows = select("articles", columns, clause.format(largest), [*parameters, _MOST_RANKED])
 
     def weight(row: tuple[int, int, Any]) -> float:
-        part = row[2] if released else int.from_bytes(row[2][2:], "big")
-        return float(part * sqrt(row[1]))
+        _, words, stored = row
+        proportion = stored if released else int.from_bytes(stored[2:], "big")
+        return float(proportion * sqrt(words))
 
-    return [seq for seq, *_ in heapq.nlargest(limit, rows, key=weight)]
+    return [seq for seq, _, _ in heapq.nlargest(limit, rows, key=weight)]
 
 
 class ArticleReader(OpenedSession):
@@ -244,19 +265,25 @@ class ArticleReader(OpenedSession):
 
     def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
         """The newest articles, newest first; ``up_to``: from this number (`seq`) down."""
-        where, bound = ("WHERE seq <= ?", [up_to]) if up_to is not None else ("", [])
-        return self._articles(f"{where} ORDER BY seq DESC LIMIT ?", [*bound, limit])
+        if up_to is None:
+            return self._articles("ORDER BY seq DESC LIMIT ?", [limit])
+        return self._articles("WHERE seq <= ? ORDER BY seq DESC LIMIT ?", [up_to, limit])
 
     def trained_as(self, number: int) -> int | None:
         """The `seq` of the article that was trained as the ``number``-th; None if not all are
         kept."""
-        if self.settings().as_json().get("keep_articles", "all") != "all":
+        all_are_kept = self.settings().as_json().get("keep_articles", "all") == "all"
+        if not all_are_kept or number < 1:
             return None
-        row = (
+        rows = self._rows(
             f"SELECT seq FROM articles WHERE role = {ROLES.index('trained')} ORDER BY seq LIMIT 1 "
-            "OFFSET ?"
+            "OFFSET ?",
+            [number - 1],
         )
-        return next((seq for (seq,) in self._rows(row, [number - 1])), None) if number > 0 else None
+        if not rows:
+            return None
+        seq: int = rows[0][0]
+        return seq
 
     def find_articles(self, sought: str, limit: int = 50) -> list[ArticleRow]:
         """Articles with ``sought`` in the title, newest first."""
@@ -266,45 +293,52 @@ class ArticleReader(OpenedSession):
 
     def numbered(self, seqs: Iterable[int]) -> dict[int, ArticleRow]:
         """Those articles of these numbers (`seq`) that exist."""
-        wanted, rows = list(seqs), []
+        wanted = list(seqs)
+        found: list[ArticleRow] = []
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
-            rows += self._articles(f"WHERE seq IN ({', '.join('?' * len(some))})", some)
-        return {row.seq: row for row in rows}
+            placeholders = ", ".join("?" * len(some))
+            found += self._articles(f"WHERE seq IN ({placeholders})", some)
+        return {article.seq: article for article in found}
 
     def resembling(self, title: str) -> list[ArticleRow]:
         """Articles whose title may be meant by a mistyped one: half of it, or its longest word,
         matches."""
-        title = title.encode(
-            "utf-8", "replace"
-        ).decode()  # a command line may have bytes that are no text
-        middle, longest = (len(title) + 1) // 2, max(title.split(), key=len, default="")
-        beginning, end, word = map(_escaped, (title[:middle], title[middle:], longest))
-        patterns = [f"{beginning}%", f"%{end}", f"%{word}%"]
-        tried = " OR ".join([f"{_TITLE} LIKE ? ESCAPE '\\'"] * len(patterns))
-        return self._articles(f"WHERE {tried} LIMIT {_MOST_ALIKE}", patterns)
+        # A command line may have bytes that are no text.
+        title = title.encode("utf-8", "replace").decode()
+        middle = (len(title) + 1) // 2
+        longest_word = max(title.split(), key=len, default="")
+        patterns = [
+            f"{_escaped(title[:middle])}%",
+            f"%{_escaped(title[middle:])}",
+            f"%{_escaped(longest_word)}%",
+        ]
+        matches_any = " OR ".join([f"{_TITLE} LIKE ? ESCAPE '\\'"] * len(patterns))
+        return self._articles(f"WHERE {matches_any} LIMIT {_MOST_ALIKE}", patterns)
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
         """The trained articles with this largest topic, in the order of `most_about`."""
         with self.one_moment():
-            number, released = self._number(model), self._is_of_1_0()
+            number = self._number(model)
+            released = self._is_of_1_0()
             seqs = most_about(self.select, number, topic, limit, released=released)
             of_number = self.numbered(seqs)
-        rows = [of_number[seq] for seq in seqs]
-        if any(
-            (model, topic) not in [largest[:2] for largest in article.topics] for article in rows
-        ):
-            raise Damaged("the order by topic and articles do not match")
-        return rows
+        articles = [of_number[seq] for seq in seqs]
+        for article in articles:
+            largest = [(model_name, its_topic) for model_name, its_topic, _ in article.topics]
+            if (model, topic) not in largest:
+                raise Damaged("the order by topic and articles do not match")
+        return articles
 
     def all_articles(self, *, trained_only: bool) -> Iterator[Columns]:
         """The stream in its order, by column, in batches of bounded memory."""
-        last, only = 0, "AND role = 0" if trained_only else ""
-        while columns := self._columns(
-            f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]
-        ):
+        which = "seq > ? AND role = 0" if trained_only else "seq > ?"
+        clause = f"WHERE {which} ORDER BY seq LIMIT {_AT_ONCE}"
+        last_seq = 0
+        while columns := self._columns(clause, [last_seq]):
             yield columns
-            last = columns[0][-1]
+            seqs = columns[0]
+            last_seq = seqs[-1]
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """(those of these pages that the session is known to have trained on, whether all that it
@@ -326,8 +360,10 @@ class ArticleReader(OpenedSession):
     def known_ids(self, last: int) -> frozenset[str]:
         """The articles' own ids, up to this page id."""
         known: set[str] = set()
-        for _, pages, *_, ids in self.all_articles(trained_only=False):
-            known.update(one for page, one in zip(pages, ids, strict=True) if one and page <= last)
+        for _, page_ids, *_, ids in self.all_articles(trained_only=False):
+            for page_id, own_id in zip(page_ids, ids, strict=True):
+                if own_id and page_id <= last:
+                    known.add(own_id)
         return frozenset(known)
 
     def has_ids(self) -> bool:
@@ -375,33 +411,43 @@ class ArticleReader(OpenedSession):
     def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
         """All trained articles whose proportions are recorded; ``held_out``: including those held
         out."""
-        columns, room = {**BLOCK, "page_ids": Any, "titles": Any}, self._room(8)
-        clause = f"b {_where(held_out)} ORDER BY first_seq"
-        rows = self.select("blocks", columns, clause, largest=room, most=MOST_BLOCKS)
-        firsts, sizes = (np.array([row[column] for row in rows], np.int64) for column in (0, 1))
-        if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
+        rows = self.select(
+            "blocks",
+            {**BLOCK, "page_ids": Any, "titles": Any},
+            f"b {_where(held_out)} ORDER BY first_seq",
+            largest=self._room(8),
+            most=MOST_BLOCKS,
+        )
+        first_seqs = np.array([first for first, *_ in rows], np.int64)
+        sizes = np.array([articles for _, articles, _, _ in rows], np.int64)
+        ends = first_seqs + sizes
+        if (first_seqs[1:] < ends[:-1]).any():
             raise Damaged("blocks.articles is out of range")
-        titles = [row[3] for row in rows]
-        if [isinstance(keys, bytes) and len(keys) for keys in titles] != (2 * sizes).tolist():
-            raise Damaged("blocks.titles has the wrong length")
         page_ids = [np.empty(0, np.int64)]
-        for _, articles, packed, _ in rows:
-            wide = isinstance(packed, bytes) and len(packed) == 8 * articles
-            dtype = np.int64 if wide else np.int32
+        for _, articles, packed_ids, packed_keys in rows:
+            if not isinstance(packed_keys, bytes) or len(packed_keys) != 2 * articles:
+                raise Damaged("blocks.titles has the wrong length")
+            is_wide = isinstance(packed_ids, bytes) and len(packed_ids) == 8 * articles
+            dtype = np.int64 if is_wide else np.int32
             page_ids.append(
-                numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
+                numbers(packed_ids, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
             )
-        keys = np.frombuffer(b"".join(titles), "<u2")
-        return RecordedArticles(firsts, np.cumsum(sizes) - sizes, np.concatenate(page_ids), keys)
+        title_keys = np.frombuffer(b"".join([keys for *_, keys in rows]), "<u2")
+        starts = np.cumsum(sizes) - sizes
+        return RecordedArticles(first_seqs, starts, np.concatenate(page_ids), title_keys)
 
     def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
         """The proportions of all `recorded_articles` in one model."""
         joined = "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
-        clause = f"{joined} {_where(held_out)} ORDER BY b.first_seq"
-        columns, room = {"p.data": Any, "b.articles": PositiveCount}, self._room(LARGEST_ARTICLE)
-        number = self._number(model)
-        blocks = self.select("blocks", columns, clause, [number], largest=room, most=MOST_BLOCKS)
-        return Proportions.from_blocks(blocks, self.spec(model).topics)
+        data_and_articles = self.select(
+            "blocks",
+            {"p.data": Any, "b.articles": PositiveCount},
+            f"{joined} {_where(held_out)} ORDER BY b.first_seq",
+            [self._number(model)],
+            largest=self._room(LARGEST_ARTICLE),
+            most=MOST_BLOCKS,
+        )
+        return Proportions.from_blocks(data_and_articles, self.spec(model).topics)
 
     def each_block(
         self, models: Sequence[str]
@@ -409,21 +455,25 @@ class ArticleReader(OpenedSession):
         """The articles of every block in the order of the stream, and their proportions in these
         models."""
         for first, size in self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS):
+            last = first + size - 1
             with self.one_moment():
-                rows = self._articles(
-                    "WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, first + size - 1]
-                )
+                articles = self._articles("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last])
                 recorded = [self.proportions_of(model, first, size) for model in models]
-            if len(rows) != size:
+            if len(articles) != size:
                 raise Damaged("blocks and articles do not match")
-            yield rows, recorded
+            yield articles, recorded
 
     def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
         """The proportions of one block in one model."""
-        key, room = [self._number(model), first_seq], self._room(LARGEST_ARTICLE)
-        rows = self.select("proportions", {"data": Any}, OF_BLOCK, key, largest=room)
-        blocks = [(data, articles) for (data,) in rows or [(None,)]]
-        return Proportions.from_blocks(blocks, self.spec(model).topics)
+        rows = self.select(
+            "proportions",
+            {"data": Any},
+            OF_BLOCK,
+            [self._number(model), first_seq],
+            largest=self._room(LARGEST_ARTICLE),
+        )
+        data = rows[0][0] if rows else None
+        return Proportions.from_blocks([(data, articles)], self.spec(model).topics)
 
     def leading_topics(
         self,
@@ -433,31 +483,45 @@ class ArticleReader(OpenedSession):
     ) -> dict[int, list[tuple[int, float]]]:
         """The ``most`` largest (topic, proportion) of these articles, as far as they are
         recorded."""
+        last_up_to_it = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
         leading: dict[int, list[tuple[int, float]]] = {}
-        first, articles, block = 0, 0, None
+        # The block that was read last holds the articles from ``first`` to before ``stop``.
+        block: Proportions | None = None
+        first = stop = 0
         for seq in sorted(seqs):
-            if not first <= seq < first + articles:
-                last_before = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
-                rows = self.select("blocks", BLOCK, last_before, [seq])
-                first, articles = rows[0] if rows else (0, 0)
-                if seq >= first + articles:
+            if not first <= seq < stop:
+                rows = self.select("blocks", BLOCK, last_up_to_it, [seq])
+                if not rows:
+                    continue
+                first, articles = rows[0]
+                stop = first + articles
+                if seq >= stop:
                     continue
                 block = self.proportions_of(model, first, articles)
             assert block is not None
             leading[seq] = block.largest(seq - first)[:most]
         return leading
 
-    def _room(self, of_an_article: int) -> int:
-        return SMALL + of_an_article * self.settings().batch_size
+    def _room(self, bytes_of_an_article: int) -> int:
+        """The most bytes of a value in a row of a minibatch's articles."""
+        return SMALL + bytes_of_an_article * self.settings().batch_size
 
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
-        if not (columns := self._columns(clause, parameters)):
+        """The articles that an SQL clause chooses, in its order."""
+        columns = self._columns(clause, parameters)
+        if not columns:
             return []
-        *plain, topics, shares, ids = columns
-        largest = map(tuple, map(zip, repeat(self.models()), topics, shares))
+        *plain, topics, proportions, ids = columns
+        models = self.models()
+        # An article that was not trained has no topics.
+        largest = [
+            tuple(zip(models, its_topics, its_proportions, strict=False))
+            for its_topics, its_proportions in zip(topics, proportions, strict=True)
+        ]
         return list(map(ArticleRow, *plain, largest, ids))
 
     def _columns(self, clause: str, parameters: Sequence[object]) -> Columns:
+        """The same by column."""
         with self.one_moment():
             rows = self.select(
                 "articles",
@@ -470,9 +534,10 @@ class ArticleReader(OpenedSession):
             dtype = LARGEST_RELEASED if self._is_of_1_0() else LARGEST
         if not rows:
             return ()
-        *plain, roles, packed, ids = zip(*rows, strict=True)
-        largest = _decode_largest(packed, self.settings().models, dtype)
-        return (*plain, [ROLES[role] for role in roles], *largest, ids)
+        *plain, role_numbers, packed, ids = zip(*rows, strict=True)
+        roles = [ROLES[number] for number in role_numbers]
+        topics, proportions = _decode_largest(packed, self.settings().models, dtype)
+        return (*plain, roles, topics, proportions, ids)
 
 
 def _where(held_out: bool) -> str:
@@ -483,19 +548,27 @@ def _where(held_out: bool) -> str:
 def _decode_largest(
     packed: Sequence[object], models: Sequence[ModelSpec], dtype: np.dtype[Any]
 ) -> tuple[list[list[int]], list[list[float]]]:
-    """Each model's largest topic, and its proportion, from `articles.topics`; empty for a NULL."""
-    trained = [one for one in packed if one is not None]
+    """From `articles.topics` of some articles: for each its largest topic in each model, and for
+    each the proportions of these; nothing for an article with NULL."""
     size = 2 * dtype.itemsize * len(models)
-    if not all(isinstance(one, bytes) and len(one) == size for one in trained):
-        raise Damaged("articles.topics has the wrong length")
-    stored = b"".join(trained)  # type: ignore[arg-type]
-    pairs = np.frombuffer(stored, dtype).reshape(len(trained), len(models), 2)
-    topics, shares = pairs[:, :, 0], pairs[:, :, 1]
-    if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
+    trained: list[bytes] = []
+    for value in packed:
+        if value is None:
+            continue
+        if not isinstance(value, bytes) or len(value) != size:
+            raise Damaged("articles.topics has the wrong length")
+        trained.append(value)
+    pairs = np.frombuffer(b"".join(trained), dtype).reshape(len(trained), len(models), 2)
+    topics_of_trained = pairs[:, :, 0]
+    ten_thousandths = pairs[:, :, 1]
+    n_topics = [model.topics for model in models]
+    if (topics_of_trained >= n_topics).any() or (ten_thousandths > 10_000).any():
         raise Damaged("articles.topics is out of range")
-    each_trained = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
-    each = [([], []) if one is None else next(each_trained) for one in packed]
-    return [topic for topic, _ in each], [share for _, share in each]
+    each_topics = iter(topics_of_trained.tolist())
+    each_proportions = iter((ten_thousandths / 10_000).tolist())
+    topics = [[] if value is None else next(each_topics) for value in packed]
+    proportions = [[] if value is None else next(each_proportions) for value in packed]
+    return topics, proportions
 
 
 def _escaped(text: str) -> str:

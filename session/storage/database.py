@@ -2,11 +2,10 @@
 people.
 
 One SQLite file is one session. A file is a session if its tables, as SQLite itself reports them,
-are these
-and hold nothing that SQLite would compute: no view, trigger, virtual table, generated column,
-default or condition. Only the indexes of `order_by_topic` are computed, by SQL that is known word
-by word. Whoever changes a table raises `VERSION`, and adds the schema and the upgrade from the
-previous one to `sql/`.
+are those of a schema in `sql/` and hold nothing that SQLite would compute: no view, trigger,
+virtual table, generated column, default or condition. Only the indexes of `order_by_topic` are
+computed, by SQL that is known word by word. Whoever changes a table raises `VERSION`, and adds the
+schema and the upgrade from the previous one to `sql/`.
 """
 
 import contextlib
@@ -16,9 +15,11 @@ import re
 import sqlite3
 import stat
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache, partial
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
@@ -41,11 +42,14 @@ ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 VERSION = 10
 """The number of this format, in `PRAGMA user_version`, so that other versions can refuse the
 file."""
-FIRST_RELEASED, RELEASED = 8, {8: "1.0.0", 9: "1.1.0"}
+FIRST_RELEASED = 8
+"""The format of 1.0.0."""
+RELEASED = {FIRST_RELEASED: "1.0.0", 9: "1.1.0"}
 """Earlier formats, with the version that wrote each. A file is read as it is, and converted to this
 format when training continues."""
 
 _ORDER = "by_topic_of_model_"
+"""How the names of the indexes of `order_by_topic` begin."""
 
 _OTHERS = frozenset({"_sqlite_migrations", "sqlite_stat1", "sqlite_stat3", "sqlite_stat4"})
 """Tables that nothing here reads: those of sqlite-utils, which made sessions in 1.0.0, and of
@@ -54,8 +58,9 @@ ANALYZE."""
 
 def largest_topic(model: int) -> str:
     """SQL for the largest topic of an article in a model, and its proportion: four bytes of
-    `articles`."""
-    return f"substr(topics, {4 * model + 1}, 4)"
+    `articles.topics`, which has as many for each model."""
+    first_byte = 4 * model + 1  # the first byte of all is number 1
+    return f"substr(topics, {first_byte}, 4)"
 
 
 def order_by_topic(model: int) -> str:
@@ -85,28 +90,37 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
 
     ``read``: returns the rows of a query. Raises `Damaged`.
     """
-    wanted, orders = schema(version), set()
-    known = {table for table, *_ in wanted} | _OTHERS
+    columns = schema(version)
+    known_tables = {table for table, *_ in columns} | _OTHERS
+    computed_indexes = set()
+    # The SQL of each table and index is checked before anything is asked about its columns: with
+    # that question, a virtual table would run its module's code.
     for kind, name, sql in read("SELECT type, name, sql FROM sqlite_master"):
-        # This comes first: a virtual table would run its module's code as soon as its columns are
-        # queried. SQLite itself writes the first words of the SQL. No pragma reports a CHECK.
-        plain = isinstance(sql, str) and "check" not in sql.lower()
-        table = kind == "table" and name in known and plain and sql.startswith("CREATE TABLE ")
-        index = kind == "index" and (
-            sql is None or (plain and sql.startswith(("CREATE INDEX ", "CREATE UNIQUE ")))
-        )
-        if not table and not index:
+        if kind == "table":
+            is_known = name in known_tables and _is_plain(sql, "CREATE TABLE ")
+        elif kind == "index":
+            # SQLite's own indexes, such as those of primary keys, have no SQL.
+            is_known = sql is None or _is_plain(sql, "CREATE INDEX ", "CREATE UNIQUE ")
+        else:
+            is_known = False
+        if not is_known:
             raise _strange(name)
         model = str(name).removeprefix(_ORDER)
         if model.isdecimal() and len(model) < 4 and sql == order_by_topic(int(model)):
-            orders.add(name)
-    for name in {
-        table for table, *_ in wanted.symmetric_difference(read(script("columns")))
-    } - _OTHERS:
-        raise _strange(name)
+            computed_indexes.add(name)
+    differing = columns.symmetric_difference(read(script("columns")))
+    for table, *_ in differing:
+        if table not in _OTHERS:
+            raise _strange(table)
     for (name,) in read(script("more-than-columns")):
-        if name not in orders:
+        if name not in computed_indexes:
             raise _strange(name)
+
+
+def _is_plain(sql: object, *beginnings: str) -> bool:
+    """Whether the SQL of a table or an index begins as SQLite itself writes it, and has no CHECK,
+    which no pragma reports."""
+    return isinstance(sql, str) and sql.startswith(beginnings) and "check" not in sql.lower()
 
 
 def _strange(name: object) -> Damaged:
@@ -125,7 +139,7 @@ MOST_ROWS = 100_000
 """The most rows of an answer, unless a reader expects more."""
 
 _MOST_BYTES = 2**31 - 1
-"""For SQLite this means its compiled-in maximum."""
+"""As a limit, SQLite takes this for the maximum with which it was compiled."""
 _DAMAGE = re.compile(
     "malformed|no such (table|column|collation)|values were supplied|already exists|constraint "
     "failed|datatype mismatch|integer overflow|too big|UTF-8"
@@ -142,9 +156,22 @@ def connect(path: Path, *, timeout: float | None = None) -> Connection:
         # the file is a complete earlier state, from which the same stream is trained again
         # identically.
         connection.execute("PRAGMA synchronous = NORMAL")
-        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
+        (journal_mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+        if journal_mode != "wal":  # as in a copy made by a backup
             connection.execute("PRAGMA journal_mode = WAL")
     return connection
+
+
+class _WithoutPandas(MetaPathFinder):
+    """For imports in the thread that makes it: as if pandas were not installed."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        """Refuse pandas to this thread; None: other finders are asked next."""
+        if fullname == "pandas" and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
 
 def database(connection: Connection) -> "Database":
@@ -153,12 +180,13 @@ def database(connection: Connection) -> "Database":
     If pandas is installed, sqlite-utils imports it to support one more type of column, which no
     session has. That would add a third of a second to the start of every trainer.
     """
-    if hidden := "pandas" not in sys.modules:
-        sys.modules["pandas"] = None  # type: ignore[assignment]  # as if it were not installed
-    from sqlite_utils import Database
-
-    if hidden:
-        del sys.modules["pandas"]
+    without_pandas = _WithoutPandas()
+    # A new list each time: another thread may be going through the present one.
+    sys.meta_path = [without_pandas, *sys.meta_path]
+    try:
+        from sqlite_utils import Database
+    finally:
+        sys.meta_path = [finder for finder in sys.meta_path if finder is not without_pandas]
     return Database(connection)
 
 
@@ -263,9 +291,10 @@ def check_session(connection: Connection, path: Path) -> None:
     """
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cache_size = -2000")  # in kB; the file could ask for any size
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID:
         raise NotASession(f"{path} is not a wikitopics session")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > VERSION:
         raise NotASession(
             f"{path} was written by a newer wikitopics (format {version}; this one knows "
@@ -297,7 +326,8 @@ def read_rows(
         with closing(db.execute(sql, values)) as cursor:
             rows = cursor.fetchmany(most + 1)
     finally:
-        # Not the previous limit: that may be another thread's, if abandoned work is still reading.
+        # The limit from before is not put back: if abandoned work is still reading in another
+        # thread, that may be its limit.
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     if len(rows) > most:
         raise Damaged(f"it holds over {most:,} rows instead of a few")
@@ -309,20 +339,29 @@ def select(
     table: str,
     columns: Types,
     clause: str = "",
-    *rest: Any,
-    **limits: Any,
+    values: Sequence[object] = (),
+    *,
+    largest: int = SMALL,
+    most: int = MOST_ROWS,
 ) -> Rows:
-    """These columns of a table, each value checked by the type of its column; ``rest``: parameters.
-    Raises as `read_rows` does."""
-    rows = read_rows(db, f"SELECT {', '.join(columns)} FROM {table} {clause}", *rest, **limits)
-    return convert_rows(rows, table.split()[-1], columns)
+    """These columns of a table, each value checked by the type of its column.
+
+    ``table``: its name, or a query in parentheses with a name behind it; ``clause``: what follows
+    that in SQL, with placeholders for ``values``. ``largest`` and ``most`` are those of
+    `read_rows`, which says what is raised.
+    """
+    sql = f"SELECT {', '.join(columns)} FROM {table} {clause}"
+    rows = read_rows(db, sql, values, largest=largest, most=most)
+    name = table.split()[-1]
+    return convert_rows(rows, name, columns)
 
 
 def only_row(db: Connection, table: str, columns: Types) -> dict[str, Any]:
     """These columns of the only row of a table, by name. Raises `Damaged` if there is no row."""
-    for row in select(db, table, columns, "WHERE id = 1"):
-        return dict(zip(columns, row, strict=True))
-    raise Damaged(f"{table} has no row")
+    rows = select(db, table, columns, "WHERE id = 1")
+    if not rows:
+        raise Damaged(f"{table} has no row")
+    return dict(zip(columns, rows[0], strict=True))
 
 
 def check_file(path: Path) -> os.stat_result:
@@ -340,7 +379,7 @@ def check_file(path: Path) -> os.stat_result:
         raise SessionError(f"{path}: {error.strerror}") from None
     if not stat.S_ISREG(status.st_mode):
         raise NotASession(f"{path} is a pipe or a device, not a session")
-    if not status.st_size:  # such as those of /proc, which SQLite cannot even open
+    if not status.st_size:  # as files in /proc seem to be, which SQLite cannot even open
         raise NotASession(f"{path} is empty, not a wikitopics session")
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
@@ -386,37 +425,41 @@ def sync(path: Path) -> None:
 
 def is_sqlite(path: Path) -> bool:
     """Whether the file begins like an SQLite file; False if it cannot be read."""
-    if not os.path.isfile(path) or not os.path.getsize(
-        path
-    ):  # opening a pipe would wait for its other end
+    # A pipe is no file: opening one would wait for its other end.
+    if not os.path.isfile(path) or not os.path.getsize(path):
         return False
     # SQLite itself reads the file (see `check_file`), since this process may have it open.
     if _pragma(path, "schema_version", "mode=ro&immutable=1") is not None:
         return True
-    with contextlib.suppress(OSError), path.open("rb") as file:  # a damaged one is a database too
+    # A damaged database is one, too, though SQLite cannot read it.
+    with contextlib.suppress(OSError), path.open("rb") as file:
         return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
     return False
 
 
 def _pragma(path: Path, name: str, how: str) -> object:
-    """The value of a pragma; None if SQLite cannot open the file."""
+    """The value of a pragma, or the first of several; None if SQLite cannot open the file."""
     uri = f"{path.absolute().as_uri()}?{how}"
     with (
         contextlib.suppress(sqlite3.Error, OSError),  # OSError: a screen in a browser may not write
         closing(sqlite3.connect(uri, timeout=1.0, uri=True)) as connection,
     ):
-        return connection.execute(f"PRAGMA {name}").fetchone()[0]
+        row = connection.execute(f"PRAGMA {name}").fetchone()
+        return row[0]
     return None
 
 
 def is_ours(path: Path) -> bool:
     """Whether the file is marked as a session, of any version, even if nothing else can be read."""
-    # As in `is_sqlite`, SQLite reads the file and changes nothing. The log is left out if possible:
-    # with it SQLite writes a -shm, which would stay behind if another process deletes the session.
-    return os.path.isfile(path) and any(
-        _pragma(path, "application_id", how) == APPLICATION_ID
-        for how in ("mode=ro&immutable=1", "mode=ro")
-    )
+    # As in `is_sqlite`, SQLite reads the file and changes nothing. The write-ahead log is left out
+    # if possible: with the log, SQLite writes a -shm file, which would stay behind if another
+    # process deletes the session.
+    if not os.path.isfile(path):
+        return False
+    without_log = _pragma(path, "application_id", "mode=ro&immutable=1")
+    if without_log == APPLICATION_ID:
+        return True
+    return _pragma(path, "application_id", "mode=ro") == APPLICATION_ID
 
 
 def released(path: Path) -> str:
@@ -433,6 +476,8 @@ def keep_sessions(target: Path) -> None:
     if is_sqlite(target):
         raise BadUsage(f"{target} holds a session or another database: name another file")
     for ending in (*BESIDE, LOCK):
+        if not target.name.lower().endswith(ending):
+            continue
         owner = target.parent / target.name[: -len(ending)]
-        if target.name.lower().endswith(ending) and is_sqlite(owner):
+        if is_sqlite(owner):
             raise BadUsage(f"{target} belongs to the session {owner}: name another file")

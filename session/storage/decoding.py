@@ -14,21 +14,19 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import IO, Annotated, Any, BinaryIO, get_args, get_type_hints
+from typing import IO, Annotated, Any, BinaryIO, Literal, get_args, get_type_hints
 
 import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import BadUsage, Damaged, SessionError
+from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import JSON
 
 MOST_WORD_BYTES = 64 * 2**20
 """The most bytes of a vocabulary."""
-LONGEST_NAME = 60
-"""The most characters of a given name."""
 _FLAGS: dict[object, bool] = {0: False, 1: True}
 Types = Mapping[str, Any]
 """The type of each column of a table."""
@@ -60,22 +58,26 @@ def from_json(value: object, kind: Any, place: str, longest: int = 2**20) -> Any
 
 def convert_rows(rows: Sequence[Sequence[object]], table: str, columns: Types) -> Rows:
     """Rows of a table, each value as the type of its column; a flag is stored as 0 or 1."""
-    names, kinds = [name.rpartition(" AS ")[2] for name in columns], tuple(columns.values())
-    packed = [number for number, kind in enumerate(kinds) if kind is bool or JSON in get_args(kind)]
-    cells: Any = [list(row) for row in rows] if packed else rows
-    for row in cells if packed else ():
-        for number in packed:
-            if kinds[number] is bool:
-                row[number] = _FLAGS.get(row[number], row[number])
-            elif row[number] is not None:
-                row[number] = from_json(row[number], Any, f"{table}.{names[number]}")
-    values: Rows = convert(cells, list[tuple[kinds]], table, names)  # type: ignore[valid-type]
+    names = [column.rpartition(" AS ")[2] for column in columns]
+    kinds = tuple(columns.values())
+    flags = [place for place, kind in enumerate(kinds) if kind is bool]
+    packed = [place for place, kind in enumerate(kinds) if JSON in get_args(kind)]
+    unpacked: Any = rows
+    if flags or packed:
+        unpacked = [list(row) for row in rows]
+        for row in unpacked:
+            for place in flags:
+                row[place] = _FLAGS.get(row[place], row[place])
+            for place in packed:
+                if row[place] is not None:
+                    row[place] = from_json(row[place], Any, f"{table}.{names[place]}")
+    values: Rows = convert(unpacked, list[tuple[kinds]], table, names)  # type: ignore[valid-type]
     return values
 
 
 @cache
 def columns_of(record: type) -> Types:
-    """The type of each column of a table whose rows are such records."""
+    """The type of each column of a table whose rows are records of this type."""
     return get_type_hints(record, include_extras=True)
 
 
@@ -84,7 +86,9 @@ def row_of(record: Any) -> dict[str, object]:
     row = {}
     for name, kind in columns_of(record.__class__).items():
         value = getattr(record, name)
-        row[name] = json.dumps(value) if JSON in get_args(kind) and value is not None else value
+        if JSON in get_args(kind) and value is not None:
+            value = json.dumps(value)
+        row[name] = value
     return row
 
 
@@ -114,10 +118,12 @@ def numbers(
 
 
 def _damaged(error: Exception, place: str, columns: Sequence[str] = ()) -> Damaged:
+    """An error of msgspec, which ends with a path within the value."""
     reason, _, path = str(error).partition(" - at `$")
+    path = path.rstrip("`")
     if columns:
         path = _CELL.sub(lambda cell: f".{columns[int(cell[1])]}", path)
-    return Damaged(f"{place}{path.rstrip('`')}: {visible(reason):.200}")
+    return Damaged(f"{place}{path}: {visible(reason):.200}")
 
 
 # Arrays as bytes for the session file, .npz without pickle, and .npz files that somebody else made.
@@ -125,9 +131,9 @@ def _damaged(error: Exception, place: str, columns: Sequence[str] = ()) -> Damag
 # Nothing is unpacked before its size is known. Large arrays are read from the file as they are
 # needed: half a gigabyte opens at once.
 
-_LOCAL_HEADER = struct.Struct(
-    "<26xHH"
-)  # of a zip member: ends with the lengths of its name and extra field
+_LOCAL_HEADER = struct.Struct("<26xHH")
+"""What precedes a member of a zip; of its fields, the lengths of the name and of the extra field
+that follow."""
 _END = struct.Struct("<4s8xL6x")
 """A zip's last record; of its fields, the size of the directory in bytes."""
 _WIDE_END = struct.Struct("<4s36xQ8x20x")
@@ -138,7 +144,9 @@ entry."""
 MOST_UNPACKED = 2**29
 """The most bytes of compressed arrays; uncompressed ones stay on disk, however large."""
 _MOST_ARRAYS = 100
+"""The most arrays of a model's state."""
 _MOST_AXES = 4
+"""The most axes of one of these."""
 
 
 class TooLarge(ValueError):
@@ -202,22 +210,25 @@ def open_npz(file: BinaryIO, names: Sequence[str]) -> tuple[dict[str, Column], s
         arrays = {
             name: _open(file, archive, member) for name, member in zip(names, members, strict=True)
         }
-    return arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members)
+    fingerprint = " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members)
+    return arrays, fingerprint
 
 
 def check_directory(file: BinaryIO) -> None:
     """Check that the directory of a zip is small. Raises ValueError."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END.size - _WIDE_END.size))
-    end = file.read()
-    if len(end) < _END.size or not end[-_END.size :].startswith(b"PK\5\6"):
+    last_bytes = file.read()
+    last_record = last_bytes[-_END.size :]
+    if len(last_record) < _END.size or not last_record.startswith(b"PK\5\6"):
         raise ValueError("it does not end as an .npz does")
-    directory = _END.unpack(end[-_END.size :])[1]
-    if end[-_END.size - 20 :].startswith(b"PK\6\7"):
-        if not end.startswith(b"PK\6\6"):
+    _, directory_size = _END.unpack(last_record)
+    pointer_to_wide_end = last_bytes[: -_END.size][-20:]
+    if pointer_to_wide_end.startswith(b"PK\6\7"):
+        if not last_bytes.startswith(b"PK\6\6"):
             raise ValueError("it does not end as an .npz does")
-        directory = _WIDE_END.unpack(end[: _WIDE_END.size])[1]
-    if directory > LARGEST_DIRECTORY:
+        _, directory_size = _WIDE_END.unpack(last_bytes[: _WIDE_END.size])
+    if directory_size > LARGEST_DIRECTORY:
         raise TooLarge("it holds too many arrays")
 
 
@@ -228,10 +239,8 @@ def array_header(content: IO[bytes], size: int) -> tuple[np.dtype[Any], tuple[in
     Leaves ``content`` at the first value. Raises ValueError, also if the size does not fit the
     array, and whatever else numpy raises on hostile bytes.
     """
-    if np.lib.format.read_magic(content) != (
-        1,
-        0,
-    ):  # a header of another version may have any length
+    version = np.lib.format.read_magic(content)
+    if version != (1, 0):  # a header of another version may have any length
         raise ValueError("not a plain array")
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(content)
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != size - content.tell():
@@ -258,8 +267,8 @@ def _start(file: BinaryIO, member: zipfile.ZipInfo) -> int:
     """Where the member's content begins in the file."""
     file.seek(member.header_offset)
     header = file.read(_LOCAL_HEADER.size)
-    name, extra = _LOCAL_HEADER.unpack(header)
-    return member.header_offset + len(header) + int(name) + int(extra)
+    name_length, extra_length = _LOCAL_HEADER.unpack(header)
+    return member.header_offset + len(header) + int(name_length) + int(extra_length)
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -301,11 +310,7 @@ def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
     """
     arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
     plain = {key: value for key, value in state.items() if key not in arrays}
-    unfit = [
-        key
-        for key, value in arrays.items()
-        if not is_number(value.dtype) or value.ndim > _MOST_AXES
-    ]
+    unfit = [key for key, value in arrays.items() if not _is_array_of_numbers(value)]
     unfit += [key for key, value in plain.items() if not _is_plain(value)]
     if len(arrays) > _MOST_ARRAYS:
         raise SessionError(
@@ -328,10 +333,14 @@ def unpack_state(scalars: object, arrays: object) -> dict[str, Any]:
     }
 
 
+def _is_array_of_numbers(array: NDArray[Any]) -> bool:
+    return is_number(array.dtype) and array.ndim <= _MOST_AXES
+
+
 def _is_plain(value: object) -> bool:
-    return isinstance(value, bool | int | str) or (
-        isinstance(value, float) and math.isfinite(value)
-    )
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, bool | int | str)
 
 
 def _array(content: bytes) -> NDArray[Any]:
@@ -341,12 +350,5 @@ def _array(content: bytes) -> NDArray[Any]:
     if not is_number(dtype) or len(shape) > _MOST_AXES:
         raise ValueError("an array in it is not one of ours")
     numbers = np.frombuffer(content, dtype, math.prod(shape), file.tell())
-    return numbers.reshape(shape, order="F" if fortran else "C")
-
-
-def topic_name(name: str) -> str:
-    """A name given to a topic, in one line. Raises `BadUsage` for text that cannot be one."""
-    line = " ".join(name.split())
-    if len(line) > LONGEST_NAME or not line.isprintable():
-        raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
-    return line
+    order: Literal["F", "C"] = "F" if fortran else "C"
+    return numbers.reshape(shape, order=order)

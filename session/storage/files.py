@@ -26,7 +26,8 @@ from wikitopics.session.storage.database import (
 _DRAFT = ".wikitopics-"
 """The beginning of a draft's name: a file or folder that replaces another one once it is
 complete."""
-_NAMES = (f"{_DRAFT}*.new", ".*.db.new")
+_DRAFTS = (f"{_DRAFT}*.new", ".*.db.new")
+"""Patterns of the names of drafts: ours, and those of version 1.0.0."""
 _OLD = ".old"
 """The ending of the name of a folder that is being replaced."""
 
@@ -39,8 +40,14 @@ def open_input(path: str | Path, *, pipes: bool = False) -> BinaryIO:
     """
     mode = os.stat(path).st_mode
     _check_kind(path, mode, pipes=pipes)
-    waits = os.O_NONBLOCK if stat.S_ISREG(mode) else 0  # by now it may be a pipe
-    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOCTTY | waits))  # noqa: SIM115
+    more_flags = os.O_NOCTTY
+    if stat.S_ISREG(mode):
+        more_flags |= os.O_NONBLOCK  # by now it may be a pipe, whose opening would wait
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | more_flags)
+
+    file = open(path, "rb", opener=opener)  # noqa: SIM115
     with closed_on_error(file):
         _check_kind(path, os.fstat(file.fileno()).st_mode, pipes=pipes)
     return file
@@ -64,8 +71,10 @@ def last_line(log: Path) -> str:
     """The last non-empty line of a file; "" if there is none."""
     with contextlib.suppress(OSError), open_input(log) as file:
         file.seek(max(os.path.getsize(log) - 4096, 0))
-        lines = map(str.strip, file.read(4096).decode(errors="replace").splitlines())
-        return next(filter(None, reversed(list(lines))), "")
+        end = file.read(4096).decode(errors="replace")
+        for line in reversed(end.splitlines()):
+            if line.strip():
+                return line.strip()
     return ""
 
 
@@ -121,10 +130,9 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
     """An empty new folder that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
     All files written into it must be named ``stem``, with or without an ending: only a folder
-    without other
-    files is replaced. The old folder is deleted last: a process killed before that leaves it,
-    perhaps under another name, which the next call for ``target`` puts right. Raises the errors of
-    `replacing`.
+    without other files is replaced. The old folder is deleted last: a process killed before that
+    leaves it, perhaps under another name, which the next call for ``target`` puts right. Raises the
+    errors of `replacing`.
     """
     keep_sessions(target)
     with os_error_as(f"cannot write {target}"):
@@ -184,15 +192,13 @@ def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
         # absolute, since SQLite would take a relative path that begins with "file:" for an address
         draft = folder.absolute() / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
         descriptor = make(draft)
-        with contextlib.suppress(
-            OSError
-        ):  # a file system without locks: nobody will delete the draft
+        # On a file system without locks, nobody will delete an abandoned draft.
+        with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if is_at(draft, os.fstat(descriptor)):
             break
-        os.close(
-            descriptor
-        )  # before it was locked, another process took it for abandoned and deleted it
+        # Before it was locked, another process took it for abandoned and deleted it.
+        os.close(descriptor)
     try:
         yield draft
     finally:
@@ -220,7 +226,8 @@ def left_behind(folder: Path) -> Iterator[Path]:
 
     A draft is locked until the next one is requested.
     """
-    for draft in sorted(one for name in _NAMES for one in folder.glob(name)):
+    drafts = [draft for pattern in _DRAFTS for draft in folder.glob(pattern)]
+    for draft in sorted(drafts):
         with contextlib.suppress(OSError), _locked(draft):
             yield draft
 
@@ -246,8 +253,12 @@ def _check_folder(path: Path, stem: str) -> None:
         return
     if not path.is_dir():
         raise OSError(errno.ENOTDIR, "not a folder", str(path))
-    if any(one.name.partition(".")[0] != stem or one.is_dir() for one in path.iterdir()):
-        raise OSError(errno.ENOTEMPTY, "this folder holds other files; name a new one", str(path))
+    for entry in path.iterdir():
+        name, _, _ = entry.name.partition(".")
+        if name != stem or entry.is_dir():
+            raise OSError(
+                errno.ENOTEMPTY, "this folder holds other files; name a new one", str(path)
+            )
 
 
 def _remove(path: Path) -> None:
@@ -268,11 +279,13 @@ def _check_place(path: Path) -> None:
     """Raise OSError unless ``path`` is free, a regular file, or a link to one, to a folder or to
     nothing."""
     try:
-        is_link, mode = path.is_symlink(), path.stat().st_mode
+        is_link = path.is_symlink()
+        mode = path.stat().st_mode
     except FileNotFoundError:
         return
-    if not (is_link and stat.S_ISDIR(mode)):
-        _check_kind(path, mode)  # `/dev/stdout` is a link to a pipe or a terminal
+    if is_link and stat.S_ISDIR(mode):
+        return
+    _check_kind(path, mode)  # also of a link: `/dev/stdout` is one to a pipe or a terminal
 
 
 def _check_kind(path: str | Path, mode: int, *, pipes: bool = False) -> None:
@@ -280,6 +293,5 @@ def _check_kind(path: str | Path, mode: int, *, pipes: bool = False) -> None:
     if stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)):
         return
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
-    raise OSError(
-        errno.EINVAL, f"{kinds.get(stat.S_IFMT(mode), 'a device')}, not a regular file", str(path)
-    )
+    kind = kinds.get(stat.S_IFMT(mode), "a device")
+    raise OSError(errno.EINVAL, f"{kind}, not a regular file", str(path))

@@ -75,25 +75,30 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     """The settings from the (key, value) rows of `settings`."""
     values = {key: from_json(value, Any, f"settings.{visible(key):.64}") for key, value in rows}
     stored = convert(values, _Stored, "settings")
-    models, sizes = tuple(map(_spec, stored["models"])), stored["batch_sizes"]
-    if len({spec.name for spec in models}) < len(models) or len(sizes) != len(models):
+    models = tuple([_spec(model) for model in stored["models"]])
+    names = {spec.name for spec in models}
+    sizes = stored["batch_sizes"]
+    if len(names) < len(models) or len(sizes) != len(models):
         raise Damaged("settings.models and settings.batch_sizes do not match")
-    if any(max(sizes) % size for size in sizes):
+    largest = max(sizes)
+    if any(largest % size for size in sizes):
         raise Damaged("settings.batch_sizes do not divide the largest")
-    options = {option.name: _kept(option, values) for option in KEPT}
-    options = {name: value for name, value in options.items() if value is not None}
+    options = {}
+    for option in KEPT:
+        value = _kept(option, values)
+        if value is not None:
+            options[option.name] = value
     return Settings(options, **{**stored, "models": models})
 
 
-def _spec(value: Mapping[str, Any]) -> ModelSpec:
+def _spec(stored: Mapping[str, Any]) -> ModelSpec:
     """One of the models; only its kind knows the meaning of its options."""
-    own = convert(value, _StoredModel, "settings.models")
+    own = convert(stored, _StoredModel, "settings.models")
     options = {
-        key: option for key, option in value.items() if key not in _StoredModel.__annotations__
+        name: value for name, value in stored.items() if name not in _StoredModel.__annotations__
     }
-    return ModelSpec(
-        **own, options=convert(options, dict[Text, _Whole | float | _Word], "settings.models")
-    )
+    checked = convert(options, dict[Text, _Whole | float | _Word], "settings.models")
+    return ModelSpec(**own, options=checked)
 
 
 def keep_index(path: Path, index: Mapping[str, object]) -> None:
@@ -152,13 +157,30 @@ class OpenedSession:
         self._words: tuple[str, ...] = ()
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> Rows:
+        """All rows of an answer; ``limits``: ``largest`` and ``most``, as of
+        `database.read_rows`."""
         with database.session_errors(self.path):
             return database.read_rows(self._connection, sql, parameters, **limits)
 
-    def select(self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any) -> Rows:
-        """These columns of a table, each value checked by the type of its column."""
+    def select(
+        self,
+        table: str,
+        columns: Mapping[str, Any],
+        clause: str = "",
+        parameters: Sequence[object] = (),
+        **limits: int,
+    ) -> Rows:
+        """These columns of a table, each value checked by the type of its column, as
+        `database.select` reads them."""
         with database.session_errors(self.path):
-            return database.select(self._connection, table, columns, *rest, **limits)
+            return database.select(
+                self._connection,
+                table,
+                columns,
+                clause,
+                parameters,
+                **limits,
+            )
 
     @contextlib.contextmanager
     def one_moment(self) -> Iterator[None]:
@@ -202,7 +224,10 @@ class OpenedSession:
         if not rows:
             return None
         index = from_json(rows[0][0], StoredIndex, "settings.index")
-        return index["name"] if isinstance(index.get("name"), str | int) else None, index["dtype"]
+        name = index.get("name")
+        if not isinstance(name, str | int):
+            name = None
+        return name, index["dtype"]
 
     def models(self) -> list[str]:
         """The models' names, in order."""
@@ -307,26 +332,30 @@ class OpenedSession:
         self.leave()
 
 
+OPEN_SECONDS = 5.0
+"""Seconds that opening waits for another process to release the file."""
 QUIET_SECONDS = 15.0
 """A trainer writes to the log far more often than this."""
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    # Checked first: an attempt to open the file may make both.
-    log, is_shared = beside(path, WAL), beside(path, SHM).exists()
-    size, written = _size_and_time(log)
+    # Looked for before the file is opened, since that may make both the log and the -shm file.
+    has_shm = beside(path, SHM).exists()
+    log_size, log_written = _size_and_time(beside(path, WAL))
     try:
-        return database.open_session(path, "mode=ro", 5.0)
+        return database.open_session(path, "mode=ro", OPEN_SECONDS)
     except SessionError as error:
-        has_log = written > 0  # without one, nobody can be writing
+        has_log = log_written > 0  # without one, nobody can be writing
         is_busy = has_log and isinstance(error, NotNow) and not isinstance(error, DiskFull)
-        is_new = time.time() - written < QUIET_SECONDS  # perhaps by a trainer on another machine
-        if is_busy or (size and is_shared and is_new):
+        # What was written just now may come from a trainer on another machine.
+        is_recent = time.time() - log_written < QUIET_SECONDS
+        if is_busy or (log_size and has_shm and is_recent):
             raise
     # A reader without write permission needs the -shm file that only a writer makes; a full disk
     # has no room for one, and on some file systems nobody can use one. Nobody writes now, so the
-    # log can be read without it, or, if that is empty, the file as it is.
-    return database.open_session(path, database.ALONE if size else "mode=ro&immutable=1", 5.0)
+    # log can be read without the -shm file, or, if the log is empty, the session file as it is.
+    how = database.ALONE if log_size else "mode=ro&immutable=1"
+    return database.open_session(path, how, OPEN_SECONDS)
 
 
 def _size_and_time(path: Path) -> tuple[int, float]:

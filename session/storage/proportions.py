@@ -17,21 +17,23 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import PositiveCount
-from wikitopics.session.storage.counts import Block, ascends, from_zero, gather
+from wikitopics.session.storage.block import Block, ascends, from_zero, gather
 from wikitopics.session.storage.database import SMALL, select
 
 MOST_KEPT = 16
 """The most topics stored for an article: its largest."""
 LEAST = 0.005
-"""Smaller proportions are not stored; in a model of over 100 topics, those under half an equal
-share."""
+"""Smaller proportions are not stored; in a model of over 100 topics, those under half of what each
+topic would have if all were equal."""
 LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
 """The most bytes that an article takes."""
 _FULL = 255
 """Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square
 roots, so that large and small proportions are equally exact for it."""
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"
+"""The row of `proportions` that holds a block in a model."""
 BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
+"""The columns of `blocks` that say which articles a block holds."""
 IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
 """Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
@@ -45,7 +47,7 @@ class Proportions:
     """
 
     lengths: NDArray[np.uint8]
-    """(n,) topics stored, at least 1"""
+    """(n,) the number of topics stored for each article, at least 1"""
     topics: NDArray[np.unsignedinteger[Any]]
     """Ascending within an article."""
     roots: NDArray[np.uint8]
@@ -71,8 +73,8 @@ class Proportions:
 
     def largest(self, row: int) -> list[tuple[int, float]]:
         """An article's (topic, proportion), the largest first."""
-        one = self[row : row + 1]
-        pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
+        article = self[row : row + 1]
+        pairs = zip(article.topics.tolist(), article.values().tolist(), strict=True)
         return sorted(pairs, key=lambda pair: -pair[1])
 
     @staticmethod
@@ -80,24 +82,24 @@ class Proportions:
         """The largest of ``theta``, (n, K), whose rows sum to 1."""
         K = theta.shape[1]
         stored = theta >= min(LEAST, 0.5 / K)
-        many = np.flatnonzero(np.count_nonzero(stored, axis=1) > MOST_KEPT)
-        if len(many):
-            largest = np.argpartition(theta[many], K - MOST_KEPT, axis=1)[:, K - MOST_KEPT :]
-            stored[many] = False
-            stored[many[:, None], largest] = True
+        with_many = np.flatnonzero(np.count_nonzero(stored, axis=1) > MOST_KEPT)
+        if len(with_many):
+            by_size = np.argpartition(theta[with_many], K - MOST_KEPT, axis=1)
+            stored[with_many] = False
+            stored[with_many[:, None], by_size[:, K - MOST_KEPT :]] = True
         places = np.flatnonzero(stored)
-        exact = np.sqrt(theta.ravel()[places]) * _FULL
+        exact_roots = np.sqrt(theta.ravel()[places]) * _FULL
         lengths = np.count_nonzero(stored, axis=1)
         result = Proportions(
             lengths.astype(np.uint8),
             (places % K).astype(_type_of_topics(K)),
-            np.rint(exact).astype(np.uint8),
+            np.rint(exact_roots).astype(np.uint8),
         )
-        squares = np.add.reduceat(result.roots.astype(np.int64) ** 2, result.indptr()[:-1])
-        over = np.repeat(
-            squares > _FULL**2, lengths
-        )  # these sum to more than 1, so round their roots down
-        result.roots[over] = exact[over]
+        squares = result.roots.astype(np.int64) ** 2
+        sums = np.add.reduceat(squares, result.indptr()[:-1])
+        # Where the rounded ones sum to more than 1, all roots of the article are rounded down.
+        is_over = np.repeat(sums > _FULL**2, lengths)
+        result.roots[is_over] = exact_roots[is_over]
         return result
 
     @staticmethod
@@ -125,17 +127,20 @@ class Proportions:
         ``n_topics``: the model's. Raises `Damaged`.
         """
         dtype = _type_of_topics(n_topics)
-        lengths, topics, roots, sizes = [], [], [], []
+        lengths: list[bytes] = []
+        topics: list[bytes] = []
+        roots: list[bytes] = []
+        sizes: list[int] = []
         for data, articles in blocks:
             if not isinstance(data, bytes):
                 raise Damaged("proportions.data is not a blob")
-            size, more = divmod(len(data) - articles, dtype.itemsize + 1)
-            if more or not articles <= size <= MOST_KEPT * articles:
+            size, remainder = divmod(len(data) - articles, dtype.itemsize + 1)
+            if remainder or not articles <= size <= MOST_KEPT * articles:
                 raise Damaged("proportions.data has the wrong length")
-            middle = articles + size * dtype.itemsize
+            start_of_roots = articles + size * dtype.itemsize
             lengths.append(data[:articles])
-            topics.append(data[articles:middle])
-            roots.append(data[middle:])
+            topics.append(data[articles:start_of_roots])
+            roots.append(data[start_of_roots:])
             sizes.append(size)
         result = Proportions(
             np.frombuffer(b"".join(lengths), np.uint8),
@@ -143,22 +148,23 @@ class Proportions:
             np.frombuffer(b"".join(roots), np.uint8),
         )
         if blocks:
-            result._check(
-                np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics
-            )
+            ends_of_articles = np.cumsum([articles for _, articles in blocks])
+            result._check(ends_of_articles, np.cumsum(sizes), n_topics)
         return result
 
-    def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
+    def _check(
+        self,
+        ends_of_articles: NDArray[Any],
+        ends_of_topics: NDArray[Any],
+        n_topics: int,
+    ) -> None:
         """Check that each block's lengths match its topics, and that `of` can have produced every
-        number."""
+        number. The blocks' articles and their topics end at these places."""
         starts = self.indptr()
-        if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
+        if not self.lengths.all() or not np.array_equal(starts[ends_of_articles], ends_of_topics):
             raise Damaged("proportions.data has articles of another length")
-        if (
-            self.topics.max() >= n_topics
-            or not ascends(self.topics, starts)
-            or not self.roots.all()
-        ):
+        are_topics = self.topics.max() < n_topics and ascends(self.topics, starts)
+        if not are_topics or not self.roots.all():
             raise Damaged("proportions.data holds numbers that are out of range")
 
 
@@ -179,16 +185,20 @@ def insert_block(
     first_seq: int,
 ) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
-    ids, narrow = block.page_ids, block.page_ids.astype("<i4")
+    packed_ids = block.page_ids.astype("<i4")
+    if (packed_ids != block.page_ids).any():
+        packed_ids = block.page_ids.astype("<i8")
     # Documents of a file of word counts have only numbers.
-    titles = (
-        title or f"document {number}"
-        for title, number in zip(block.titles, ids.tolist(), strict=True)
+    keys = [
+        title_key(title or f"document {number}")
+        for title, number in zip(block.titles, block.page_ids.tolist(), strict=True)
+    ]
+    packed_keys = np.array(keys, "<u2").tobytes()
+    db.execute(
+        "INSERT INTO blocks VALUES (?, ?, ?, ?)",
+        [first_seq, len(block), packed_ids.tobytes(), packed_keys],
     )
-    packed = (narrow if (narrow == ids).all() else ids.astype("<i8")).tobytes()
-    keys = np.array(list(map(title_key, titles)), "<u2").tobytes()
-    db.execute("INSERT INTO blocks VALUES (?, ?, ?, ?)", [first_seq, len(block), packed, keys])
-    rows = [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)]
+    rows = [(model, first_seq, of_model.to_bytes()) for model, of_model in enumerate(proportions)]
     db.executemany("INSERT INTO proportions VALUES (?, ?, ?)", rows)
 
 
@@ -209,25 +219,22 @@ def renew_proportions(
         "<= ?)"
     )
     for first, size in select(db, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
-        start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
+        start = bisect_left(seqs, first)
+        stop = bisect_left(seqs, first + size)
         if start == stop:
             continue
+        # The new proportions come behind the old ones; then each article's row is chosen.
         rows = np.arange(size)
         rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
+        room = LARGEST_ARTICLE * size + SMALL
         for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
-            room = LARGEST_ARTICLE * size + SMALL
-            stored = select(
-                db,
-                "proportions",
-                {"data": Any},
-                OF_BLOCK,
-                [model, first],
-                largest=room,
-            )
-            old = Proportions.from_blocks([(data, size) for (data,) in stored or [(None,)]], K)
+            key = [model, first]
+            stored = select(db, "proportions", {"data": Any}, OF_BLOCK, key, largest=room)
+            data = stored[0][0] if stored else None
+            old = Proportions.from_blocks([(data, size)], K)
             both = Proportions.concatenate([old, new[start:stop]])
-            data = both.take(rows).to_bytes()
-            db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [data, model, first])
+            renewed = both.take(rows).to_bytes()
+            db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [renewed, *key])
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,4 +254,5 @@ class RecordedArticles:
     def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """The numbers of the articles at these rows."""
         block = np.searchsorted(self.starts, rows, side="right") - 1
-        return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
+        rows_before = rows - self.starts[block]  # in the same block
+        return np.asarray(self.first_seqs[block] + rows_before, np.int64)

@@ -71,9 +71,10 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
     def heartbeat(self) -> Heartbeat:
         """The last heartbeat of a trainer; in the state "new" if there never was one."""
         rows = self.select("heartbeat", HEARTBEAT, "WHERE id = 1")
-        return next(
-            (Heartbeat(at, Process.from_text(by), *rest) for at, by, *rest in rows), Heartbeat()
-        )
+        if not rows:
+            return Heartbeat()
+        at, process, state, activity = rows[0]
+        return Heartbeat(at, Process.from_text(process), state, activity)
 
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""
@@ -91,8 +92,9 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         return [PastRun(*row) for row in self.select("runs", columns_of(PastRun), "ORDER BY id")]
 
     def holdings(self) -> str:
-        """What the session is of, for people: "1,200 documents (reviews.csv)"."""
-        status, source = self.status(), self.settings().source
+        """What the session holds, for people: "1,200 documents (reviews.csv)"."""
+        status = self.status()
+        source = self.settings().source
         name = visible(described(source).shown(status.source_name))
         return f"{status.documents:,} {noun(source)} ({name})"
 
@@ -103,13 +105,15 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             raise NoSession(f"{self.path} was removed or replaced")
 
     def status(self) -> Status:
-        """One look at the session as it is now: what is committed, and what its trainer does.
+        """The session as it is now: what is committed, and what its trainer does.
 
         Raises `NoSession` as `check_there` does.
         """
         self.check_there()
         with self.one_moment():
-            progress, beat, settings = self.progress(), self.heartbeat(), self.settings()
+            progress = self.progress()
+            beat = self.heartbeat()
+            settings = self.settings()
             models = self.model_statuses()
         models = tuple(
             replace(model, prequential_log_likelihood=progress.predicted(number))
@@ -117,26 +121,28 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         )
         now = time.time()
         pid = owner_pid(self.path)
-        state, activity = _state(progress.finished, beat, pid, now), beat.activity
-        live = (
-            pid is not None and beat.process.pid == pid
-        )  # and the heartbeat is not of another run
-        at_work = live and beat.state != "stopped"
-        late = state in ("running", "paused", "stalled") and now - beat.at > BEATS_SECONDS
-        suspended = late and beat.process.is_suspended()
-        if suspended:
+        state = _state(progress.finished, beat, pid, now)
+        activity = beat.activity
+        # A heartbeat with another process number is that of an earlier run.
+        is_live = pid is not None and beat.process.pid == pid
+        is_at_work = is_live and beat.state != "stopped"
+        is_late = state in ("running", "paused", "stalled") and now - beat.at > BEATS_SECONDS
+        is_suspended = is_late and beat.process.is_suspended()
+        if is_suspended:
             state = "stalled"
-        elif late and state != "paused" and self._disk_full():
+        elif is_late and state != "paused" and self._disk_full():
             # The trainer lives and waits, but cannot report that.
             state = "running"
             reason = f"the disk is full: {self.path}"
             activity = replace(activity.ended(), waiting_for=reason, failing=True)
-        if at_work:  # the last commit may be old, as while the wiki cannot be reached
+        if is_at_work:  # the last commit may be old, as while the wiki cannot be reached
             progress.elapsed_seconds = max(progress.elapsed_seconds, activity.elapsed_seconds)
+        checkpoint_age = max(0.0, now - progress.committed_at) if progress.crawled else None
+        heartbeat_age = max(0.0, now - beat.at) if beat.state != "new" else None
         return Status(
             session=str(self.path),
             state=state,
-            running=live,
+            running=is_live,
             pid=pid,
             source=settings.source,
             source_name=settings.source_name,
@@ -145,13 +151,11 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             passes=settings[PASSES],
             added=BEFORE in settings.source_options,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
-            checkpoint_age_seconds=max(0.0, now - progress.committed_at)
-            if progress.crawled
-            else None,
-            heartbeat_age_seconds=None if beat.state == "new" else max(0.0, now - beat.at),
-            activity=activity if at_work else activity.ended(),
+            checkpoint_age_seconds=checkpoint_age,
+            heartbeat_age_seconds=heartbeat_age,
+            activity=activity if is_at_work else activity.ended(),
             models=models,
-            suspended=suspended,
+            suspended=is_suspended,
         )
 
     def _disk_full(self) -> bool:
@@ -193,16 +197,18 @@ def check_alone(path: Path) -> None:
         beat = reader.heartbeat()
         if beat.state in ("new", "stopped") or abs(time.time() - beat.at) > STALE_SECONDS:
             return
-        alive = beat.process.lives()
+        alive = beat.process.lives()  # None if that is not known, for example in a container
         deadline = time.monotonic() + BEATS_SECONDS
-        while alive is None and time.monotonic() < deadline:  # unknown, for example in a container
+        while alive is None and time.monotonic() < deadline:
             time.sleep(0.1)
-            alive = reader.heartbeat() != beat or None
+            if reader.heartbeat() != beat:
+                alive = True
     if alive:
         raise in_use(path, beat.process.pid)
 
 
 def _state(finished: bool, beat: Heartbeat, pid: int | None, now: float) -> State:
+    """What a session is doing; ``pid``: the process that holds its lock, if any."""
     if pid is None:
         if finished:
             return "finished"
@@ -211,5 +217,6 @@ def _state(finished: bool, beat: Heartbeat, pid: int | None, now: float) -> Stat
         return "starting"
     if now - beat.at > STALE_SECONDS:
         return "stalled"
-    # After its last heartbeat, which says "stopped", it still runs until it releases the session.
+    # After its last heartbeat, which says "stopped", a trainer still runs until it releases the
+    # session.
     return "stopping" if beat.state == "stopped" else beat.state

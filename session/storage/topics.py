@@ -1,7 +1,7 @@
 """The models and their topics.
 
 The tables are `models`, `metrics`, `snapshots`, `topic_names`, `areas`, `given_names` and
-`topic_events`, and of `settings` the row `hidden`.
+`topic_events`, and the row `hidden` of `settings`.
 """
 
 import json
@@ -9,7 +9,6 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,11 +18,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import MOST_AREAS, NONE, Areas, Meetings
-from wikitopics.model.naming import name_words
-from wikitopics.model.relevance import by_relevance, distinctness, most_relevant
+from wikitopics.model.relevance import distinctness, most_relevant
 from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.naming import LONGEST_NAME, TopicNames, names_of, relevant_first
 from wikitopics.session.records import (
-    APART,
     JSON,
     MOST_SCORE,
     Count,
@@ -37,11 +35,9 @@ from wikitopics.session.records import (
     TopicRow,
     TopWords,
     perplexity,
-    word_separator,
 )
 from wikitopics.session.storage.database import connect, session_errors, writing
 from wikitopics.session.storage.decoding import (
-    LONGEST_NAME,
     columns_of,
     from_json,
     numbers,
@@ -55,14 +51,11 @@ if TYPE_CHECKING:
     from wikitopics.model import OnlineModel
 
 
-# The topics of the models: all tables but `models` and `metrics`.
-
 Words = tuple[tuple[str, float], ...]
 """A topic's most probable words, most probable first, each with its probability."""
 
-BETWEEN = ", "
-"""What stands between the words of a topic's name."""
 TREND_POINTS = 12
+"""The most snapshots from which the trend of a topic's share is drawn."""
 LEADING = 10
 """The number of a topic's top words among which new ones are marked."""
 MOST_SNAPSHOT_WORDS = 100
@@ -90,60 +83,21 @@ _SNAPSHOT = {
     "probabilities": Any,
     "shares": Any,
 }
-_Number = Annotated[int, Meta(ge=0, lt=MOST_AREAS)]
+_AreaNumber = Annotated[int, Meta(ge=0, lt=MOST_AREAS)]
 _AREAS = {
     "of_topic": Any,
     "distances": Any,
     "places": Any,
-    "names": Annotated[tuple[tuple[_Number, tuple[TopicName, ...]], ...], JSON],
+    "names": Annotated[tuple[tuple[_AreaNumber, tuple[TopicName, ...]], ...], JSON],
 }
 MOST_MEETING_TOPICS = 1000
-"""The most topics for which a model's meetings are counted: every commit stores those of all
-pairs."""
+"""The most topics for which a model's meetings are counted: every commit stores how often each pair
+of topics meets."""
 _GIVEN_NAME = {
     "model": Count,
     "topic": Count,
     "name": Annotated[str, Meta(max_length=LONGEST_NAME)],
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TopicNames:
-    """What is known about one model's topics between snapshots."""
-
-    names: tuple[str, ...]
-    """The names made of words, by topic."""
-    alive: frozenset[int]
-    """The topics born and not dead."""
-    lasting: tuple[str, ...]
-    """The names used in events, by topic. Another name is shown while this one does not suit the
-    topic."""
-
-
-def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
-    """A name for each topic or group of topics, in one line: "river, lake, dam" or "World War II ·
-    Berlin".
-
-    ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by
-    id.
-    """
-    return [joined(name_words([words[i] for i in ids.tolist()])) for ids in relevant]
-
-
-def joined(name: Sequence[str]) -> str:
-    """The words of a name in one line."""
-    return word_separator(name, BETWEEN).join(name)
-
-
-def parts(name: str) -> tuple[str, ...]:
-    """The words of a topic's name."""
-    return tuple(name.split(APART if APART in name else BETWEEN))
-
-
-def relevant_first(snapshot: TopWords) -> TopWords:
-    """The same words, each topic's most relevant ones first."""
-    word_ids, probabilities = by_relevance(snapshot.leading, snapshot.shares)
-    return replace(snapshot, word_ids=word_ids, probabilities=probabilities)
 
 
 class TopicReader(OpenedSession):
@@ -152,45 +106,51 @@ class TopicReader(OpenedSession):
     def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         super().__init__(path, connection)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
-        """(2, K) the shares, and the topics' own parts of them, by model number and article count,
-        as far as they have been read."""
+        """By the model's number and the article count of a snapshot, as far as these have been
+        read: (2, K) the topics' shares, and the part of each share that is the topic's own."""
 
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order.
 
         Constant facts, such as a model's name and its number of topics, are in the settings.
         """
-        score = (
-            "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
+        newest_score = (
+            "FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
             " ORDER BY articles DESC LIMIT 1"
         )
+        Score = Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)]
         columns = {
             "id": Any,
             "topics_in_use": Count,
             "updates": Count,
             "rho": Annotated[float, Meta(ge=0, le=1)],
-            f"({score}) AS log_likelihood": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)]
-            | None,
-            f"({score.replace('value', 'articles', 1)}) AS measured_at": Count | None,
+            f"(SELECT value {newest_score}) AS log_likelihood": Score | None,
+            f"(SELECT articles {newest_score}) AS measured_at": Count | None,
         }
-        settings = (
-            self.settings()
-        )  # first, since a trainer that has built the vocabulary writes both at once
-        rows, specs = self.select("models", columns, "m ORDER BY id"), settings.models
+        # Read first, since a trainer that has built the vocabulary writes settings and models at
+        # once.
+        settings = self.settings()
+        specs = settings.models
+        rows = self.select("models", columns, "m ORDER BY id")
         if not rows and settings.building:  # they wait for the vocabulary
             rows = [(number, 0, 0, 0.0, None, None) for number in range(len(specs))]
         if [row[0] for row in rows] != list(range(len(specs))):
             raise Damaged("models and settings.models do not match")
         statuses = []
-        for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True):
-            model = (
-                spec.name,
-                spec.kind,
-                spec.topics,
-                whole(in_use, "models.topics_in_use", high=spec.topics),
+        for spec, (_, in_use, updates, rho, score, measured_at) in zip(specs, rows, strict=True):
+            statuses.append(
+                ModelStatus(
+                    name=spec.name,
+                    kind=spec.kind,
+                    topics=spec.topics,
+                    topics_in_use=whole(in_use, "models.topics_in_use", high=spec.topics),
+                    updates=updates,
+                    rho=rho,
+                    perplexity=None if score is None else float(perplexity(score)),
+                    log_likelihood=score,
+                    measured_at=measured_at,
+                )
             )
-            exponential = None if score is None else float(perplexity(score))
-            statuses.append(ModelStatus(*model, updates, rho, exponential, score, at))
         return tuple(statuses)
 
     def model_status(self, name: str) -> ModelStatus:
@@ -209,34 +169,34 @@ class TopicReader(OpenedSession):
 
     def meetings(self, name: str) -> Meetings | None:
         """How often the model's topics occur in the same documents; None if that is not counted."""
-        K, number = self.spec(name).topics, self._number(name)
+        K = self.spec(name).topics
         if K > MOST_MEETING_TOPICS:
             return None
         rows = self._rows(
-            "SELECT meetings FROM models WHERE id = ?", [number], largest=LARGEST_SNAPSHOT
+            "SELECT meetings FROM models WHERE id = ?",
+            [self._number(name)],
+            largest=LARGEST_SNAPSHOT,
         )
-        if not rows or rows[0][0] is None:  # a session that began before meetings were counted
+        stored = rows[0][0] if rows else None
+        if stored is None:  # a session that began before meetings were counted
             return Meetings.none(K)
-        return Meetings(
-            numbers(rows[0][0], "models.meetings", np.float32, (K + 1, K), 0, 1e9).copy()
-        )
+        sums = numbers(stored, "models.meetings", np.float32, (K + 1, K), low=0, high=1e9)
+        return Meetings(sums.copy())
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
         columns = {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")}
-        stored = "log_likelihood" if metric == "perplexity" else metric
-        ascending, key = (
+        stored_metric = "log_likelihood" if metric == "perplexity" else metric
+        rows = self.select(
+            "metrics",
+            columns,
             "WHERE model = ? AND metric = ? ORDER BY articles",
-            [self._number(model), stored],
+            [self._number(model), stored_metric],
         )
-        rows = self.select("metrics", columns, ascending, key)
         articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
-        return Curve(
-            articles,
-            tokens,
-            seconds,
-            perplexity(values) if metric == "perplexity" else values,
-        )
+        if metric == "perplexity":
+            values = perplexity(values)
+        return Curve(articles, tokens, seconds, values)
 
     def newest(self) -> tuple[int, int]:
         """A number for the measurements and one for the snapshots; each changes when an item is
@@ -250,38 +210,44 @@ class TopicReader(OpenedSession):
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then
         articles."""
         rows = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
-        rows += [
+        perplexities = [
             (model, articles, "perplexity", tokens, seconds, float(perplexity(value)))
             for model, articles, metric, tokens, seconds, value in rows
             if metric == "log_likelihood"
         ]
-        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in rows}}
+        measurements = sorted(rows + perplexities, key=lambda row: row[:3])
+        numbers = {model for model, *_ in measurements}
+        names = {number: self._spec_in("metrics", number).name for number in numbers}
         return [
-            (names[model], at, tokens, seconds, metric, value)
-            for model, at, metric, tokens, seconds, value in sorted(rows, key=lambda row: row[:3])
+            (names[model], articles, tokens, seconds, metric, value)
+            for model, articles, metric, tokens, seconds, value in measurements
         ]
 
     def metric_names(self) -> list[str]:
         """The metrics measured for any model, in alphabetical order."""
         rows = self.select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
         metrics = {metric for (metric,) in rows}
-        return sorted(metrics | ({"perplexity"} if "log_likelihood" in metrics else set()))
+        if "log_likelihood" in metrics:
+            metrics.add("perplexity")
+        return sorted(metrics)
 
     def snapshots(self, model: str, as_of: int | None = None) -> list[int]:
         """Article counts at which the model's topics were stored, ascending, up to ``as_of`` if
         given."""
-        ascending, number = "WHERE model = ? ORDER BY articles", self._number(model)
-        rows = self.select("snapshots", {"articles": Count}, ascending, [number])
+        rows = self.select(
+            "snapshots",
+            {"articles": Count},
+            "WHERE model = ? ORDER BY articles",
+            [self._number(model)],
+        )
         return [articles for (articles,) in rows if as_of is None or articles <= as_of]
 
     def each_snapshot(self, model: str) -> Iterator[tuple[int, list[Words]]]:
         """(articles, every topic's words) at every stored point, oldest first, with one point at a
         time in memory."""
         for snapshot in self.words_at(model, self.snapshots(model)):
-            yield (
-                snapshot.articles,
-                [self._pairs(snapshot, topic) for topic in range(len(snapshot.shares))],
-            )
+            topics = [self._pairs(snapshot, topic) for topic in range(len(snapshot.shares))]
+            yield snapshot.articles, topics
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
         """The topics stored at these article counts, except snapshots that a trainer drops
@@ -292,18 +258,19 @@ class TopicReader(OpenedSession):
 
     def share_history(self, model: str) -> ShareHistory:
         """The shares of all topics at every stored point; nothing is read twice."""
-        number, topics = self._number(model), self.spec(model).topics
+        number = self._number(model)
+        K = self.spec(model).topics
         known = self._shares.get(number, {})
         points = self.snapshots(model)
         shares = {articles: known[articles] for articles in points if articles in known}
-        for one in self.words_at(model, [articles for articles in points if articles not in known]):
-            own = one.shares * distinctness(one.leading, one.shares)
-            shares[one.articles] = np.stack([one.shares, own.astype(np.float32)])
+        unread = [articles for articles in points if articles not in known]
+        for snapshot in self.words_at(model, unread):
+            own = snapshot.shares * distinctness(snapshot.leading, snapshot.shares)
+            shares[snapshot.articles] = np.stack([snapshot.shares, own.astype(np.float32)])
         self._shares[number] = shares
-        both = np.array([shares[articles] for articles in sorted(shares)], np.float32).reshape(
-            -1, 2, topics
-        )
-        return ShareHistory(np.array(sorted(shares), np.int64), both[:, 0], both[:, 1])
+        read = sorted(shares)
+        stacked = np.array([shares[articles] for articles in read], np.float32).reshape(-1, 2, K)
+        return ShareHistory(np.array(read, np.int64), stacked[:, 0], stacked[:, 1])
 
     def topic_history(
         self,
@@ -316,10 +283,12 @@ class TopicReader(OpenedSession):
     ) -> list[tuple[int, float, Words]]:
         """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles
         if given; ``relevant``: the most relevant words first, not the most probable."""
-        each = self.words_at(model, self.snapshots(model, as_of))
+        snapshots = self.words_at(model, self.snapshots(model, as_of))
+        if relevant:
+            snapshots = map(relevant_first, snapshots)
         return [
             (snapshot.articles, float(snapshot.shares[topic]), self._pairs(snapshot, topic)[:top])
-            for snapshot in (map(relevant_first, each) if relevant else each)
+            for snapshot in snapshots
         ]
 
     def topic_names(self, model: str) -> tuple[str, ...]:
@@ -335,8 +304,13 @@ class TopicReader(OpenedSession):
         """What is known about the topics of the model of this number; None before its first
         snapshot."""
         with self.one_moment():
-            lasting = "name AS lasting" if self._is_of_1_0() else "ifnull(lasting, name)"
-            columns = {"topic": Count, "name": TopicName, "alive": bool, lasting: TopicName}
+            lasting_name = "name" if self._is_of_1_0() else "ifnull(lasting, name)"
+            columns = {
+                "topic": Count,
+                "name": TopicName,
+                "alive": bool,
+                f"{lasting_name} AS lasting": TopicName,
+            }
             rows = self.select("topic_names", columns, "WHERE model = ? ORDER BY topic", [model])
         if not rows:
             return None
@@ -350,24 +324,35 @@ class TopicReader(OpenedSession):
         trainer did not compute any."""
         if self._format() < WITH_AREAS:
             return None
-        number, K = self._number(model), self.spec(model).topics
+        number = self._number(model)
+        K = self.spec(model).topics
         rows = self.select("areas", _AREAS, "WHERE model = ?", [number], largest=LARGEST_SNAPSHOT)
-        for of_topic, distances, places, words in rows:
-            areas = numbers(of_topic, "areas.of_topic", np.int16, (K,), NONE, MOST_AREAS - 1)
-            U = int(np.count_nonzero(areas != NONE))
-            far = numbers(
-                distances,
-                "areas.distances",
-                np.float16,
-                (U * (U - 1) // 2,),
-                0,
-                FURTHEST,
-            )
-            place = numbers(places, "areas.places", np.float32, (U, 2), -FURTHEST, FURTHEST)
-            if sorted(area for area, _ in words) != np.unique(areas[areas != NONE]).tolist():
-                raise Damaged("areas.names are not those of all areas")
-            return Areas(areas, far, place, dict(words))
-        return None
+        if not rows:
+            return None
+        packed_areas, packed_distances, packed_places, names = rows[0]
+        area_of = numbers(packed_areas, "areas.of_topic", np.int16, (K,), NONE, MOST_AREAS - 1)
+        has_area = area_of != NONE
+        U = int(np.count_nonzero(has_area))
+        n_pairs = U * (U - 1) // 2
+        distances = numbers(
+            packed_distances,
+            "areas.distances",
+            np.float16,
+            (n_pairs,),
+            low=0,
+            high=FURTHEST,
+        )
+        places = numbers(
+            packed_places,
+            "areas.places",
+            np.float32,
+            (U, 2),
+            low=-FURTHEST,
+            high=FURTHEST,
+        )
+        if sorted(area for area, _ in names) != np.unique(area_of[has_area]).tolist():
+            raise Damaged("areas.names are not those of all areas")
+        return Areas(area_of, distances, places, dict(names))
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names made of words, replaced by given names where there are some."""
@@ -389,11 +374,9 @@ class TopicReader(OpenedSession):
     def hidden_topics(self) -> frozenset[tuple[int, int]]:
         """(number of the model, topic) of every topic that lists leave out."""
         rows = self._rows("SELECT value FROM settings WHERE key = 'hidden'")
-        hidden = (
-            from_json(rows[0][0], tuple[tuple[Count, Count], ...], "settings.hidden")
-            if rows
-            else ()
-        )
+        if not rows:
+            return frozenset()
+        hidden = from_json(rows[0][0], tuple[tuple[Count, Count], ...], "settings.hidden")
         for model, topic in hidden:
             self._spec_in("settings.hidden", model, topic=topic)
         return frozenset(hidden)
@@ -405,7 +388,9 @@ class TopicReader(OpenedSession):
         rows = self.select("topic_events", columns, "ORDER BY id")
         for model, articles, event, topic, other, name in rows:
             spec = self._spec_in("topic_events", model, topic=topic, other=other)
-            if (event in ("split", "merged", "area_merged")) != (other is not None):
+            needs_other = event in ("split", "merged", "area_merged")
+            has_other = other is not None
+            if needs_other != has_other:
                 raise Damaged("topic_events.event and topic_events.other do not match")
             events.append(TopicEvent(spec.name, articles, event, topic, other, name))
         return events
@@ -424,35 +409,41 @@ class TopicReader(OpenedSession):
         relevant words first, not the most probable.
         """
         points = self.snapshots(model, as_of)
-        # From half of the articles on: a trend covers the same part of the stream with few or many
-        # snapshots.
-        late = at_even_ratios(points, TREND_POINTS, points[-1] / 2 if points else 1)
-        snapshots = list(self.words_at(model, late))
+        if not points:
+            return []
+        # Every trend begins at half of the articles, so it covers the same part of the stream
+        # whether there are few snapshots or many.
+        half = points[-1] / 2
+        snapshots = list(self.words_at(model, at_even_ratios(points, TREND_POINTS, half)))
         if not snapshots:
             return []
-        newest, then = (
-            relevant_first(one) if relevant else one for one in (snapshots[-1], snapshots[0])
-        )
-        trend = np.stack([one.shares for one in snapshots], axis=1)
-        rows, hidden = [], self.hidden_topics()
+        oldest = snapshots[0]
+        newest = snapshots[-1]
+        if relevant:
+            oldest = relevant_first(oldest)
+            newest = relevant_first(newest)
+        trend = np.stack([snapshot.shares for snapshot in snapshots], axis=1)
         if as_of is None:
             topic_names = self.topic_names(model)
         else:
-            by_words = names(most_relevant(newest.leading, newest.shares), self.vocabulary())
-            topic_names = self._called(model, by_words)
+            relevant_words = most_relevant(newest.leading, newest.shares)
+            topic_names = self._called(model, names_of(relevant_words, self.vocabulary()))
+        hidden = self.hidden_topics()
+        rows = []
         for topic, name in enumerate(topic_names):
-            words, before = self._pairs(newest, topic), self._pairs(then, topic)[:LEADING]
+            words = self._pairs(newest, topic)
             leading = {word for word, _ in words[: min(top, LEADING)]}
+            led_before = {word for word, _ in self._pairs(oldest, topic)[:LEADING]}
             rows.append(
                 TopicRow(
                     topic=topic,
                     name=name,
                     share=float(newest.shares[topic]),
                     words=words[:top],
-                    newcomers=frozenset(leading.difference(word for word, _ in before)),
+                    newcomers=frozenset(leading - led_before),
                     trend=tuple(trend[topic].tolist()),
                     articles=newest.articles,
-                    since=then.articles,
+                    since=oldest.articles,
                     hidden=(newest.model, topic) in hidden,
                 )
             )
@@ -461,7 +452,8 @@ class TopicReader(OpenedSession):
     def newest_words(self, model: str) -> TopWords | None:
         """The newest snapshot, as stored; None before the first."""
         newest = "WHERE model = ? ORDER BY articles DESC LIMIT 1"
-        return next(iter(self._snapshots(newest, [self._number(model)])), None)
+        snapshots = self._snapshots(newest, [self._number(model)])
+        return snapshots[0] if snapshots else None
 
     def snapshots_at(self, articles: int) -> dict[int, TopWords]:
         """The snapshots at this article count, by the model's number."""
@@ -472,31 +464,37 @@ class TopicReader(OpenedSession):
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         rows = self.select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
-        last, snapshots = len(self.vocabulary()) - 1, []
-        for model, articles, word_ids, probabilities, shares in rows:
+        last_id = len(self.vocabulary()) - 1
+        snapshots = []
+        for model, articles, packed_ids, packed_probabilities, packed_shares in rows:
             K = self._spec_in("snapshots", model).topics
-            ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, last)
+            ids = numbers(packed_ids, "snapshots.word_ids", np.int32, (K, -1), 0, last_id)
             if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
                 raise Damaged("snapshots.word_ids has the wrong length")
-            of_words = numbers(
-                probabilities,
+            probabilities = numbers(
+                packed_probabilities,
                 "snapshots.probabilities",
                 np.float32,
                 ids.shape,
-                0,
-                1.001,
+                low=0,
+                high=1.001,
             )
-            of_topics = numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001)
-            snapshots.append(TopWords(model, articles, ids, of_words, of_topics))
+            shares = numbers(
+                packed_shares,
+                "snapshots.shares",
+                np.float32,
+                (K,),
+                low=0,
+                high=1.001,
+            )
+            snapshots.append(TopWords(model, articles, ids, probabilities, shares))
         return snapshots
 
     def _pairs(self, snapshot: TopWords, topic: int) -> Words:
-        words = self.vocabulary()
-        ids, probabilities = (
-            snapshot.word_ids[topic].tolist(),
-            snapshot.probabilities[topic].tolist(),
-        )
-        return tuple((words[i], p) for i, p in zip(ids, probabilities, strict=True))
+        """A topic's words, each with its probability, in the order of the snapshot."""
+        vocabulary = self.vocabulary()
+        words = [vocabulary[i] for i in snapshot.word_ids[topic].tolist()]
+        return tuple(zip(words, snapshot.probabilities[topic].tolist(), strict=True))
 
 
 def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
@@ -506,7 +504,8 @@ def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
         return []
     positive = np.maximum(points, 1)  # a damaged file may say 0
     wanted = np.geomspace(max(first, 1), positive[-1], most)
-    nearest = np.abs(np.log(positive[:, None] / wanted)).argmin(axis=0)
+    ratios = positive[:, None] / wanted
+    nearest = np.abs(np.log(ratios)).argmin(axis=0)  # a point for each number wanted
     return [points[place] for place in np.unique(nearest).tolist()]
 
 
@@ -523,36 +522,48 @@ def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
 def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
     """Have lists leave out topics of a model, or list them again; all are given by number. Works
     while a trainer runs. Raises `SessionError`."""
+    chosen = {(model, topic) for topic in topics}
     with closing(connect(path)) as db, writing(db, path):
-        before, these = TopicReader(path, db).hidden_topics(), {(model, topic) for topic in topics}
-        after = json.dumps(sorted(before | these if hidden else before - these))
-        db.execute("INSERT OR REPLACE INTO settings VALUES ('hidden', ?)", [after])
+        before = TopicReader(path, db).hidden_topics()
+        after = before | chosen if hidden else before - chosen
+        stored = json.dumps(sorted(after))
+        db.execute("INSERT OR REPLACE INTO settings VALUES ('hidden', ?)", [stored])
 
 
 def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> None:
     """Add snapshots of the topics."""
-    for one in snapshots:
-        arrays = [array.tobytes() for array in (one.word_ids, one.probabilities, one.shares)]
-        row = [one.model, one.articles, *arrays]
+    for snapshot in snapshots:
+        row = [
+            snapshot.model,
+            snapshot.articles,
+            snapshot.word_ids.tobytes(),
+            snapshot.probabilities.tobytes(),
+            snapshot.shares.tobytes(),
+        ]
         db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)", row)
 
 
 def replace_names(db: sqlite3.Connection, model: int, known: TopicNames) -> None:
     """Store the names made of the words of a model's topics."""
-    both = enumerate(zip(known.names, known.lasting, strict=True))
-    rows = [(model, topic, name, topic in known.alive, last, name) for topic, (name, last) in both]
-    db.executemany("INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, nullif(?, ?))", rows)
+    rows = []
+    for topic, (name, lasting) in enumerate(zip(known.names, known.lasting, strict=True)):
+        # The reader takes the name for the lasting one if there is no other.
+        other = None if lasting == name else lasting
+        rows.append((model, topic, name, topic in known.alive, other))
+    db.executemany("INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def replace_areas(db: sqlite3.Connection, areas: Mapping[int, Areas]) -> None:
     """Store the areas of the topics, by the number of the model."""
-    for model, one in areas.items():
-        arrays = [array.tobytes() for array in (one.of_topic, one.distances, one.places)]
-        row = [model, *arrays, json.dumps(list(one.names.items()))]
+    for model, areas_of_model in areas.items():
+        row = [
+            model,
+            areas_of_model.of_topic.tobytes(),
+            areas_of_model.distances.tobytes(),
+            areas_of_model.places.tobytes(),
+            json.dumps(list(areas_of_model.names.items())),
+        ]
         db.execute("INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)", row)
-
-
-# The models: the table `models`.
 
 
 def state_room(topics: int, n_words: int) -> int:

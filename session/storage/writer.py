@@ -22,6 +22,7 @@ import numpy as np
 from wikitopics.crawler.source import Identity, Position
 from wikitopics.model.areas import Areas
 from wikitopics.session.errors import Damaged, SessionError, os_error_as
+from wikitopics.session.naming import TopicNames
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
 from wikitopics.session.records import (
@@ -37,7 +38,8 @@ from wikitopics.session.records import (
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage import articles, proportions, topics
 from wikitopics.session.storage.articles import LARGEST_RELEASED, ArticleTopics
-from wikitopics.session.storage.counts import Block, WordCounts, encode_block
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
     FIRST_RELEASED,
@@ -55,7 +57,7 @@ from wikitopics.session.storage.database import (
 from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import TopicNames, state_room
+from wikitopics.session.storage.topics import state_room
 from wikitopics.session.system import Process
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ class Changes:
     """Everything since the last commit."""
 
     pending: list[tuple[int, Block]] = field(default_factory=list)
+    """(number, articles) of stretches of the stream that wait to be trained on."""
     articles: list[tuple[Block, Role, ArticleTopics | None]] = field(default_factory=list)
     """Articles read, with their topics if they were trained."""
     renewed: list[tuple[Sequence[int], ArticleTopics]] = field(default_factory=list)
@@ -146,8 +149,9 @@ def create(
                 # complete.
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                orders = "; ".join(map(order_by_topic, range(len(settings.models))))
-                connection.executescript(f"BEGIN; {script(f'schema-{VERSION}')} {orders}; COMMIT;")
+                tables = script(f"schema-{VERSION}")
+                indexes = "; ".join(map(order_by_topic, range(len(settings.models))))
+                connection.executescript(f"BEGIN; {tables} {indexes}; COMMIT;")
                 with writing(connection, path):
                     db.table("settings").insert_all(
                         {"key": key, "value": json.dumps(value)}
@@ -203,8 +207,10 @@ class SessionWriter(SessionReader):
         self._db = database(connect(path))
         with closed_on_error(self._db):
             super().__init__(path, self._db.conn)
-            for read in (self.settings, self.vocabulary, self.model_statuses):
-                read()  # a damaged file is refused at once
+            # A damaged file is refused at once.
+            self.settings()
+            self.vocabulary()
+            self.model_statuses()
             self.next_seq = self.progress().next_seq
             """The number of the next article: none is used twice, even if --keep-articles drops
             rows."""
@@ -251,51 +257,19 @@ class SessionWriter(SessionReader):
             raise SessionError(
                 f"{self.path} was removed or replaced during training, which ends here"
             )
-        settings = self.settings()
-        n_topics = [spec.topics for spec in settings.models]
         # Large values are packed before the transaction, since nothing else can write during it.
         # Without heartbeats, for example, the trainer would seem to hang.
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
-        next_seq, db = self.next_seq, self._db.conn
         with writing(self._db.conn, self.path):
-            if changes.drops_held_out:
-                articles.drop_held_out_topics(db)
-            for block, role, present in changes.articles:
-                numbers = range(next_seq, next_seq + len(block))
-                if settings[KEEP_ARTICLES] != "none" or role != "trained":
-                    articles.insert_articles(db, block, role, present, numbers)
-                if present is not None and present.proportions:
-                    proportions.insert_block(db, block, present.proportions, next_seq)
-                next_seq = numbers.stop
-            for seqs, present in changes.renewed:
-                articles.renew_topics(db, seqs, present)
-                proportions.renew_proportions(db, seqs, present.proportions, n_topics)
-            for seqs, block, present in changes.again:
-                if settings[KEEP_ARTICLES] != "none":
-                    articles.replace_articles(db, block, present, seqs)
-                proportions.renew_proportions(db, seqs, present.proportions, n_topics)
-            if changes.held_out is not None:
-                articles.insert_held_out_topics(db, *changes.held_out, settings.batch_size)
-            if changes.drops_articles and settings[KEEP_ARTICLES] == "top":
-                articles.keep_top(db, n_topics, TOP_ARTICLES)
-            db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            articles.insert_recent(db, counts.pop("recent", []))
+            next_seq = self._write_articles(changes)
+            self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
+            articles.insert_recent(self._db.conn, counts.pop("recent", []))
             for table, rows in counts.items():
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
-                db.execute("DELETE FROM first_articles")
-            db.executemany(
-                "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
-            )
-            topics.insert_snapshots(db, changes.snapshots)
-            thinned = [(articles,) for articles in changes.thinned_snapshots]
-            db.executemany("DELETE FROM snapshots WHERE articles = ?", thinned)
-            for model, known in changes.topic_names.items():
-                topics.replace_names(db, model, known)
-            topics.replace_areas(db, changes.areas)
-            events = ({**row_of(event), "model": model} for model, event in changes.topic_events)
-            self._db.table("topic_events").insert_all(events)
+                self._db.execute("DELETE FROM first_articles")
+            self._write_topics(changes)
             now = time.time()
             self._db.table("events").insert_all(
                 {"at": now, "level": "info", "message": message} for message in changes.log
@@ -312,19 +286,19 @@ class SessionWriter(SessionReader):
 
     def _packed(self, changes: Changes, first_pending: int) -> dict[str, list[Row]]:
         """The rows with word counts to add, by table."""
-        keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings().keeps_counts
+        settings = self.settings()
+        keeps_articles = settings[KEEP_ARTICLES] != "none"
         rows = defaultdict[str, list[Row]](list)
-        pending = [(number, block) for number, block in changes.pending if number >= first_pending]
-        rows["pending"] = [
-            {"id": number, "documents": block.to_bytes()} for number, block in pending
-        ]
+        for number, block in changes.pending:
+            if number >= first_pending:
+                rows["pending"].append({"id": number, "documents": block.to_bytes()})
         for block in changes.first_articles:
             rows["first_articles"] += encode_block(block)
         next_seq = self.next_seq
         for block, role, _ in changes.articles:
-            if role == "trained" and keeps:
+            if role == "trained" and keeps_articles:
                 rows["recent"].append(articles.recent_row(block, next_seq))
-            if role != "skipped" and keeps_counts:
+            if role != "skipped" and settings.keeps_counts:
                 rows["kept_counts"].append(
                     {"id": next_seq, "articles": len(block), "documents": block.to_bytes()}
                 )
@@ -333,21 +307,63 @@ class SessionWriter(SessionReader):
             next_seq += len(block)
         return rows
 
+    def _write_articles(self, changes: Changes) -> int:
+        """Write the articles and their topics; returns the number of the next article."""
+        db = self._db.conn
+        settings = self.settings()
+        keep_articles: str = settings[KEEP_ARTICLES]
+        n_topics = [spec.topics for spec in settings.models]
+        next_seq = self.next_seq
+        if changes.drops_held_out:
+            articles.drop_held_out_topics(db)
+        for block, role, present in changes.articles:
+            numbers = range(next_seq, next_seq + len(block))
+            if keep_articles != "none" or role != "trained":
+                articles.insert_articles(db, block, role, present, numbers)
+            if present is not None and present.proportions:
+                proportions.insert_block(db, block, present.proportions, next_seq)
+            next_seq = numbers.stop
+        for seqs, present in changes.renewed:
+            articles.renew_topics(db, seqs, present)
+            proportions.renew_proportions(db, seqs, present.proportions, n_topics)
+        for seqs, block, present in changes.again:
+            if keep_articles != "none":
+                articles.replace_articles(db, block, present, seqs)
+            proportions.renew_proportions(db, seqs, present.proportions, n_topics)
+        if changes.held_out is not None:
+            block, present = changes.held_out
+            articles.insert_held_out_topics(db, block, present, settings.batch_size)
+        if changes.drops_articles and keep_articles == "top":
+            articles.keep_top(db, n_topics, TOP_ARTICLES)
+        return next_seq
+
+    def _write_topics(self, changes: Changes) -> None:
+        """Write the measurements of the models, their topics, and what happened to these."""
+        db = self._db.conn
+        db.executemany("INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics)
+        topics.insert_snapshots(db, changes.snapshots)
+        thinned = [(article_count,) for article_count in changes.thinned_snapshots]
+        db.executemany("DELETE FROM snapshots WHERE articles = ?", thinned)
+        for model, known in changes.topic_names.items():
+            topics.replace_names(db, model, known)
+        topics.replace_areas(db, changes.areas)
+        events = ({**row_of(event), "model": model} for model, event in changes.topic_events)
+        self._db.table("topic_events").insert_all(events)
+
     def _put(self, table: str, number: int, values: Mapping[str, Any]) -> None:
         """Update an existing row. sqlite-utils would first read all of it, including a model's
         arrays."""
         columns = ", ".join(f"{name} = ?" for name in values)
-        row = self._db.conn.execute(
+        updated = self._db.conn.execute(
             f"UPDATE {table} SET {columns} WHERE id = ?", [*values.values(), number]
         )
-        if row.rowcount != 1:
+        if updated.rowcount != 1:
             raise Damaged(f"{table} lacks a row that it had")
 
     def _trim_log(self) -> None:
         """Truncate the write-ahead log, which can grow while a reader keeps an old state open."""
-        with contextlib.suppress(
-            sqlite3.Error
-        ):  # the next commit tries again, and reports the error
+        # After an error the next commit tries again, and reports it.
+        with contextlib.suppress(sqlite3.Error):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
@@ -357,11 +373,13 @@ class SessionWriter(SessionReader):
 
 
 # What a trainer reports about itself, apart from its results: the tables `heartbeat`, `flow`,
-# `events` and
-# `runs`. What others ask of it: the table `control`, which they write and the trainer reads.
+# `events` and `runs`. What others ask of it: the table `control`, which they write and the trainer
+# reads.
 
 FLOW_ROWS = 1800
+"""The number of newest rows that stay in `flow`."""
 EVENT_ROWS = 2000
+"""The number of newest lines that stay in `events`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,9 +428,10 @@ class HeartbeatWriter:
 
         ``keep_flow``: store the rates too, for the screen's graphs.
         """
-        now, process = time.time(), self._process
-        text = json.dumps({**row_of(activity), "process": process.as_text()}, default=dict)
-        row = [now, process.pid, state, text]
+        now = time.time()
+        process = self._process
+        activity_and_process = {**row_of(activity), "process": process.as_text()}
+        row = [now, process.pid, state, json.dumps(activity_and_process, default=dict)]
         with writing(self._db.conn, self._path):
             self._db.execute("INSERT OR REPLACE INTO heartbeat VALUES (1, ?, ?, ?, ?)", row)
             if keep_flow:
@@ -421,9 +440,8 @@ class HeartbeatWriter:
                 self._db.execute(
                     "DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS]
                 )
-            request = ControlRequest(
-                **only_row(self._db.conn, "control", columns_of(ControlRequest))
-            )
+            requested = only_row(self._db.conn, "control", columns_of(ControlRequest))
+            request = ControlRequest(**requested)
             if request.save or request.hurry:
                 self._db.execute("UPDATE control SET save = 0, hurry = 0")
         return request
@@ -452,10 +470,9 @@ class HeartbeatWriter:
 def request_control(path: Path, **columns: bool) -> None:
     """Set fields of `ControlRequest` for a session's trainer, to True or False. Raises
     `SessionError`."""
+    assignments = ", ".join(f"{name} = :{name}" for name in columns)
     with contextlib.closing(connect(path)) as db, session_errors(path):
-        db.execute(
-            f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns
-        )
+        db.execute(f"UPDATE control SET {assignments}", columns)
 
 
 # Upgrading files of earlier formats. Code that reads such files unconverted is with the other
@@ -470,14 +487,15 @@ def upgrade(path: Path) -> None:
     """
     with contextlib.closing(connect(path)) as db, session_errors(path):
         session = SessionReader(path, db)
-        models, n_words = session.settings().models, len(session.vocabulary())
+        models = session.settings().models
+        n_words = len(session.vocabulary())
         largest = max(state_room(spec.topics, n_words) for spec in models)
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
         db.create_function("big_endian", 1, _swapped, deterministic=True)
-        before = db.execute("PRAGMA user_version").fetchone()[0]
-        statements = [
-            one for step in range(before, VERSION) for one in script(f"upgrade-{step}").split(";")
-        ]
+        (before,) = db.execute("PRAGMA user_version").fetchone()
+        statements: list[str] = []
+        for version in range(before, VERSION):
+            statements += script(f"upgrade-{version}").split(";")
         if before == FIRST_RELEASED:
             statements += map(order_by_topic, range(len(models)))
         with writing(db, path):

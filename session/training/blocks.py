@@ -5,22 +5,20 @@ import asyncio
 import contextlib
 import json
 import signal
-import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from statistics import median
-from typing import Any, Literal
+from typing import Literal
 
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Activity, FetchedPages, Job, Lack, Position, Source, Stretch
 from wikitopics.session.errors import SessionError, errors_of
-from wikitopics.session.options import VOCAB
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
+from wikitopics.session.training.rates import RateMeter
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule, rule_of
@@ -28,7 +26,8 @@ from wikitopics.vocab.vocabulary import Lexicon
 
 # A job to word counts: the one step where the crawl meets the vocabulary.
 #
-# It runs in worker processes: whatever a page does to its reader ends no more than such a process.
+# It runs in worker processes: a page that kills its reader, or never lets it end, costs only such a
+# process.
 
 PAGES_TOGETHER = 50
 """Pages whose text is in memory at a time."""
@@ -65,7 +64,9 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     rule = rule_of(words)
     rule.words("")  # loads the segmenter now: if that fails, no page is to blame
-    _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule, info
+    has_words = len(words) > 1  # besides the line that names the rule
+    vocabulary = Vocabulary.from_lines(words) if has_words else rule
+    _worker = (vocabulary, info)
 
 
 def count_job(job: Job, *, counts: bool = True) -> CountedJob:
@@ -120,13 +121,12 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: Sour
 
     With only a rule, every word is known, and the block has its own lexicon.
     """
-    rule, counter = (
-        (vocabulary, Lexicon(vocabulary))
-        if isinstance(vocabulary, Rule)
-        else (vocabulary.rule, vocabulary)
-    )
-    counted = [counter.count(_text(page, info, rule)) for page in pages]
-    return Block.of_pages(pages, counted, counter.words if isinstance(counter, Lexicon) else None)
+    if isinstance(vocabulary, Rule):
+        lexicon = Lexicon(vocabulary)
+        counted = [lexicon.count(_text(page, info, vocabulary)) for page in pages]
+        return Block.of_pages(pages, counted, lexicon.words)
+    counted = [vocabulary.count(_text(page, info, vocabulary.rule)) for page in pages]
+    return Block.of_pages(pages, counted)
 
 
 def _text(page: Page, info: SourceInfo, rule: Rule) -> str:
@@ -141,71 +141,9 @@ def skipped(page: Page, reason: str) -> str:
     return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
 
 
-FIRST_TEXTS = 200
-"""The number of the user's own documents by which texts are judged short."""
-FEW_WORDS = 3
-
-
-def short_texts(words: Sequence[int]) -> Iterator[str]:
-    """A warning if half of the first texts have few known words; ``words``: how many each text
-    has."""
-    first = words[:FIRST_TEXTS]
-    if first and median(first) < FEW_WORDS:
-        yield (
-            f"short texts: half of the first {len(first):,} have fewer than {FEW_WORDS} known "
-            "words, too few to learn topics from; join texts that belong together, or give "
-            f"another {VOCAB.flag}"
-        )
-
-
 def counting_workers(words: Sequence[str], info: SourceInfo, number: int) -> Workers:
     """Processes on this machine that count with the vocabulary whose lines are ``words``."""
     return Workers(number, start_worker, (tuple(words), info))
-
-
-# Rates at which articles come in and are learnt, over the last seconds.
-
-SECONDS = 10.0
-"""Events older than this are forgotten."""
-FEW = 4
-"""The fewest steps from which a rate is computed, however old they are."""
-
-
-class RateMeter:
-    """Events per second, over the last seconds."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._events: deque[tuple[float, int]] = deque()
-        self._begun = clock()
-        """The time of the start, or of the newest forgotten event."""
-
-    def add(self, number: int) -> None:
-        """Record ``number`` events as of now."""
-        self._events.append((self._clock(), number))
-
-    def __call__(self) -> float:
-        """The rate over the last ten seconds."""
-        number = self._recent()
-        return number / min(SECONDS, max(1.0, self._clock() - self._begun))
-
-    def of_steps(self) -> float:
-        """The rate between the last steps, for large and rare steps; 0 if the next is long
-        overdue."""
-        number = self._recent(keep=FEW)
-        if not self._events:
-            return 0.0
-        newest = self._events[-1][0]
-        span = max(newest - self._begun, 1e-3)
-        usual = span / len(self._events)
-        overdue = self._clock() - newest - usual
-        return 0.0 if overdue > max(SECONDS, usual) else number / (span + max(0.0, overdue))
-
-    def _recent(self, keep: int = 0) -> int:
-        last = self._clock() - SECONDS
-        while len(self._events) > keep and self._events[0][0] < last:
-            self._begun, _ = self._events.popleft()
-        return sum(number for _, number in self._events)
 
 
 WaitsFor = Literal["network", "parsing"]
@@ -280,16 +218,25 @@ class Intake(Blocks):
 
     def __init__(self, source: Source, pool: Pool) -> None:
         super().__init__(source.activity)
-        self._source, self._pool = source, pool
+        self._source = source
+        self._pool = pool
         self._readings: deque[_Reading] = deque()
+        """The stretches in progress, oldest first."""
         self._blocks: deque[Block] = deque()
-        self._running = self._bytes = self._deaths = 0
+        """What is left of the oldest stretch that has been counted."""
+        self._running = 0
+        """The number of jobs in progress."""
+        self._bytes = 0
+        """Their bytes, and those of counted jobs that a stretch still holds."""
+        self._deaths = 0
+        """How many jobs in a row have killed their workers."""
         self._moved = asyncio.Event()
-        self._large = asyncio.Semaphore(MOST_LARGE)
-        self._task: asyncio.Task[None] | None = None
+        """Set when something has been fetched, counted or handed out."""
+        self._renewing_large = asyncio.Semaphore(MOST_LARGE)
+        self._fetching: asyncio.Task[None] | None = None
 
     def start(self, position: Position | None) -> None:
-        self._task = asyncio.create_task(self._fetch(position))
+        self._fetching = asyncio.create_task(self._fetch(position))
 
     async def _fetch(self, position: Position | None) -> None:
         batches = self._source.batches(position)
@@ -303,27 +250,34 @@ class Intake(Blocks):
                     self.queued += job.articles
                     self._running += 1
                     self._bytes += job.size
-                    if not stretch.rereadable:
-                        reading.size += job.size
-                    counts = self._count_renewing(job, freed=job.size if stretch.rereadable else 0)
-                    reading.jobs.append(asyncio.create_task(counts))
+                    # What can be read again need not be kept until it is handed out.
+                    freed = job.size if stretch.rereadable else 0
+                    reading.size += job.size - freed
+                    counting = self._count_renewing(job, freed)
+                    reading.jobs.append(asyncio.create_task(counting))
                     self._moved.set()
-                # Start a second stretch, however many jobs the first one has: otherwise workers
-                # would be idle until that one has been handed out.
-                await self._room(
-                    lambda: (
-                        len(self._readings) > 1 and sum(len(each.jobs) for each in self._readings)
-                    )
-                )
+                await self._room(self._jobs_held)
         finally:
             try:
                 await batches.aclose()
             finally:
-                self._moved.set()  # this task ends before anything that waits for it looks
+                # Whoever waits for this runs only after this task has ended.
+                self._moved.set()
+
+    def _jobs_held(self) -> int:
+        """The number of jobs of all stretches in progress; 0 if there is only one.
+
+        A second stretch is started however many jobs the first one has: otherwise workers would be
+        idle until that one has been handed out.
+        """
+        if len(self._readings) == 1:
+            return 0
+        return sum(len(reading.jobs) for reading in self._readings)
 
     async def _room(self, jobs: Callable[[], int]) -> None:
         """Wait until there is room for another job beside the number that ``jobs`` returns."""
-        while jobs() >= max(JOBS_AHEAD, 2 * self._pool.jobs) or self._bytes >= MOST_AHEAD:
+        most_jobs = max(JOBS_AHEAD, 2 * self._pool.jobs)
+        while jobs() >= most_jobs or self._bytes >= MOST_AHEAD:
             await self._move()
 
     async def _move(self) -> None:
@@ -332,14 +286,14 @@ class Intake(Blocks):
         await self._moved.wait()
 
     async def next(self) -> Block | None:
-        assert self._task is not None
+        assert self._fetching is not None
         try:
             while not self._blocks:
                 if self._readings and self._readings[0].is_complete:
                     self.waits_for = "parsing"
                     await self._take_first()
-                elif self._task.done():
-                    await self._task
+                elif self._fetching.done():
+                    await self._fetching  # raises its error
                     return None
                 else:
                     self.waits_for = "parsing" if self._running else "network"
@@ -362,39 +316,45 @@ class Intake(Blocks):
         order = reading.stretch.order([job.block.page_ids.tolist() for job in counted])
         if order is not None:
             block = block.take(order)
-        skips = sum((Counter(job.block.skips) for job in counted), Counter(reading.stretch.skips))
-        warnings = tuple(line for job in counted for line in job.block.warnings)
+        skips = Counter(reading.stretch.skips)
+        warnings: list[str] = []
+        for job in counted:
+            skips += Counter(job.block.skips)
+            warnings += job.block.warnings
         self.queued -= len(block)
         for start, stop, position, lap in reading.stretch.pieces(len(block)):
-            news: dict[str, Any] = {} if start else {"skips": skips, "warnings": warnings}
             with errors_of(f"the position of {type(self._source).__name__}"):
-                json.dumps(dict(position))
-            self._blocks.append(
-                replace(block[start:stop], position=dict(position), lap=lap, **news)
-            )
-            self.queued += stop - start
+                json.dumps(dict(position))  # only to raise its error, before a session stores it
+            piece = replace(block[start:stop], position=dict(position), lap=lap)
+            if start == 0:
+                piece = replace(piece, skips=skips, warnings=tuple(warnings))
+            self._blocks.append(piece)
+            self.queued += len(piece)  # some of the block may have been handed out before
 
     async def _count_renewing(self, job: Job, freed: int) -> CountedJob:
         """The counts of as much of a job as can be read; ``freed``: the bytes no longer needed once
         it is counted."""
-        articles = job.articles
+        expected_articles = job.articles
         try:
             counted = await self._count(job)
             if counted.lack:
-                async with self._large:
+                async with self._renewing_large:
                     for _ in range(TRIES):
-                        renewed = await job.renewed(counted.lack) if counted.lack else None
+                        renewed = await job.renewed(counted.lack)
                         if renewed is None:
                             break
                         job = renewed
                         counted = await self._count(job)
+                        if not counted.lack:
+                            break
         finally:
             self._running -= 1
             self._bytes -= freed
             self._moved.set()
-        if counted.fault:  # otherwise the rest of the source would be skipped at once
+        if counted.fault:
+            # All further jobs would fail in the same way, and the source would seem to have ended.
             raise BadSource(counted.fault)
-        self.queued += len(counted.block) - articles
+        self.queued += len(counted.block) - expected_articles
         self.arrivals.add(len(counted.block))
         return counted
 
@@ -403,30 +363,35 @@ class Intake(Blocks):
         fault."""
         with contextlib.suppress(JobFailed, WorkerDied):
             return await asyncio.wrap_future(self._pool.submit(count_job, job))
-        try:
-            rest = (
-                CountedJob(EMPTY, pages=job.fetched)
-                if isinstance(job, FetchedPages)
-                else await self._result_alone(pages_of_job, job)
-            )
-        except (JobFailed, WorkerDied) as error:
-            return CountedJob(
-                replace(EMPTY, warnings=(f"{job} cannot be read: {str(error)[:200]}",))
-            )
-        blocks, warnings = [], list(rest.block.warnings)
-        for page in rest.pages:
+        if isinstance(job, FetchedPages):
+            uncounted = CountedJob(EMPTY, pages=job.fetched)
+        else:
             try:
-                blocks.append((await self._result_alone(count_job, FetchedPages((page,)))).block)
-                self._deaths = 0
-                continue
+                uncounted = await self._result_alone(pages_of_job, job)
+            except (JobFailed, WorkerDied) as error:
+                warning = f"{job} cannot be read: {str(error)[:200]}"
+                return CountedJob(replace(EMPTY, warnings=(warning,)))
+        blocks: list[Block] = []
+        warnings = list(uncounted.block.warnings)
+        for page in uncounted.pages:
+            try:
+                counted = await self._result_alone(count_job, FetchedPages((page,)))
             except WorkerDied:
                 reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
             except JobFailed as error:
                 reason = str(error)[:200]
+            else:
+                blocks.append(counted.block)
+                self._deaths = 0
+                continue
             warnings.append(skipped(page, reason))
             blocks.append(Block.uncounted(page))
-        block = replace(Block.concatenate(blocks), skips=rest.block.skips, warnings=tuple(warnings))
-        return replace(rest, block=block, pages=())
+        block = replace(
+            Block.concatenate(blocks),
+            skips=uncounted.block.skips,
+            warnings=tuple(warnings),
+        )
+        return replace(uncounted, block=block, pages=())
 
     async def _result_alone(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
         """The result of a job that may kill its worker. Raises SessionError if several in a row
@@ -447,19 +412,18 @@ class Intake(Blocks):
         self._blocks.clear()  # the rest of a stretch is read again, as is everything after it
         with contextlib.suppress(TimeoutError, SessionError, BadSource, OSError):
             async with asyncio.timeout(3.0):
-                while (
-                    self._readings
-                    and self._readings[0].is_complete
-                    and not self._readings[0].stretch.rereadable
-                ):
+                while self._readings:
+                    oldest = self._readings[0]
+                    if not oldest.is_complete or oldest.stretch.rereadable:
+                        break
                     await self._take_first()
         return list(self._blocks)
 
     async def _stop_fetching(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        if self._fetching is not None:
+            self._fetching.cancel()
             # An error that ended it has been raised by next(), or comes too late to matter.
-            await asyncio.gather(self._task, return_exceptions=True)
+            await asyncio.gather(self._fetching, return_exceptions=True)
 
     async def close(self) -> None:
         await self._stop_fetching()

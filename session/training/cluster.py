@@ -33,7 +33,7 @@ from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import CLUSTER, ENCRYPTED
 from wikitopics.session.records import Text
-from wikitopics.session.storage.counts import Block, ascends
+from wikitopics.session.storage.block import Block, ascends
 from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied
 from wikitopics.vocab import Vocabulary
@@ -42,9 +42,14 @@ from wikitopics.vocab.segmenters import installed_versions
 T = TypeVar("T")
 Buffer = NDArray[np.uint8]
 
-CONNECT_SECONDS, CLOSE_SECONDS = 10.0, 3.0
-FIRST_PATIENCE, PATIENCE = 30.0, 600.0
-"""Seconds within which there must be a worker, when a run begins and after the last one is lost."""
+CONNECT_SECONDS = 10.0
+"""The most seconds for a connection to the scheduler."""
+CLOSE_SECONDS = 3.0
+"""The most seconds for its end."""
+FIRST_PATIENCE = 30.0
+"""Seconds within which there must be a worker when a run begins."""
+PATIENCE = 600.0
+"""The same after the last worker is lost."""
 LOOK_SECONDS = 1.0
 """Seconds between two checks of the list of workers."""
 REPLY_SECONDS = 30.0
@@ -97,8 +102,10 @@ class Answer(msgspec.Struct):
     @classmethod
     def read(cls, data: object) -> "Answer":
         """The answer in these bytes. Raises `Damaged`."""
+        if not isinstance(data, bytes):
+            data = b""
         try:
-            return msgspec.msgpack.decode(data if isinstance(data, bytes) else b"", type=cls)
+            return msgspec.msgpack.decode(data, type=cls)
         except (msgspec.MsgspecError, UnicodeError) as error:
             raise Damaged(f"{_PLACE}: {error}") from None
 
@@ -111,33 +118,30 @@ class Answer(msgspec.Struct):
             raise Damaged(f"{_PLACE} has a title that is too long")
         if isinstance(job, FetchedPages):
             ids = block.ids or ("",) * len(block)
-            rows = zip(
+            counted = zip(
                 block.page_ids.tolist(),
                 block.revision_ids.tolist(),
                 block.titles,
                 ids,
                 strict=True,
             )
-            if list(rows) != [(p.page_id, p.revision_id, p.title, p.id or "") for p in job.fetched]:
+            sent = [
+                (page.page_id, page.revision_id, page.title, page.id or "") for page in job.fetched
+            ]
+            if list(counted) != sent:
                 raise Damaged(f"{_PLACE} is about other pages")
         block = replace(block, skips=self.skips, warnings=tuple(map(visible, self.warnings)))
         pages = self.pages if fn is pages_of_job else ()
-        if any(
-            utf8_size(page.text) > LARGEST_TEXT or len(page.id or "") > _LONGEST_ID
-            for page in pages
-        ):
-            raise Damaged(f"{_PLACE} has a page that is too large")
-        if any(
-            not -(2**63) <= number < 2**63
-            for page in pages
-            for number in (page.page_id, page.revision_id)
-        ):
-            raise Damaged(f"{_PLACE} has a page whose number is out of range")
+        for page in pages:
+            if utf8_size(page.text) > LARGEST_TEXT or len(page.id or "") > _LONGEST_ID:
+                raise Damaged(f"{_PLACE} has a page that is too large")
+            for number in (page.page_id, page.revision_id):
+                if not -(2**63) <= number < 2**63:
+                    raise Damaged(f"{_PLACE} has a page whose number is out of range")
         return CountedJob(block, visible(self.fault), self.lack, pages)
 
 
-# On a worker of the cluster
-# --------------------------------------------------------------------------------
+# On a worker of the cluster.
 
 
 class _Counting:
@@ -204,8 +208,7 @@ def versions_in_use(vocabulary: Vocabulary) -> dict[str, str]:
     return ours | installed_versions(vocabulary.rule.language)
 
 
-# In the trainer
-# --------------------------------------------------------------------------------------------
+# In the trainer.
 
 
 class Cluster(Pool):
@@ -221,16 +224,17 @@ class Cluster(Pool):
     ) -> None:
         self.workers = 0
         """How many workers there are."""
-        self._address, self._activity, self._n_words = address, activity, len(vocabulary)
+        self._address = address
+        self._activity = activity
+        self._n_words = len(vocabulary)
         self._versions = versions_in_use(vocabulary)
         self._initial = pickle.dumps((vocabulary.lines, info))
         self.jobs = 0
         self._end: asyncio.Future[SessionError]
         self._client: Any = None
         self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(
-            lambda *_: None
-        )  # complaints about tasks that Dask leaves behind
+        # Without complaints about tasks that Dask leaves behind.
+        self._loop.set_exception_handler(lambda *_: None)
         self._receiving = asyncio.Semaphore(_AT_ONCE)
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
 
@@ -262,10 +266,9 @@ class Cluster(Pool):
         self._loop.close()
 
     async def _connect(self) -> None:
+        # Nothing is logged: we report Dask's errors in our own words.
         for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
-            logging.getLogger(name).setLevel(
-                logging.CRITICAL + 1
-            )  # we report its errors in our own words
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         warnings.filterwarnings("ignore", module=r"distributed\.")
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
         security = distributed.Security()  # from Dask's configuration
@@ -294,31 +297,34 @@ class Cluster(Pool):
                 f"no Dask scheduler answers at {self._address} ({_reason(error)})"
             ) from None
         self._end = self._loop.create_future()
-        await self._look(FIRST_PATIENCE)
+        await self._find_workers(FIRST_PATIENCE)
         self._watching = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
         try:
             while True:
                 await asyncio.sleep(LOOK_SECONDS)
-                await self._look(PATIENCE)
+                await self._find_workers(PATIENCE)
         except SessionError as error:
             self._end.set_result(error)
 
-    async def _look(self, patience: float) -> None:
+    async def _find_workers(self, patience: float) -> None:
         """Return once there are workers. Raises SessionError if there are none after ``patience``
         seconds."""
         begin = time.monotonic()
         while True:
             try:
                 async with asyncio.timeout(REPLY_SECONDS):
-                    reply = (await self._client.scheduler.identity(n_workers=-1))["workers"]
+                    reply = await self._client.scheduler.identity(n_workers=-1)
                 threads = [
-                    int(each["nthreads"]) for each in reply.values() if each["status"] != "closed"
+                    int(worker["nthreads"])
+                    for worker in reply["workers"].values()
+                    if worker["status"] != "closed"
                 ]
             except Exception as error:  # noqa: BLE001 (as in _connect)
                 raise self._lost(error) from None
-            self.workers, self.jobs = len(threads), sum(threads)
+            self.workers = len(threads)
+            self.jobs = sum(threads)
             if self.workers:
                 if self._activity.trouble == NO_WORKER:
                     self._activity.trouble = None
@@ -331,9 +337,8 @@ class Cluster(Pool):
 
     async def _job(self, fn: Callable[..., T], job: Job) -> T:
         """The result of a job. Raises JobFailed, WorkerDied, SessionError."""
-        packed = np.frombuffer(
-            pickle.dumps((fn, job), protocol=5), np.uint8
-        )  # Dask sends it as it is
+        # Dask sends an array as it is.
+        packed = np.frombuffer(pickle.dumps((fn, job), protocol=5), np.uint8)
         task = self._client.submit(answer, self._initial, packed, pure=False)
         answering = asyncio.ensure_future(self._bytes(task))
         try:
@@ -342,11 +347,13 @@ class Cluster(Pool):
             if not answering.done():
                 raise self._end.result()
             reply = Answer.read(answering.result())
-            for name, value in self._versions.items():
-                if (other := reply.versions.get(name, "?")[:16]) != value[:16]:
+            for name, version in self._versions.items():
+                ours = version[:16]
+                theirs = reply.versions.get(name, "?")[:16]
+                if theirs != ours:
                     raise SessionError(
-                        f"a worker of the cluster has {name} {visible(other)} (the trainer: "
-                        f"{value[:16]}): install the same versions on all machines"
+                        f"a worker of the cluster has {name} {visible(theirs)} (the trainer: "
+                        f"{ours}): install the same versions on all machines"
                     )
             if reply.failed:
                 raise JobFailed(reply.failed[:300])
@@ -374,8 +381,8 @@ class Cluster(Pool):
                 if failure is not None:
                     raise SessionError(failed(_reason(failure)))
                 async with self._receiving:
-                    size = (await self._client.nbytes([task.key], summary=False)).get(task.key, 0)
-                    if size > LARGEST:
+                    sizes = await self._client.nbytes([task.key], summary=False)
+                    if sizes.get(task.key, 0) > LARGEST:
                         raise SessionError(failed(f"an answer of over {LARGEST >> 20} MB"))
                     reply = await self._client.scheduler.gather(
                         keys=[task.key], deserializers=("msgpack", "error")
@@ -399,9 +406,8 @@ class Cluster(Pool):
         if self._client is not None:
             with contextlib.suppress(Exception):
                 await self._client.close(timeout=CLOSE_SECONDS)
-            self._client.status = (
-                "closed"  # otherwise deleting it would close it again, without its loop
-            )
+            # Otherwise deleting it would close it again, without its loop.
+            self._client.status = "closed"
 
 
 def _reason(error: BaseException) -> str:
@@ -409,5 +415,6 @@ def _reason(error: BaseException) -> str:
     store the line."""
     if isinstance(error, TimeoutError):
         return "it does not answer in time"
-    line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return _ADDRESS.sub("…", line)[:300] or type(error).__name__
+    lines = str(error).strip().splitlines()
+    first_line = lines[0].strip() if lines else ""
+    return _ADDRESS.sub("…", first_line)[:300] or type(error).__name__

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.source import Activity, Position
 from wikitopics.session.errors import BadUsage, os_error_as
-from wikitopics.session.storage.counts import Block, KeptCounts
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.decoding import Column, TooLarge, open_npz, whole
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.blocks import Blocks
@@ -41,7 +42,8 @@ class CountsFile:
 
         Raises `BadUsage` for any other kind of file, and for another ``n_words``.
         """
-        self.path, self.name = path, path.name
+        self.path = path
+        self.name = path.name
         with os_error_as(str(path), BadUsage):
             self._file = open_input(path)
         self._n_words = n_words
@@ -71,10 +73,12 @@ class CountsFile:
         """Documents ``start`` to ``stop`` (fewer at the end); page ids are their positions in the
         file."""
         stop = min(stop, len(self))
-        low, high = int(self._indptr[start]), int(self._indptr[stop])
-        if high - low > MOST_ENTRIES:
+        low = int(self._indptr[start])
+        high = int(self._indptr[stop])
+        entries = high - low
+        if entries > MOST_ENTRIES:
             raise BadUsage(
-                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, more than "
+                f"{self.path}: {stop - start:,} documents have {entries:,} entries, more than "
                 f"the {MOST_ENTRIES:,} that can be trained on together: start a new --session with "
                 "a smaller --batch-size or --held-out"
             )
@@ -104,16 +108,13 @@ class CountsFile:
             )
 
     def _check_shape(self) -> None:
-        path, indptr = self.path, self._indptr
-        n_ids, n_counts = (len(column) for column in self._columns.values())
-        if n_ids != n_counts:
+        path = self.path
+        indptr = self._indptr
+        n_entries = len(self._columns["word_ids"])
+        if len(self._columns["counts"]) != n_entries:
             raise BadUsage(f"{path}: word_ids and counts differ in length")
-        if (
-            len(indptr) < 1
-            or indptr[0] != 0
-            or indptr[-1] != n_ids
-            or (indptr[1:] < indptr[:-1]).any()
-        ):
+        has_ends = len(indptr) > 0 and indptr[0] == 0 and indptr[-1] == n_entries
+        if not has_ends or (indptr[1:] < indptr[:-1]).any():
             raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
         lengths = np.diff(indptr)
         if lengths.size and lengths.max() > self._n_words:
@@ -137,7 +138,12 @@ class CountsFile:
         with os_error_as(str(self.path), BadUsage):
             part = self._columns[name][start:stop]
         numbers = _whole_numbers(self.path, name, part, np.int32)
-        low, high = (1, 2**31 - 1) if name == "counts" else (0, self._n_words - 1)
+        if name == "counts":
+            low = 1
+            high = 2**31 - 1
+        else:
+            low = 0
+            high = self._n_words - 1
         if numbers.size and not low <= int(numbers.min()) <= int(numbers.max()) <= high:
             raise BadUsage(f"{self.path}: {name} must be from {low} to {high}")
         return numbers
@@ -179,12 +185,11 @@ def _whole_numbers(
     """All of ``column`` as ``dtype``."""
     numbers = column[:]
     limits = np.iinfo(dtype)
-    # Compare as Python integers: a narrow float would round the limits.
-    if numbers.size and not (
-        np.isfinite(numbers).all()
-        and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
-    ):
-        raise BadUsage(f"{path}: {name} holds numbers that are out of range")
+    if numbers.size:
+        # Compared as Python integers: a narrow float would round the limits.
+        is_finite = np.isfinite(numbers).all()
+        if not is_finite or int(numbers.min()) < limits.min or int(numbers.max()) > limits.max:
+            raise BadUsage(f"{path}: {name} holds numbers that are out of range")
     whole = numbers.astype(dtype)
     if numbers.dtype.kind == "f" and not np.array_equal(whole, numbers):
         raise BadUsage(f"{path}: {name} must be whole numbers")

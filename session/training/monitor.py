@@ -7,12 +7,12 @@ import os
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from operator import gt
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from wikitopics.crawler.source import Activity
 from wikitopics.model.kernels import is_compiling
 from wikitopics.session import sources
 from wikitopics.session.errors import NotNow, Say, SessionError
@@ -20,7 +20,7 @@ from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, Progress, State, TrainerActivity, age, skips_told
 from wikitopics.session.storage.database import closed_on_error
 from wikitopics.session.storage.writer import HeartbeatWriter
-from wikitopics.session.training.measuring import Measured
+from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.run import Run, Wait, wait_for
 
 T = TypeVar("T")
@@ -36,11 +36,10 @@ SAVING_SECONDS = 5.0
 """A commit of more seconds is reported as what the run waits for: large models, or a slow disk."""
 ERRORS = 5
 """The most of the source's last errors that are reported."""
-FROM_SOURCE = (
-    *("requests", "requests_last_minute", "allowed_per_minute", "latency_seconds", "batch_pages"),
-    *("retries", "throttled", "throttled_at", "failed_at", "pace"),
-)
-"""The fields that a trainer's activity takes unchanged from that of its source."""
+FROM_SOURCE = {field.name for field in fields(Activity)} & {
+    field.name for field in fields(TrainerActivity)
+}
+"""The fields that a trainer's activity has in common with its source's, such as `requests`."""
 
 Line = tuple[str, str]
 """The level and text of a log line."""
@@ -80,23 +79,37 @@ class Monitor:
         options: Mapping[str, object],
     ) -> None:
         """``report``: called with every heartbeat; ``say``: takes messages that cannot wait for
-        one;
-        ``options``: those of this run alone, as ``given`` in `TrainerActivity`."""
-        self._path, self._run, self._options = path, run, options
-        self._report, self._say = report, say
-        progress, settings = run.stream.progress, run.stream.settings
-        self._passes, self._noun = run.stream.passes, sources.noun(settings.source)
+        one; ``options``: those of this run alone, as ``given`` in `TrainerActivity`."""
+        self._path = path
+        self._run = run
+        self._report = report
+        self._say = say
+        self._options = options
+        progress = run.stream.progress
+        settings = run.stream.settings
+        self._passes = run.stream.passes
+        self._noun = sources.noun(settings.source)
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
-        self._counted, self._counted_at = (0, 0), run.elapsed()
+        """What the run was busy with at the last heartbeats."""
+        self._counted = (0, 0)
+        """Articles crawled and trained at the last heartbeat."""
+        self._counted_at = run.elapsed()
+        """When that last changed."""
         # What the log already has: the state at the start is not news.
         self._measured_at = run.stream.measured.articles
         self._skipped = progress.skipped
         self._errors: set[str] = set()
         self._hindrance: str | None = None
+        """Why the run was blocked at the last heartbeat."""
         self._hindered_at = 0.0
-        advice = sources.described(settings.source).advice
-        self._advice = advice if advice is not None and progress.crawled < advice[0] else None
+        self._advice = sources.described(settings.source).advice
+        """The articles after which a line of advice is due, and the line; None if it is not due any
+        more."""
+        if self._advice is not None:
+            articles, _ = self._advice
+            if progress.crawled >= articles:
+                self._advice = None
 
     async def follow(self) -> str:
         """Run to the end and report on it; returns why the run ended.
@@ -117,7 +130,8 @@ class Monitor:
                     await self._end(beating)
         finally:
             await run.close()
-        if (death := _death(beating)) is not None:
+        death = _death(beating)
+        if death is not None:
             raise death
         return run.reason
 
@@ -131,9 +145,8 @@ class Monitor:
         await self._log([("info", f"the trainer started (pid {os.getpid()})")])
         while not self._over.is_set():
             self._sample()
-            with contextlib.suppress(
-                NotNow
-            ):  # the next beat tries again, and the commit reports the error
+            # After an error the next beat tries again, and the commit reports it.
+            with contextlib.suppress(NotNow):
                 await self._tell_others(self._run.state, keep_flow=number % FLOW_EVERY == 0)
             await self._log(self.news())
             self._tell_progress()
@@ -141,26 +154,30 @@ class Monitor:
             await wait_for(self._over, BEAT_SECONDS)
 
     def _stop_if_dead(self, beating: asyncio.Task[None]) -> None:
-        if (death := _death(beating)) is not None:
-            self._run.stop(f"the heartbeat failed: {str(death) or type(death).__name__}")
+        death = _death(beating)
+        if death is not None:
+            reason = str(death) or type(death).__name__
+            self._run.stop(f"the heartbeat failed: {reason}")
 
     async def _end(self, beating: asyncio.Task[None]) -> None:
         """End the heartbeat and say why, if possible."""
         self._over.set()  # not cancelled, since its current log lines would be lost
         await asyncio.wait({beating})
         self._tell_progress()
-        reason, progress = self._run.reason, self._run.stream.progress
-        last_words: Sequence[Callable[[], Awaitable[object]]] = (
+        reason = self._run.reason
+        articles = self._run.stream.progress.articles
+        writer = self._writer
+        steps: Sequence[Callable[[], Awaitable[object]]] = (
             lambda: self._tell_others("stopped"),
             lambda: self._log(self.news(last=True)),
-            lambda: self._call(partial(self._writer.event, "info", f"the trainer ended: {reason}")),
-            lambda: self._call(partial(self._writer.end, self._number, reason, progress.articles)),
+            lambda: self._call(partial(writer.event, "info", f"the trainer ended: {reason}")),
+            lambda: self._call(partial(writer.end, self._number, reason, articles)),
         )
-        for word in last_words:
+        for step in steps:
             # The error that ended the heartbeat may keep it from writing, but not from closing.
             with contextlib.suppress(SessionError if _death(beating) is None else Exception):
-                await word()
-        await self._call(self._writer.close)
+                await step()
+        await self._call(writer.close)
 
     async def _tell_others(self, state: State, *, keep_flow: bool = False) -> None:
         beat = partial(self._writer.beat, state, self._activity(), keep_flow=keep_flow)
@@ -174,11 +191,11 @@ class Monitor:
                 await self._call(partial(self._writer.event, level, message))
 
     def _tell_progress(self) -> None:
-        run, stream = self._run, self._run.stream
+        run = self._run
         report = Report(
             run.state,
-            stream.progress,
-            stream.measured,
+            run.stream.progress,
+            run.stream.measured,
             self._activity(),
             self._passes,
             self._unit_noun,
@@ -195,10 +212,12 @@ class Monitor:
 
     def _sample(self) -> None:
         """Record what the run is busy with."""
-        run, progress = self._run, self._run.stream.progress
+        run = self._run
+        progress = run.stream.progress
         counted = (progress.crawled, progress.articles)
         if counted != self._counted or run.state == "paused":
-            self._counted, self._counted_at = counted, run.elapsed()
+            self._counted = counted
+            self._counted_at = run.elapsed()
         if run.blocked is not None:
             self._bound_by.clear()
         elif run.busy:
@@ -211,27 +230,30 @@ class Monitor:
 
         ``last``: report the other numbers too.
         """
-        run, progress = self._run, self._run.stream.progress
+        run = self._run
         lines = self._numbers(lambda now, before: now.bit_length() > before.bit_length())
         errors = [error.text for error in run.feed.activity.errors]
-        new = [error for error in errors if error not in self._errors]
+        new_errors = [error for error in errors if error not in self._errors]
         self._errors = set(errors)
-        warnings, run.warnings = run.warnings, []
-        lines += [("warning", line) for line in (*new, *warnings)]
-        lines += self._hindrances(new)
-        if self._advice is not None and progress.crawled >= self._advice[0]:
-            lines.append(("warning", self._advice[1]))
-            self._advice = None
-        return lines + self._numbers(gt) if last else lines
+        lines += [("warning", error) for error in new_errors]
+        lines += [("warning", warning) for warning in run.warnings]
+        run.warnings = []
+        lines += self._hindrances(new_errors)
+        if self._advice is not None:
+            articles, advice = self._advice
+            if run.stream.progress.crawled >= articles:
+                lines.append(("warning", advice))
+                self._advice = None
+        if last:
+            lines += self._numbers(lambda now, before: now > before)
+        return lines
 
     def _numbers(self, is_news: Callable[[int, int], bool]) -> list[Line]:
         """The last measurement and the skipped articles, if their numbers are news since the last
         report."""
-        measured, progress, lines = (
-            self._run.stream.measured,
-            self._run.stream.progress,
-            list[Line](),
-        )
+        measured = self._run.stream.measured
+        progress = self._run.stream.progress
+        lines: list[Line] = []
         if measured.perplexities and is_news(measured.articles, self._measured_at):
             self._measured_at = measured.articles
             scores = ", ".join(
@@ -249,42 +271,54 @@ class Monitor:
 
     def _hindrances(self, errors: Sequence[str]) -> list[Line]:
         """Why the run is blocked, unless that is one of these ``errors``, and when it resumes."""
-        wait, now = self._wait(), self._run.elapsed()
+        now = self._run.elapsed()
+        wait = self._wait()
         hindrance = wait.what if wait is not None and wait.failing else None
-        before, self._hindrance = self._hindrance, hindrance
+        before = self._hindrance
+        self._hindrance = hindrance
         if hindrance is not None:
             if before is None:
                 self._hindered_at = now
             return [] if hindrance in (before, *errors) else [("error", hindrance)]
-        if before is not None and (lasted := now - self._hindered_at) >= LASTING_SECONDS:
+        lasted = now - self._hindered_at
+        if before is not None and lasted >= LASTING_SECONDS:
             return [("info", f"resumed after {age(lasted)}: {before}")]
         return []
 
     def _activity(self) -> TrainerActivity:
-        run, stream, source = self._run, self._run.stream, self._run.feed.activity
+        run = self._run
+        stream = run.stream
+        source = run.feed.activity
         wait = self._wait() or Wait("")
+        bound_by: BoundBy | None = None
+        if self._bound_by:
+            ((bound_by, _),) = Counter(self._bound_by).most_common(1)
+        activity: dict[str, Any] = {name: getattr(source, name) for name in FROM_SOURCE}
+        # These say more than the fields of the source with their names.
+        activity["waiting_for"] = wait.what or None
+        activity["waiting_until"] = wait.until
+        activity["own_wait"] = source.own_wait and run.blocked is None
+        activity["errors"] = tuple((error.at, error.text) for error in source.errors[-ERRORS:])
         return TrainerActivity(
             article_limit=stream.article_limit,
             given=self._options,
-            waiting_for=wait.what or None,
-            waiting_until=wait.until,
             failing=wait.failing,
             elapsed_seconds=run.elapsed(),
             next_measurement=stream.next_measurement,
             compiling=run.busy and is_compiling(),
-            bound_by=Counter(self._bound_by).most_common(1)[0][0] if self._bound_by else None,
+            bound_by=bound_by,
             crawl_rate=run.feed.arrivals(),
             train_rate=run.learnt.of_steps(),
             queue=run.feed.queued + stream.progress.pending,
-            own_wait=source.own_wait and run.blocked is None,
             unsaved=stream.dirty,
-            errors=tuple((error.at, error.text) for error in source.errors[-ERRORS:]),
-            **{name: getattr(source, name) for name in FROM_SOURCE},
+            **activity,
         )
 
     def _wait(self) -> Wait | None:
         """What the run is waiting for; None if it is working."""
-        run, stream, source = self._run, self._run.stream, self._run.feed.activity
+        run = self._run
+        stream = run.stream
+        source = run.feed.activity
         if run.blocked is not None:
             return run.blocked
         saving = run.saving_seconds()
@@ -295,11 +329,9 @@ class Monitor:
         if source.trouble is not None:
             return Wait(source.trouble, source.waiting_until, failing=True)
         if source.waiting_for:
-            what = (
-                f"{stream.waits_for} ({source.waiting_for})"
-                if stream.waits_for
-                else source.waiting_for
-            )
+            what = source.waiting_for
+            if stream.waits_for:
+                what = f"{stream.waits_for} ({what})"
             return Wait(what, source.waiting_until)
         if stream.waits_for:
             return Wait(stream.waits_for)
@@ -316,4 +348,5 @@ class Monitor:
 
 
 def _death(beating: asyncio.Task[None]) -> BaseException | None:
+    """The error that ended the heartbeat, if one did."""
     return asyncio.CancelledError() if beating.cancelled() else beating.exception()

@@ -22,7 +22,7 @@ from wikitopics.session.settings import ModelSpec, new_model
 from wikitopics.session.training.blocks import Blocks, Intake, counting_workers
 from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.counts_file import CountedBlocks
-from wikitopics.session.training.measuring import HeldOut
+from wikitopics.session.training.held_out import HeldOut
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
@@ -32,7 +32,8 @@ from wikitopics.vocab.rules import Rule
 # Compiling takes seconds the first time after an installation, and the first articles take a second
 # or two to arrive. Doing both in parallel brings the first point of the curve sooner.
 
-WARM_UP_WORDS, WARM_UP_DOCUMENTS = 64, 8
+WARM_UP_WORDS = 64
+WARM_UP_DOCUMENTS = 8
 
 
 def warm_up(specs: Sequence[ModelSpec]) -> None:
@@ -78,9 +79,11 @@ def _like(spec: ModelSpec) -> OnlineModel:
 
 def _documents() -> Minibatch:
     """Each has every word once."""
-    W, D = WARM_UP_WORDS, WARM_UP_DOCUMENTS
+    W = WARM_UP_WORDS
+    D = WARM_UP_DOCUMENTS
     word_ids = np.tile(np.arange(W, dtype=np.int32), D)
-    return Minibatch(np.arange(0, W * D + 1, W), word_ids, np.ones(W * D, np.int32))
+    indptr = np.arange(0, W * D + 1, W)
+    return Minibatch(indptr, word_ids, np.ones(W * D, np.int32))
 
 
 MOST_WORKERS = 16
@@ -109,8 +112,7 @@ async def open_source(
     """Contact the source; raises its errors. Models like ``specs`` are compiled meanwhile.
 
     With only a rule, every word is counted. ``cluster``: the address of the cluster whose workers
-    count;
-    None: processes on this machine count.
+    count; None: processes on this machine count.
     """
     sources.check_identity(kind, identity)
     if isinstance(kind, Counts):
@@ -121,9 +123,8 @@ async def open_source(
             )
         assert isinstance(vocabulary, Vocabulary)
         file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
-        return Opened(
-            SourceInfo(file.name, len(file)), {**identity, **file.identity}, CountedBlocks(file)
-        )
+        counts_info = SourceInfo(file.name, len(file))
+        return Opened(counts_info, {**identity, **file.identity}, CountedBlocks(file))
     assert isinstance(kind, PageKind)
     warming = asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
     # An error of a model recurs, and is reported, when the trainer makes the model itself.
@@ -131,7 +132,7 @@ async def open_source(
     source = kind.open(identity, asked)
     try:
         info = await open_with_retries(source, say)
-        # the few articles for a vocabulary are counted here
+        # The few articles from which a vocabulary is built are counted on this machine.
         if cluster is not None and isinstance(vocabulary, Vocabulary):
             pool: Pool = await far_pool(cluster, vocabulary, info, source, say)
         else:
@@ -165,7 +166,10 @@ async def open_with_retries(source: Source, say: Say) -> SourceInfo:
     opening = asyncio.ensure_future(source.open())
     reported = ""
     try:
-        while not (await asyncio.wait({opening}, timeout=2.0))[0]:
+        while True:
+            await asyncio.wait({opening}, timeout=2.0)
+            if opening.done():
+                break
             errors = source.activity.errors
             waiting = errors[-1].text if errors else source.activity.waiting_for
             if waiting and waiting != reported:
@@ -178,10 +182,12 @@ async def open_with_retries(source: Source, say: Say) -> SourceInfo:
 
 def _for_how_long(activity: Activity) -> str:
     """How long a wait will last, if that is known."""
-    for what, until in (
-        ("trying until", activity.trying_until),
-        ("next request at", activity.waiting_until),
-    ):
-        if until is not None:
-            return f"; {what} {time.strftime('%H:%M:%S', time.localtime(until))}"
+    if activity.trying_until is not None:
+        return f"; trying until {_clock(activity.trying_until)}"
+    if activity.waiting_until is not None:
+        return f"; next request at {_clock(activity.waiting_until)}"
     return ""
+
+
+def _clock(moment: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(moment))

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 from wikitopics.session.errors import NotNow
 from wikitopics.session.records import State
 from wikitopics.session.sources import described
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import ControlRequest, SessionWriter
-from wikitopics.session.training.blocks import FIRST_TEXTS, Blocks, RateMeter, short_texts
+from wikitopics.session.training.blocks import Blocks
+from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts
+from wikitopics.session.training.rates import RateMeter
 from wikitopics.session.training.stream import Work
 from wikitopics.session.training.vocabulary import Consumer
 
@@ -46,18 +48,17 @@ class Limits:
 
     def less(self, seconds: float, bytes_read: int) -> "Limits":
         """What is left of the limits after this much."""
-        hours, megabytes = self.hours - seconds / 3600, self.megabytes - bytes_read / 1e6
+        hours = self.hours - seconds / 3600
+        megabytes = self.megabytes - bytes_read / 1e6
         return Limits(max(0.0, hours), max(0.0, megabytes))
 
     def reached(self, seconds: float, bytes_read: int) -> str:
         """Why a run ends after this much; "" if it continues."""
         if seconds >= self.seconds:
             return TIME_IS_UP
-        return (
-            "the limit given with --max-mb has been reached"
-            if bytes_read >= self.megabytes * 1e6
-            else ""
-        )
+        if bytes_read >= self.megabytes * 1e6:
+            return "the limit given with --max-mb has been reached"
+        return ""
 
 
 class Wait(NamedTuple):
@@ -100,7 +101,9 @@ class Run:
         """Replaced when a step is abandoned."""
         self.feed = feed
         feed.wanted = lambda: self.stream.missing
-        self.stopping, self.resuming = asyncio.Event(), asyncio.Event()
+        self.stopping = asyncio.Event()
+        self.resuming = asyncio.Event()
+        """Set unless the run is paused."""
         self.resuming.set()
         self.reason = "stopped"
         """Why the run ends, in words."""
@@ -108,21 +111,27 @@ class Run:
         """Why nothing can be saved."""
         self.warnings: list[str] = []
         """The warnings of blocks received, until they are in the log."""
-        self._lengths: list[int] | None = None
-        """The number of known words in each of the first texts, until there are enough to judge."""
+        self._first_lengths: list[int] | None = None
+        """The number of known words in each of the first texts, until there are enough to judge;
+        None if there is nothing to judge."""
         self.learnt = RateMeter()
         """The rate at which articles are learnt."""
-        self._store, self._limits = store, limits
+        self._store = store
+        self._limits = limits
         self._thread = _new_thread()
         self._step: asyncio.Future[object] | None = None
-        """A step in progress or failed: until it is resolved, models and counters are out of
-        step."""
+        """A step in progress or failed: until it is resolved, models and counters do not match."""
         self._step_seconds: dict[bool, float] = {}
         """The duration of the last step with a measurement (True), which may be long, and without
         (False)."""
         self._save_requested = False
-        self._saved_at, self._saves_since = time.monotonic(), math.inf
-        self._before = stream.progress.elapsed_seconds, stream.progress.bytes_read
+        self._saved_at = time.monotonic()
+        self._saves_since = math.inf
+        """When the commit in progress began."""
+        self._seconds_before = stream.progress.elapsed_seconds
+        """The running time of earlier runs."""
+        self._bytes_before = stream.progress.bytes_read
+        """The bytes that earlier runs have read."""
         self._began = time.monotonic()
 
     @property
@@ -147,7 +156,7 @@ class Run:
 
     def elapsed(self) -> float:
         """Seconds of running time over all runs."""
-        return self._before[0] + self.ran()
+        return self._seconds_before + self.ran()
 
     def stop(self, reason: str) -> None:
         """Tell the run to end."""
@@ -176,23 +185,17 @@ class Run:
         """Train to the end; ``reason`` then says why. Everything fed is committed, even on an
         error."""
         if described(self.stream.settings.source).own and not self.stream.progress.crawled:
-            self._lengths = []
-        left = max(0.0, self._limits.seconds - self.ran())
-        alarm = asyncio.get_running_loop().call_later(
-            left, self.stop, TIME_IS_UP
-        )  # even amid a long step
+            self._first_lengths = []
+        seconds_left = max(0.0, self._limits.seconds - self.ran())
+        loop = asyncio.get_running_loop()
+        # Rings even amid a long step.
+        alarm = loop.call_later(seconds_left, self.stop, TIME_IS_UP)
         try:
             try:
                 self.feed.start(self.stream.progress.position)
                 await self._consume()
-                if not self.stopping.is_set():  # the session has ended: measure at its end too
-                    await self._commit_if(True)  # the last measurement may take long
-                    stream = self.stream
-                    if await self.do(
-                        Work(lambda elapsed_seconds: stream.finish(elapsed_seconds()))
-                    ):
-                        self.reason = FINISHED
-                        await self.commit()
+                if not self.stopping.is_set():
+                    await self._finish()
             finally:
                 alarm.cancel()
                 self._end()
@@ -201,9 +204,19 @@ class Run:
             self.reason = str(error) or type(error).__name__
             raise
 
+    async def _finish(self) -> None:
+        """End the session, whose models are measured at its end too."""
+        await self._commit_if(True)  # the last measurement may take long
+        stream = self.stream
+        finishing = Work(lambda elapsed_seconds: stream.finish(elapsed_seconds()))
+        if await self.do(finishing):
+            self.reason = FINISHED
+            await self.commit()
+
     async def _consume(self) -> None:
         """Train on arriving articles until there are no more or the run should stop."""
-        stream, work = self.stream, self.stream.work()
+        stream = self.stream
+        work = stream.work()
         arriving: asyncio.Task[Block | None] | None = None
         try:
             while not self.stopping.is_set() and not stream.done():
@@ -216,12 +229,14 @@ class Run:
                     if not await self.do(work):
                         break
                 else:
-                    arriving = arriving or asyncio.create_task(self.feed.next())
+                    if arriving is None:
+                        arriving = asyncio.create_task(self.feed.next())
                     await self._or_stop(arriving, COMMIT_SECONDS)
                     if arriving.done():
-                        block, arriving = arriving.result(), None
+                        block = arriving.result()
+                        arriving = None
                         if block is None:
-                            self._judge()
+                            self._judge_first_texts()
                             stream.end_of_source()
                         else:
                             self._take(block)
@@ -229,7 +244,7 @@ class Run:
                 await self._commit_if(self.commits_before(work))
                 self._check_limits()
         finally:
-            # A block that just came in must not be lost; an error in it is raised by drain's next.
+            # A block that just came in must not be lost. An error of the source no longer matters.
             if arriving is not None and not arriving.cancel() and arriving.exception() is None:
                 block = arriving.result()
                 if block is not None:
@@ -254,30 +269,35 @@ class Run:
     def _take(self, block: Block) -> None:
         self.stream.feed(block)
         self.warnings += block.warnings
-        if self._lengths is not None:
-            self._lengths += block.words.tolist()
-            if len(self._lengths) >= FIRST_TEXTS:
-                self._judge()
+        if self._first_lengths is not None:
+            self._first_lengths += block.words.tolist()
+            if len(self._first_lengths) >= FIRST_TEXTS:
+                self._judge_first_texts()
 
-    def _judge(self) -> None:
+    def _judge_first_texts(self) -> None:
         """Warn of short texts, once."""
-        self.warnings += short_texts(self._lengths or ())
-        self._lengths = None
+        if self._first_lengths is not None:
+            self.warnings += short_texts(self._first_lengths)
+            self._first_lengths = None
 
     def _check_limits(self) -> None:
-        if reason := self._limits.reached(self.ran(), self.feed.activity.bytes_read):
+        reason = self._limits.reached(self.ran(), self.feed.activity.bytes_read)
+        if reason:
             self.stop(reason)
 
     async def do(self, work: Work) -> bool:
         """Do the stream's next work; False if a stop comes before it is done."""
-        stream, began, before = self.stream, time.monotonic(), self.stream.progress.articles
+        stream = self.stream
+        began = time.monotonic()
+        articles_before = stream.progress.articles
         self._step = asyncio.ensure_future(self._call(lambda: work.do(self.elapsed)))
         await self._or_stop(self._step)
         if not self._step.done():
             return False
-        self._step.result()
+        self._step.result()  # raises its error
         self._step = None
-        if trained := stream.progress.articles - before:
+        trained = stream.progress.articles - articles_before
+        if trained:
             if not self._step_seconds:  # a run's first step is saved at once: people see it resume
                 self._saved_at = -math.inf
             self._step_seconds[work.measures] = time.monotonic() - began
@@ -297,15 +317,16 @@ class Run:
     async def commit(self) -> None:
         """Save; if the disk is full or busy, wait for it, unless the run is ending. Raises
         `SessionError`."""
-        stream, (_, bytes_before) = self.stream, self._before
+        stream = self.stream
+
+        def commit() -> None:
+            bytes_read = self._bytes_before + self.feed.activity.bytes_read
+            stream.commit(self.elapsed(), bytes_read)
+
         while True:
             self._saves_since = time.monotonic()
             try:
-                await self._call(
-                    lambda: stream.commit(
-                        self.elapsed(), bytes_before + self.feed.activity.bytes_read
-                    )
-                )
+                await self._call(commit)
                 break
             except NotNow as error:
                 self._check_limits()
@@ -315,7 +336,8 @@ class Run:
                 await wait_for(self.stopping, RETRY_SECONDS)
             finally:
                 self._saves_since = math.inf
-        self.blocked, self._saved_at = None, time.monotonic()
+        self.blocked = None
+        self._saved_at = time.monotonic()
 
     async def close(self) -> None:
         """Close the session."""

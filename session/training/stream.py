@@ -4,11 +4,9 @@ It is synchronous and has no clock: its actions depend only on the articles fed,
 interrupted and resumed run does exactly what an uninterrupted one does. Times are passed in.
 """
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,111 +19,19 @@ from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
 from wikitopics.session.storage.articles import ArticleTopics
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training import measuring
-
-# The later passes over a session's documents: all those trained on, each time in a different order.
-#
-# Their word counts are in the session, so nothing is read from the source, and memory does not grow
-# with
-# their number. The order depends only on numbers: the seed, the pass, and how many documents have
-# been read.
-
-WORDS = 2**24
-"""About the number of words in documents shuffled together: 40,000 articles of Wikipedia."""
-
-
-class Passes:
-    """The documents of the second pass and of all further ones.
-
-    A pass shuffles the session's rows of documents (minibatches of the first pass). Then it
-    shuffles the documents of a round, which is as many rows as memory holds easily.
-    """
-
-    def __init__(
-        self,
-        store: SessionWriter,
-        seed: int,
-        held_out: int,
-        rest: Block,
-        words: int,
-    ) -> None:
-        """``held_out``: how many come before the trained ones. ``rest``: the last documents of the
-        first
-        pass, if only they are not saved yet. ``words``: the number in all documents.
-
-        Raises `Damaged`.
-        """
-        self._store, self._seed, self._rest = store, seed, rest
-        rows = store.kept_rows()
-        starts = list(accumulate((articles for _, articles in rows), initial=0))
-        if held_out not in starts:
-            raise Damaged("kept_counts and progress.held_out do not match")
-        self._rows = rows[starts.index(held_out) :]
-        if len(rest):
-            self._rows.append((store.next_seq, len(rest)))
-        self.documents = sum(articles for _, articles in self._rows)
-        """The number of documents in each pass."""
-        self._together = max(1, WORDS * self.documents // max(1, words))
-        # The open round: its pass, the number of documents before it, its rows, their documents
-        # with their numbers as in the session, and the order in which they are read.
-        self._pass, self._start, self._open = 0, 0, list[int]()
-        self._block, self._seqs = rest[:0], np.empty(0, np.int64)
-        self._order = np.empty(0, np.int64)
-
-    def take(self, start: int, number: int) -> tuple[NDArray[np.int64], Block]:
-        """The next documents after the first ``start`` reread ones, and their numbers in the
-        session."""
-        seqs: list[NDArray[np.int64]] = []
-        parts: list[Block] = []
-        while number:
-            before, offset = divmod(start, self.documents)
-            self._turn_to(before + 2, offset)
-            chosen = self._order[offset - self._start :][:number]
-            seqs.append(self._seqs[chosen])
-            parts.append(self._block.take(chosen))
-            start, number = start + len(chosen), number - len(chosen)
-        return np.concatenate(seqs), Block.concatenate(parts)
-
-    def _turn_to(self, number: int, offset: int) -> None:
-        """Open the round at this place in a pass, unless it is open."""
-        if number == self._pass and self._start <= offset < self._start + len(self._order):
-            return
-        rounds = self._rounds(number)
-        which = bisect_right([start for start, _ in rounds], offset)
-        self._pass, (self._start, rows) = number, rounds[which - 1]
-        if rows != self._open:  # a small collection is a single round and stays in memory
-            self._open, self._block = rows, self._block[:0]
-            last = self._rows[-1][0] if len(self._rest) else None
-            self._block = Block.concatenate(
-                [
-                    self._rest if first == last else self._store.kept_documents(first, n)
-                    for first, n in (self._rows[row] for row in rows)
-                ]
-            )
-            self._seqs = np.concatenate(
-                [first + np.arange(n) for first, n in (self._rows[i] for i in rows)]
-            )
-        self._order = self._random(number, which).permutation(len(self._block))
-
-    def _rounds(self, number: int) -> list[tuple[int, list[int]]]:
-        """The rounds of a pass: how many documents it reads before each, and the round's rows,
-        ascending."""
-        rounds: list[tuple[int, list[int]]] = []
-        start = behind = 0
-        for row in self._random(number, 0).permutation(len(self._rows)).tolist():
-            if not rounds or behind - start >= self._together:
-                start = behind
-                rounds.append((start, []))
-            rounds[-1][1].append(row)
-            behind += self._rows[row][1]
-        return [(start, sorted(rows)) for start, rows in rounds]
-
-    def _random(self, number: int, which: int) -> np.random.Generator:
-        return np.random.default_rng((self._seed, number, which))
-
+from wikitopics.session.training import schedule
+from wikitopics.session.training.curves import Curves
+from wikitopics.session.training.held_out import (
+    HeldOut,
+    Measured,
+    checked_rows,
+    newest_scores,
+    scored,
+)
+from wikitopics.session.training.passes import Passes
 
 RENEWED_TOGETHER = 512
 """The number of articles inferred again at a time when there is no minibatch left to train on."""
@@ -169,37 +75,46 @@ class Stream:
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
-        self._curves = measuring.Curves(store, self.models)
-        self._measured_on: measuring.HeldOut | None = None
-        is_texts = (
-            self.settings.source == Texts.name
-        )  # sources of other packages may have such a key too
-        before = self.settings.source_options.get(BEFORE) if is_texts else None
-        self.passes: int = self.settings[PASSES] if before is None else 1
+        self._curves = Curves(store, self.models)
+        self._measured_on: HeldOut | None = None
+        """The held-out articles as they are measured on, once they are."""
+        last_page_before = None
+        if self.settings.source == Texts.name:  # other sources may have an option of that name
+            last_page_before = self.settings.source_options.get(BEFORE)
+        self.passes: int = self.settings[PASSES]
         """How often the source's documents are read: once if they were added to a session."""
-        self._known = frozenset[str]() if before is None else store.known_ids(before)
-        self._held_out_wanted = self.settings[HELD_OUT] if before is None else len(self._held_out)
-        self._source_ended = self.progress.again > 0 and before is None
+        self._known_ids = frozenset[str]()
+        """The ids of documents that the session had before others were added."""
+        self._held_out_wanted: int = self.settings[HELD_OUT]
+        self._source_ended = self.progress.again > 0
+        if last_page_before is not None:
+            self.passes = 1
+            self._known_ids = store.known_ids(last_page_before)
+            self._held_out_wanted = len(self._held_out)
+            self._source_ended = False
         self._passes: Passes | None = None
         self._ended = self.progress.finished
         """Whether `finish` has been called since the last step."""
         self.dirty = False
         """Whether a commit would write anything new."""
         self._learnt = False
+        """Whether the models have changed since the last commit."""
         self._threads = threads
         self.next_measurement: int | None = None
         """Articles at the next measurement, unless the source ends earlier."""
         self._expect_measurement()
         self._fed: list[Block] = []
+        """The blocks fed since the last commit."""
 
     def _check_account(self) -> None:
         """Raise `Damaged` if the stored articles do not match the counts of progress."""
         progress = self.progress
         if len(self._held_out) != progress.held_out:
             raise Damaged("held_out holds another number of articles than progress.held_out")
-        lengths = [len(documents) for _, documents in self._pending]
-        trained = progress.pending_offset
-        if trained > sum(lengths[:1]) or sum(lengths) != trained + progress.pending:
+        first = len(self._pending[0][1]) if self._pending else 0
+        total = sum(len(documents) for _, documents in self._pending)
+        trained = progress.pending_offset  # articles at the beginning of the first stretch
+        if trained > first or total != trained + progress.pending:
             raise Damaged("pending holds another number of articles than progress.pending")
         if progress.renew_from is not None and not progress.articles:
             raise Damaged("progress.renew_from is set, but no article is trained")
@@ -235,45 +150,52 @@ class Stream:
         documents, empty = documents.split(documents.has_words)
         documents, again = documents.split(self._may_be_trained(documents.page_ids))
         progress = self.progress
-        reasons = {UNREAD: unread, NO_KNOWN_WORD: len(empty) - unread, HELD_OUT_ALREADY: len(again)}
-        reasons[KNOWN_ID] = len(known)
-        for reason, number in (*block.skips.items(), *reasons.items()):
+        for reason, number in block.skips.items():
             progress.skip(reason, number)
+        progress.skip(UNREAD, unread)
+        progress.skip(NO_KNOWN_WORD, len(empty) - unread)
+        progress.skip(HELD_OUT_ALREADY, len(again))
+        progress.skip(KNOWN_ID, len(known))
         progress.crawled += len(block) + sum(block.skips.values())
         progress.position = block.position
-        self.dirty = True
         progress.lap = None if block.lap is None else block.lap / self.passes
+        self.dirty = True
         if len(empty):
             self._changes.articles.append((empty, "skipped", None))
         missing = self._held_out_wanted - len(self._held_out)
         if missing > 0 and len(documents):
-            first, documents = documents[:missing], documents[missing:]
-            self._held_out = Block.concatenate([self._held_out, first])
-            self._measured_on = None
-            self._changes.articles.append((first, "held_out", None))
-            progress.held_out += len(first)
+            self._hold_out(documents[:missing])
+            documents = documents[missing:]
         if len(documents):
-            stretch = self._next_pending, documents
+            stretch = (self._next_pending, documents)
             self._pending.append(stretch)
             self._changes.pending.append(stretch)
             self._next_pending += 1
             progress.pending += len(documents)
 
+    def _hold_out(self, documents: Block) -> None:
+        """Add documents to those that only serve to measure."""
+        self._held_out = Block.concatenate([self._held_out, documents])
+        self._measured_on = None
+        self._changes.articles.append((documents, "held_out", None))
+        self.progress.held_out += len(documents)
+
     def _is_new(self, block: Block) -> NDArray[np.bool_]:
         """(n,) false for added documents whose ids the session already had."""
-        if not self._known or block.ids is None:
+        if not self._known_ids or block.ids is None:
             return np.ones(len(block), np.bool_)
-        return np.array([one not in self._known for one in block.ids], np.bool_)
+        return np.array([own_id not in self._known_ids for own_id in block.ids], np.bool_)
 
     def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) false for held-out articles: a source such as `recent` may return one again."""
-        new = ~np.isin(page_ids, self._held_out.page_ids)
+        allowed = ~np.isin(page_ids, self._held_out.page_ids)
         if len(self._held_out) < self._held_out_wanted:
             # Some of these are now held out; each page may be among them only once.
-            first = np.zeros(len(page_ids), np.bool_)
-            first[np.unique(page_ids, return_index=True)[1]] = True
-            new &= first
-        return new
+            _, first_places = np.unique(page_ids, return_index=True)
+            is_first = np.zeros(len(page_ids), np.bool_)
+            is_first[first_places] = True
+            allowed &= is_first
+        return allowed
 
     def read_first_articles(self) -> None:
         """Record that the session's first articles, kept until it had a vocabulary, have been
@@ -288,21 +210,15 @@ class Stream:
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
         if self.renewing and self._trained_all():
-            return Work(
-                lambda _: self.replace_topics(*self._to_renew(RENEWED_TOGETHER)), on_committed=True
-            )
+            return Work(lambda _: self._renew(RENEWED_TOGETHER), on_committed=True)
         if not self.ready():
             return None
         # The articles to drop are chosen from those trained so far, independently of commits, and
         # those to infer or train on again are read from the file.
-        reads_again = self._passes is None and self._step_size() > self.progress.pending
-        return Work(
-            self.step,
-            self.measures_next,
-            on_committed=self._changes.drops_articles
-            or self.progress.renew_from == 0
-            or reads_again,
-        )
+        begins_renewal = self.progress.renew_from == 0
+        begins_rereading = self._passes is None and self._step_size() > self.progress.pending
+        needs_commit = self._changes.drops_articles or begins_renewal or begins_rereading
+        return Work(self.step, self.measures_next, on_committed=needs_commit)
 
     def ready(self) -> bool:
         """Whether `step` has a minibatch to train on."""
@@ -315,10 +231,9 @@ class Stream:
 
     def _trained_all(self) -> bool:
         """Whether nothing is left to train on, or the limit is reached."""
-        limit_reached = (
-            self.article_limit is not None and self.progress.articles >= self.article_limit
-        )
-        return limit_reached or (self._source_ended and self._untrained == 0)
+        if self.article_limit is not None and self.progress.articles >= self.article_limit:
+            return True
+        return self._source_ended and self._untrained == 0
 
     @property
     def _untrained(self) -> int:
@@ -339,14 +254,15 @@ class Stream:
         """Whether the next `step` will measure the models too."""
         progress = self.progress
         after = progress.articles + self._step_size()
-        return self._evaluations.due(progress.minibatches + 1, progress.articles, after) or (
-            self._ends_pass(after)
-            and measuring.pass_evaluation_due(self._curves.measured_at, after)
-        )
+        if self._evaluations.due(progress.minibatches + 1, progress.articles, after):
+            return True
+        if not self._ends_pass(after):
+            return False
+        return schedule.pass_evaluation_due(self._curves.measured_at, after)
 
     @property
-    def _evaluations(self) -> measuring.Evaluations:
-        return measuring.Evaluations(
+    def _evaluations(self) -> schedule.Evaluations:
+        return schedule.Evaluations(
             len(self._held_out), self._curves.half_life, self.settings.measured_every
         )
 
@@ -356,15 +272,16 @@ class Stream:
             progress.minibatches, progress.articles, self.settings.batch_size
         )
         limit = self.article_limit
-        self.next_measurement = (
-            due if limit is None or limit <= progress.articles else min(due, limit)
-        )
+        if limit is not None and limit > progress.articles:
+            due = min(due, limit)
+        self.next_measurement = due
 
     def _ends_pass(self, after: int) -> bool:
         """Whether one of several passes ends with a minibatch that ends at ``after`` articles."""
         if not self._source_ended or self.passes == 1:
             return False
-        return self.progress.articles // self._documents != after // self._documents
+        passes_before = self.progress.articles // self._documents
+        return after // self._documents != passes_before
 
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
         """Train on one minibatch, and measure if that is due; returns the number of articles
@@ -373,66 +290,73 @@ class Stream:
         ``elapsed_seconds`` is called once the minibatch is learnt, since curves can also be drawn
         over time.
         """
-        measure = self.measures_next
+        measures = self.measures_next
         self._ended = False
         size = self._step_size()
-        drops = (
-            self._ends_pass(self.progress.articles + size) and self.settings[KEEP_ARTICLES] == "top"
-        )
+        ends_pass = self._ends_pass(self.progress.articles + size)
         # Read before anything slow: an abandoned step must not use the store during a commit.
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
         fresh = self._take_pending(min(size, self.progress.pending))
-        n = len(fresh)
-        seqs, again = (
-            self._reread(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
-        )
+        again = fresh[:0]
+        seqs_again = np.empty(0, np.int64)
+        if size > len(fresh):
+            seqs_again, again = self._reread(size - len(fresh), fresh)
         batch = Block.concatenate([fresh, again])
-        progress = self.progress
-        if self._curves.half_life is not None:
-            latest = measuring.scored(self.models, _minibatch(batch), self.settings[SEED])
-            progress.prequential = measuring.latest_of_each(progress.prequential, latest)
-        thetas: list[NDArray[np.float32]] = []
-        for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
-            whole = _minibatch(batch)
-            parts = [
-                measuring.given(model, "learn", whole[i : i + size])
-                for i in range(0, len(batch), size)
-            ]
-            thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
-        for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
-            if meetings is not None:
-                meetings.add(theta)
-        if n:
-            self._changes.articles.append(
-                (fresh, "trained", self._topics([theta[:n] for theta in thetas]))
-            )
+        thetas = self._learn(batch)
+        if len(fresh):
+            topics = self._topics([theta[: len(fresh)] for theta in thetas])
+            self._changes.articles.append((fresh, "trained", topics))
             self._word_counts.add(fresh)
         if len(again):
             # A minibatch may read a small collection several times: the last result for each
             # document counts.
-            last = len(again) - 1 - np.unique(seqs[::-1], return_index=True)[1]
-            topics = self._topics([theta[n:][last] for theta in thetas])
-            self._changes.again.append((seqs[last].tolist(), again.take(last), topics))
+            _, last_places_from_end = np.unique(seqs_again[::-1], return_index=True)
+            last = len(again) - 1 - last_places_from_end
+            topics = self._topics([theta[len(fresh) :][last] for theta in thetas])
+            self._changes.again.append((seqs_again[last].tolist(), again.take(last), topics))
+        progress = self.progress
         before = progress.articles
         progress.articles += len(batch)
         progress.again += len(again)
         progress.crawled += len(again)
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
-        self.dirty = self._learnt = True
+        self.dirty = True
+        self._learnt = True
         if old is not None:
             self.replace_topics(*old)
         if len(again):
             progress.renew_from = None  # learning all of them again includes this
             progress.lap = progress.articles / (self.passes * progress.documents)
-        elif measuring.renewal_due(before, progress.articles):
+        elif schedule.renewal_due(before, progress.articles):
             progress.renew_from = 0
-        self._changes.drops_articles |= drops or measuring.drop_due(before, progress.articles)
-        if measure or measuring.snapshot_due(self._curves.kept_at, before, progress.articles):
+        if ends_pass and self.settings[KEEP_ARTICLES] == "top":
+            self._changes.drops_articles = True
+        if schedule.drop_due(before, progress.articles):
+            self._changes.drops_articles = True
+        if measures or schedule.snapshot_due(self._curves.kept_at, before, progress.articles):
             self._curves.keep_topics(progress.articles, self._changes)
-        if measure:
+        if measures:
             self._measure(elapsed_seconds())
         return len(batch)
+
+    def _learn(self, batch: Block) -> list[NDArray[np.float32]]:
+        """Teach each model these articles; returns their topic proportions in each, (n, K)."""
+        if self._curves.half_life is not None:
+            latest = scored(self.models, _minibatch(batch), self.settings[SEED])
+            self.progress.prequential = newest_scores(self.progress.prequential, latest)
+        thetas: list[NDArray[np.float32]] = []
+        for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
+            minibatch = _minibatch(batch)
+            parts = []
+            for start in range(0, len(batch), size):
+                part = minibatch[start : start + size]
+                parts.append(checked_rows(model, "learn", part))
+            thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
+        for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
+            if meetings is not None:
+                meetings.add(theta)
+        return thetas
 
     def _take_pending(self, size: int) -> Block:
         """Take the next ``size`` articles from those waiting."""
@@ -440,10 +364,11 @@ class Stream:
         progress.pending -= size
         parts: list[Block] = []
         while size:
-            documents = self._pending[0][1]
-            parts.append(documents[progress.pending_offset : progress.pending_offset + size])
-            size -= len(parts[-1])
-            progress.pending_offset += len(parts[-1])
+            _, documents = self._pending[0]
+            part = documents[progress.pending_offset : progress.pending_offset + size]
+            parts.append(part)
+            size -= len(part)
+            progress.pending_offset += len(part)
             if progress.pending_offset >= len(documents):
                 self._pending.popleft()
                 progress.pending_offset = 0
@@ -458,18 +383,29 @@ class Stream:
         """
         progress = self.progress
         assert progress.renew_from is not None
-        doubled_at = 1 << progress.articles.bit_length() - 1
-        seqs, documents = self._store.recent(progress.renew_from, most, doubled_at)
-        return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
+        largest_power_of_two = 1 << (progress.articles.bit_length() - 1)
+        seqs, documents = self._store.recent(progress.renew_from, most, largest_power_of_two)
+        go_on_from = seqs[-1] + 1 if len(seqs) == most else None
+        return seqs, documents, go_on_from
 
-    def replace_topics(self, seqs: Sequence[int], documents: Block, go_on_from: int | None) -> None:
-        """Infer some articles again with the models as they are now."""
+    def _renew(self, most: int) -> None:
+        """Infer up to this many articles again."""
+        self.replace_topics(*self._to_renew(most))
+
+    def replace_topics(
+        self,
+        seqs: Sequence[int],
+        documents: Block,
+        go_on_from: int | None,
+    ) -> None:
+        """Infer the articles of `_to_renew` again with the models as they are now."""
         if seqs:
             batch = _minibatch(documents)
-            inferred = [measuring.given(model, "local_proportions", batch) for model in self.models]
+            inferred = [checked_rows(model, "local_proportions", batch) for model in self.models]
             self._changes.renewed.append((seqs, self._topics(inferred)))
         self.progress.renew_from = go_on_from
-        self._changes.drops_articles |= go_on_from is None
+        if go_on_from is None:
+            self._changes.drops_articles = True
         self.dirty = True
 
     def finish(self, elapsed_seconds: float) -> None:
@@ -485,12 +421,13 @@ class Stream:
             self._measure(elapsed_seconds)
         if described(self.settings.source).own and len(self._held_out):
             batch = _minibatch(self._held_out)
-            topics = self._topics([measuring.given(model, "infer", batch) for model in self.models])
-            self._changes.held_out = self._held_out, topics
-        self.dirty = self._learnt = True
+            inferred = [checked_rows(model, "infer", batch) for model in self.models]
+            self._changes.held_out = (self._held_out, self._topics(inferred))
+        self.dirty = True
+        self._learnt = True
 
     @property
-    def measured(self) -> measuring.Measured:
+    def measured(self) -> Measured:
         """The last measurement."""
         return self._curves.measured
 
@@ -499,20 +436,25 @@ class Stream:
         progress = self.progress
         progress.elapsed_seconds = elapsed_seconds
         progress.bytes_read = bytes_read
-        was_finished, progress.finished = progress.finished, self.done() and self._ended
-        new_topics = self._changes.held_out is not None
-        self._changes.drops_held_out |= was_finished and (new_topics or not progress.finished)
+        was_finished = progress.finished
+        progress.finished = self.done() and self._ended
+        if was_finished:
+            has_new_topics = self._changes.held_out is not None
+            self._changes.drops_held_out |= has_new_topics or not progress.finished
         if self._learnt:
             for number, (model, meetings) in enumerate(
                 zip(self.models, self._curves.meetings, strict=True)
             ):
                 self._changes.models[number] = model_row(model, meetings)
             self._changes.word_counts = self._word_counts
-        first = self._pending[0][0] if self._pending else self._next_pending
-        self._store.commit(progress, self._changes, first)
+        first_pending = self._next_pending
+        if self._pending:
+            first_pending, _ = self._pending[0]
+        self._store.commit(progress, self._changes, first_pending)
         self._changes = Changes()
         self._fed.clear()
-        self.dirty = self._learnt = False
+        self.dirty = False
+        self._learnt = False
         self._expect_measurement()  # only now: a screen shows the last measurement that is saved
 
     def _topics(self, thetas: Sequence[NDArray[np.float32]]) -> ArticleTopics:
@@ -520,7 +462,7 @@ class Stream:
         return ArticleTopics.of(thetas, with_proportions=self.settings[KEEP_ARTICLES] == "all")
 
     def _next_size(self) -> int:
-        size = measuring.minibatch_size(self.progress.articles, self.settings.batch_size)
+        size = schedule.minibatch_size(self.progress.articles, self.settings.batch_size)
         if self.article_limit is not None:
             size = min(size, self.article_limit - self.progress.articles)
         return size
@@ -541,11 +483,11 @@ class Stream:
 
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are already stored."""
-        if len(self._held_out):
-            self._measured_on = self._measured_on or measuring.HeldOut(
-                _minibatch(self._held_out), self.settings[SEED]
-            )
-            self._curves.measure(self._measured_on, self.progress, elapsed_seconds, self._changes)
+        if not len(self._held_out):
+            return
+        if self._measured_on is None:
+            self._measured_on = HeldOut(_minibatch(self._held_out), self.settings[SEED])
+        self._curves.measure(self._measured_on, self.progress, elapsed_seconds, self._changes)
 
 
 def _minibatch(block: Block) -> Minibatch:

@@ -3,7 +3,7 @@ articles."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -18,11 +18,11 @@ from wikitopics.session.options import HELD_OUT, PASSES, VOCAB_ARTICLES
 from wikitopics.session.records import Progress
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import noun
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training import measuring
 from wikitopics.session.training.blocks import skipped
+from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab.building import Built, VocabularyRecipe, best_words
 from wikitopics.vocab.rules import Rule
@@ -68,16 +68,20 @@ def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterat
         def pages() -> Iterator[Page]:
             for number, (record, line) in enumerate(plain_texts(contents, lines), 1):
                 if isinstance(record, Document):
-                    contents.without_document = 0
+                    contents.without_document = 0  # bytes since the last document
                     yield Page(number, path, 0, record.text, markup)
                 else:
                     say(f"{path}, line {line:,}: {record.why}; skipped")
 
-        for page in noticing(pages(), lambda page: page.text if markup == "text" else "", say):
+        def plain_text(page: Page) -> str:
+            return page.text if markup == "text" else ""
+
+        for page in noticing(pages(), plain_text, say):
             yield _prose(page, say)
 
 
 def _prose(page: Page, say: Say, info: SourceInfo = UNKNOWN) -> str:
+    """The prose of a page; none if it cannot be read, which is told."""
     try:
         return prose(page, info)
     except Exception as error:  # noqa: BLE001 (whatever a hostile page makes the parsers do)
@@ -90,31 +94,38 @@ def crawled_documents(source: Source, articles: int, say: Say) -> Iterator[str]:
     with asyncio.Runner() as runner, contextlib.ExitStack() as opened:
         opened.callback(lambda: runner.run(source.close()))
         info = runner.run(source.open())
-        batches, done = source.batches(None), 0
+        batches = source.batches(None)
         opened.callback(lambda: runner.run(batches.aclose()))
-        while done < articles and (pages := runner.run(_next(batches, info))) is not None:
+        done = 0
+        while done < articles:
+            pages = runner.run(_next(batches, info))
+            if pages is None:
+                break
             for page in pages[: articles - done]:
                 yield _prose(page, say, info)
             done += len(pages)
 
 
 async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence[Page] | None:
+    """The pages of the next stretch; None at the end of the source."""
     stretch = await anext(stretches, None)
     if stretch is None:
         return None
-    return [
-        page for job in stretch.jobs for page in (await job()).pages(info) if isinstance(page, Page)
-    ]
+    pages: list[Page] = []
+    for make in stretch.jobs:
+        job = await make()
+        pages += [page for page in job.pages(info) if isinstance(page, Page)]
+    return pages
 
 
 # A session without a vocabulary: its first articles are collected with all their words, to choose
 # from.
 #
 # Meanwhile `VocabularyBuild` takes the place of the `Stream`: a run feeds and commits it in the
-# same way. The
-# articles collected are the beginning of the stream: `feed_first_articles` passes them on once the
-# vocabulary is built. If there are more than about 100,000, the source is asked for the rest again.
-# Everything depends only on the articles, so an interrupted session chooses the same words.
+# same way. The articles collected are the beginning of the stream: `feed_first_articles` passes
+# them on once the vocabulary is built. If there are more than about 100,000, the source is asked
+# for the rest again. Everything depends only on the articles, so an interrupted session chooses the
+# same words.
 
 
 LEAST_SHARED = 2_000
@@ -132,12 +143,14 @@ class VocabularyBuild:
         self.progress: Progress = store.progress()
         self.article_limit: int | None = None
         self.next_measurement: int | None = None
-        self.measured = measuring.Measured(0, {})
+        self.measured = Measured(0, {})
         self.built: Built | None = None
         self.wanted = max(self.settings[VOCAB_ARTICLES], 2 * self.settings[HELD_OUT])
         """The number of articles to collect: at least twice as many as are held out."""
         self._changes = Changes()
-        self._source_ended = self._choosing = False
+        self._source_ended = False
+        self._choosing = False
+        """Whether the words are being chosen."""
 
     @property
     def waits_for(self) -> str:
@@ -166,7 +179,8 @@ class VocabularyBuild:
             progress.skip(reason, number)
         progress.crawled += len(block) + sum(block.skips.values())
         progress.pending += len(block)
-        progress.position, progress.lap = block.position, block.lap
+        progress.position = block.position
+        progress.lap = block.lap
         self._changes.first_articles.append(block)
 
     def end_of_source(self) -> None:
@@ -194,7 +208,8 @@ class VocabularyBuild:
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
         """Save everything since the last commit, together."""
-        self.progress.elapsed_seconds, self.progress.bytes_read = elapsed_seconds, bytes_read
+        self.progress.elapsed_seconds = elapsed_seconds
+        self.progress.bytes_read = bytes_read
         self._store.commit(self.progress, self._changes, 0)
         self._changes = Changes()
 
@@ -226,21 +241,35 @@ def choose_words(
     while True:
         built = best_words(islice(_counts(blocks()), start, wanted), recipe)
         words = {word.encode() for word in built.vocabulary.words}
-        articles = enumerate(_counts(blocks()), start=1)
-        numbers = (number for number, article in articles if not words.isdisjoint(article))
-        behind = next(islice(numbers, held_out - 1, None), held_out) if held_out else 0
-        if behind <= start:
+        read = _articles_read(_counts(blocks()), words, held_out)
+        if read <= start:
             return built
-        start = behind
+        start = read
+
+
+def _articles_read(
+    articles: Iterable[Mapping[bytes, int]],
+    words: Set[bytes],
+    wanted: int,
+) -> int:
+    """How many articles are read until ``wanted`` of them have one of these words; ``wanted`` if
+    there are fewer with one."""
+    if wanted == 0:
+        return 0
+    found = 0
+    for number, article in enumerate(articles, start=1):
+        if not words.isdisjoint(article):
+            found += 1
+        if found == wanted:
+            return number
+    return wanted
 
 
 def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
     """How often each article has each of its words."""
     for block in blocks:
         words = [word.encode() for word in block.lexicon or ()]
-        ids, counts = block.word_ids.tolist(), block.counts.tolist()
+        words_of_articles = [words[number] for number in block.word_ids.tolist()]
+        counts = block.counts.tolist()
         for low, high in pairwise(block.indptr.tolist()):
-            yield {
-                words[number]: count
-                for number, count in zip(ids[low:high], counts[low:high], strict=True)
-            }
+            yield dict(zip(words_of_articles[low:high], counts[low:high], strict=True))

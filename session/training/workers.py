@@ -54,7 +54,7 @@ class Workers(Pool):
         initargs: tuple[Any, ...],
     ) -> None:
         self.jobs = number
-        self._first = (initializer, initargs)
+        self._first_call = (initializer, initargs)
         # One thread waits for each worker, so that the job that killed it is known.
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
         self._of_thread = threading.local()
@@ -71,14 +71,16 @@ class Workers(Pool):
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
         with self._changing:
             self._closed = True
-            workers, self._workers = self._workers, set()
+            workers = self._workers
+            self._workers = set()
         for worker in workers:
             worker.end()
 
     def _compute(self, fn: Callable[P, T], args: Any, kwargs: Any) -> T:
         worker: _Worker | None = getattr(self._of_thread, "worker", None)
         if worker is None:
-            worker = self._of_thread.worker = self._start()
+            worker = self._start()
+            self._of_thread.worker = worker
         try:
             return worker.ask(fn, args, kwargs)
         except JobFailed:
@@ -96,7 +98,7 @@ class Workers(Pool):
                 raise WorkerDied("the workers have been shut down")
             worker = _Worker()
             self._workers.add(worker)
-        worker.tell(*self._first)
+        worker.tell(*self._first_call)
         return worker
 
 
@@ -142,19 +144,22 @@ class _Worker:
         thread, more than once."""
         with self._ending:
             self._process.kill()
-            said = self._process.communicate()[1].decode(errors="replace")
-        return next((line for line in reversed(said.splitlines()) if line.strip()), "")
+            _, said = self._process.communicate()
+        for line in reversed(said.decode(errors="replace").splitlines()):
+            if line.strip():
+                return line
+        return ""
 
     def _died(self) -> WorkerDied:
         with contextlib.suppress(subprocess.TimeoutExpired):  # for one that hangs
             self._process.wait(5)
-        words, code = self.end(), self._process.wait()
-        how = (
-            f"ended with code {code}"
-            if code >= 0
-            else f"was killed by {signal.Signals(-code).name}"
-        )
-        return WorkerDied(f"{how}: {words}" if words else how)
+        last_line = self.end()
+        code = self._process.wait()
+        if code >= 0:
+            how = f"ended with code {code}"
+        else:
+            how = f"was killed by {signal.Signals(-code).name}"
+        return WorkerDied(f"{how}: {last_line}" if last_line else how)
 
 
 def main() -> None:

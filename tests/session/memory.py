@@ -11,7 +11,24 @@ from wikitopics.crawler.source import Activity, PageBatch
 from wikitopics.session import control
 from wikitopics.session.storage.reader import SessionReader
 
-INFO = SourceInfo("memory", 700)
+PAGES = 700
+BATCH = 10
+"""Pages that come together; with each batch, one more page is skipped."""
+INFO = SourceInfo("memory", PAGES)
+HELD_OUT = 30
+"""Articles that are held out in the session of the fixture `trainer_of`."""
+FIRST_MINIBATCH = 64
+"""Articles that its model is trained on first."""
+
+
+def with_words(pages):
+    """How many of the first so many pages have a known word: of seven, the last has none."""
+    return pages - pages // 7
+
+
+def crawled_with(pages):
+    """How many pages have been crawled once so many have come."""
+    return pages + pages // BATCH
 
 
 class Pool(Executor):
@@ -23,10 +40,10 @@ class Pool(Executor):
 
 
 class Memory:
-    """Pages `1 …` in batches of ten, every seventh without a known word. It fails, hangs or is slow
-    where a test sets that."""
+    """Pages `1 …` in batches of ten, every seventh without a known word. Hangs, fails or is slow
+    where it is told to."""
 
-    def __init__(self, words, pages=700):
+    def __init__(self, words, pages=PAGES):
         self.activity = Activity()
         random = np.random.default_rng(1)
         self.pages = []
@@ -34,8 +51,8 @@ class Memory:
             if number % 7 == 0:
                 text = "42"
             else:
-                of_topic = words[20:] if number % 2 == 0 else words[:20]
-                text = " ".join(random.choice(of_topic, 30))
+                some_words = words[:20] if number % 2 else words[20:]
+                text = " ".join(random.choice(some_words, 30))
             self.pages.append(Page(number, f"Page {number}", number + 1000, text, "text"))
         self.fail_at = None
         self.error = None
@@ -52,7 +69,7 @@ class Memory:
     async def batches(self, position):
         start = position["page"] if position else 0
         self.starts.append(start)
-        for first in range(start, len(self.pages), 10):
+        for first in range(start, len(self.pages), BATCH):
             if self.hang_at is not None and first >= self.hang_at:
                 self.activity.waiting_for = "the wiki"
                 self.hanging.set()
@@ -63,8 +80,9 @@ class Memory:
             if self.slow:
                 await asyncio.sleep(self.slow)
             self.activity.bytes_read += 1000
-            pages = tuple(self.pages[first : first + 10])
-            yield PageBatch(pages, {"page": first + 10}, {"disambiguation": 1}, first / 700)
+            after = first + BATCH
+            pages = tuple(self.pages[first:after])
+            yield PageBatch(pages, {"page": after}, {"disambiguation": 1}, first / PAGES)
 
     async def close(self):
         self.closed += 1

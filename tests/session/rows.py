@@ -9,7 +9,7 @@ import numpy as np
 from wikitopics.session.records import TopWords
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import LARGEST, ArticleTopics
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.decoding import pack_state
 from wikitopics.session.storage.writer import Changes
 

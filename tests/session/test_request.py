@@ -12,7 +12,7 @@ from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
 from wikitopics.session.seeds import ids_of, parsed
 from wikitopics.session.settings import parse_specs
-from wikitopics.session.training.start import save_user_copy
+from wikitopics.session.training.new_session import save_user_copy
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import VocabularyError

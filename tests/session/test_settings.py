@@ -13,8 +13,8 @@ from wikitopics.session.options import KEPT, OWN
 from wikitopics.session.request import TrainRequest, check_resumable, new_settings
 from wikitopics.session.settings import ModelSpec, batch_sizes, parse_specs
 from wikitopics.session.storage.opened import decode_settings
+from wikitopics.session.training.new_session import complete
 from wikitopics.session.training.opening import Opened
-from wikitopics.session.training.start import complete
 
 
 def test_every_key_is_read_and_no_model_means_lda():

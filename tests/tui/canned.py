@@ -17,11 +17,11 @@ from tests.session import rows as small
 from wikitopics.model.areas import NONE, Areas
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import most_relevant
+from wikitopics.session.naming import TopicNames, names_of
 from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
-from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.topics import TopicNames, names
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import (
     Beginning,
     Changes,
@@ -329,7 +329,7 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
 
 
 def named(taken: TopWords, words: Sequence[str]) -> TopicNames:
-    made = tuple(names(most_relevant(taken.leading, taken.shares), words))
+    made = tuple(names_of(most_relevant(taken.leading, taken.shares), words))
     return TopicNames(made, frozenset(), made)
 
 

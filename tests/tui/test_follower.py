@@ -19,7 +19,7 @@ from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
-from wikitopics.session.training.start import feed_first_articles, store_vocabulary
+from wikitopics.session.training.new_session import feed_first_articles, store_vocabulary
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import VocabularyBuild
 from wikitopics.tui import curves

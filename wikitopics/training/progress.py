@@ -14,7 +14,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.training.start import chosen_by_size
+from wikitopics.session.training.remarks import chosen_by_size
 from wikitopics.training.in_python import in_python
 
 

@@ -26,6 +26,7 @@ from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.analysis.quality import coherences, metrics_of, repeats_in_words
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
+from wikitopics.session.naming import relevant_first
 from wikitopics.session.options import KEPT, LINKS, TOKENS
 from wikitopics.session.records import (
     APART,
@@ -43,7 +44,7 @@ from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import at_even_ratios, relevant_first
+from wikitopics.session.storage.topics import at_even_ratios
 
 ARTICLES = 10
 """The most articles listed for each topic."""

@@ -123,7 +123,8 @@ def test_any_number_of_articles_can_be_looked_up(trained):
 
 def test_proportions_of_a_part_of_the_newest_are_replaced(db):
     thetas = np.random.default_rng(0).dirichlet(np.full(6, 0.4), 12)
-    before, now = Proportions.of(thetas[:6]), Proportions.of(thetas[6:])
+    before = Proportions.of(thetas[:6])
+    now = Proportions.of(thetas[6:])
     for first, rows in (
         (1, slice(0, 3)),
         (104, slice(3, 6)),

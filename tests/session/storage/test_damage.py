@@ -194,10 +194,8 @@ def changed_arrays(array):
     yield "complex", array.astype(complex)
     yield "other bytes", array.astype(array.dtype.newbyteorder())
     is_float = array.dtype.kind == "f"
-    wholes, fractions = (
-        {"minus": -1, "big": 2**31 - 1},
-        {"nan": np.nan, "infinite": np.inf, "vast": 1e38},
-    )
+    wholes = {"minus": -1, "big": 2**31 - 1}
+    fractions = {"nan": np.nan, "infinite": np.inf, "vast": 1e38}
     for name, value in {**wholes, **(fractions if is_float else {})}.items():
         changed = array.astype(np.float64 if is_float else np.int64)
         if array.size:
@@ -235,7 +233,8 @@ def whole(tmp_path_factory):
         contextlib.closing(SessionWriter(folder / "whole.db")) as store,
     ):
         trainer = Stream(store, article_limit=None, threads=1)
-        again, skips = store.held_out()[:10], {"disambiguation": 2}
+        again = store.held_out()[:10]
+        skips = {"disambiguation": 2}
         trainer.feed(replace(again, skips=skips, position={"document": 158}, lap=0.7))
         trainer.commit(9.0, 1)
     rename(folder / "whole.db", "hdp", 1, "birds")
@@ -330,7 +329,8 @@ def test_any_damage_is_answered_cleanly(cli, whole, home, shard):
     damages = list(all_damages(whole))
     assert len(damages) > 2000
     chosen = chance.sample(damages, min(CASES, len(damages)))
-    unclean, tried = [], 0
+    unclean = []
+    tried = 0
     for number, (name, damage) in enumerate(chosen):
         commands = [*chance.sample(READING, 3), chance.choice(TRAINING)]
         if number % SHARDS != shard:
@@ -488,7 +488,8 @@ def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_p
     ):
         statement = f"UPDATE settings SET value = ? WHERE key = '{key}'"
         damages += ((f"{key}{at}", statement, json.dumps(changed)) for at, changed in changes)
-    unclean, more = [], ["train", "--session", "default", "--texts", str(tmp_path / "c.jsonl")]
+    unclean = []
+    more = ["train", "--session", "default", "--texts", str(tmp_path / "c.jsonl")]
     chosen = random.Random(20).sample(damages, min(CASES // 8, len(damages)))
     for name, statement, value in [damages[0], *chosen]:
         for command in (["status"], ["export", "proportions"], more):

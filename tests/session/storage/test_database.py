@@ -177,3 +177,44 @@ def test_whoever_may_not_write_leaves_the_log_as_it_is(path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", read_only)
     with SessionReader(path) as reader:
         assert reader.status().articles == 0
+
+
+SQLITE_UTILS = """
+import importlib, threading
+
+def import_pandas():
+    try:
+        importlib.import_module("pandas")
+    except ImportError:
+        return "none"
+    return "pandas"
+
+here = import_pandas()
+found_by_other = []
+other = threading.Thread(target=lambda: found_by_other.append(import_pandas()))
+other.start()
+other.join()
+
+def Database(connection):
+    return here, *found_by_other
+"""
+
+
+def test_sqlite_utils_is_loaded_without_pandas_which_another_thread_may_load_meanwhile(tmp_path):
+    """In a process of its own, where neither is loaded yet."""
+    (tmp_path / "pandas.py").write_text("")
+    (tmp_path / "sqlite_utils.py").write_text(SQLITE_UTILS)
+    program = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+from wikitopics.session.storage.database import database
+finders = list(sys.meta_path)
+print(*database(None), sys.meta_path == finders)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout.split(), done.stderr) == (["none", "pandas", "True"], "")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from wikitopics.session import records
-from wikitopics.session.errors import Damaged
+from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import JSON
 from wikitopics.session.storage import decoding
 
@@ -88,3 +88,23 @@ def test_json_has_neither_nan_nor_depth_without_end():
         except Damaged:
             return
     raise AssertionError("no depth was refused")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        object(),
+        None,
+        float("nan"),
+        np.int64(3),
+        np.array([object()]),
+        np.array([True]),
+        np.array(["a"]),
+    ],
+    ids=["object", "none", "nan", "numpy", "objects", "flags", "texts"],
+)
+def test_a_state_that_could_not_be_read_again_is_refused(value):
+    with pytest.raises(SessionError, match="other of the model's state"):
+        decoding.pack_state({"fine": 1, "other": value})
+    with pytest.raises(SessionError, match="100 arrays"):
+        decoding.pack_state({str(number): np.zeros(1) for number in range(101)})

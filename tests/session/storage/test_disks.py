@@ -94,7 +94,8 @@ WRITING = [
 )
 @pytest.mark.parametrize("way", ["remounted", "bound"])
 def test_a_read_only_disk(killed, tmp_path, way, endings):
-    disk, files = tmp_path / "disk", tmp_path / "files"
+    disk = tmp_path / "disk"
+    files = tmp_path / "files"
     for folder in (disk, files):
         folder.mkdir()
     killed(files, endings)
@@ -111,7 +112,8 @@ def test_a_read_only_disk(killed, tmp_path, way, endings):
         ["backup", str(tmp_path / "copy.db")],
         ["export", "model", "-o", str(tmp_path / "m.npz")],
     ]
-    reads, writes = [*READING, *copies], [*WRITING, ["export", "topics", "-o", str(disk / "x.csv")]]
+    reads = [*READING, *copies]
+    writes = [*WRITING, ["export", "topics", "-o", str(disk / "x.csv")]]
     writes.append(["backup", str(disk / "y.db")])
     commands = [[*words, *named] for words in (*reads, *writes)]
     found = run_all(commands, mounted(*steps[way]))
@@ -130,7 +132,8 @@ def test_a_read_only_disk(killed, tmp_path, way, endings):
 
 @needs_mounts
 def test_a_full_disk(killed, tmp_path):
-    disk, files = tmp_path / "disk", tmp_path / "files"
+    disk = tmp_path / "disk"
+    files = tmp_path / "files"
     for folder in (disk, files):
         folder.mkdir()
     path = killed(files, ())

@@ -97,7 +97,8 @@ with files.replacing_folder(target, "model") as folder:
 
 
 def test_a_kill_at_any_instant_loses_no_folder_that_is_being_replaced(tmp_path, cli, monkeypatch):
-    target, codes = tmp_path / "out", []
+    target = tmp_path / "out"
+    codes = []
     for instant in range(1, 9):
         with replacing_folder(target, "model") as folder:
             (folder / "model").write_text("old")
@@ -137,7 +138,8 @@ def test_two_that_write_one_file_never_mix(tmp_path):
 def test_a_folder_whose_names_cannot_be_synced_holds_the_file_all_the_same(
     tmp_path, monkeypatch, kind
 ):
-    real, refused = os.fsync, []
+    real = os.fsync
+    refused = []
 
     def fsync(descriptor):
         if stat.S_ISDIR(os.fstat(descriptor).st_mode):
@@ -271,7 +273,8 @@ def test_a_draft_of_another_user_stays(tmp_path, monkeypatch):
 
 
 def test_a_draft_that_is_swept_before_it_is_locked_is_made_anew(tmp_path, monkeypatch):
-    real, swept = fcntl.flock, []
+    real = fcntl.flock
+    swept = []
 
     def flock(descriptor, how):
         if not swept:

@@ -22,7 +22,8 @@ def test_the_largest_are_kept_to_within_half_a_hundredth(n_topics):
         [(kept[:100].to_bytes(), 100), (kept[100:].to_bytes(), 200)], n_topics
     )
     assert again.to_bytes() == data
-    starts, values = again.indptr(), again.values()
+    starts = again.indptr()
+    values = again.values()
     for row in range(300):
         at = slice(starts[row], starts[row + 1])
         largest = np.sort(theta[row])[::-1][: at.stop - at.start]

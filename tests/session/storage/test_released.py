@@ -72,7 +72,8 @@ def seen(cli, tmp_path):
     }
 
     def see(session, commands=SEEN):
-        before, found = session.read_bytes(), {}
+        before = session.read_bytes()
+        found = {}
         for command in commands:
             outcome = cli(*[places.get(word, word) for word in command])
             assert outcome.code == 0, (command, outcome.err)
@@ -144,7 +145,9 @@ def test_training_goes_on(cli, counted_here, released, steps):
     with contextlib.closing(SessionWriter(released)) as store:
         ((_, pending),) = store.pending()
         waiting = pending.page_ids[-store.status().pending :].tolist()
-    read, made, then = in_order(released, trained_only=True), settings(released), topics(released)
+    read = in_order(released, trained_only=True)
+    made = settings(released)
+    then = topics(released)
     assert cli("train", "--articles", "384").code == 0
     assert in_order(released, trained_only=True) == read + waiting[:64]
     assert settings(released) == made
@@ -233,7 +236,9 @@ writer.upgrade(Path(sys.argv[1]))
 
 
 def test_a_kill_at_any_statement_leaves_the_old_file_or_the_new_one(cli, seen, released):
-    before, whole, codes = seen(released), released.read_bytes(), []
+    before = seen(released)
+    whole = released.read_bytes()
+    codes = []
     for statement in (*range(4, 17, 2), 1000):
         released.write_bytes(whole)
         run = subprocess.run(
@@ -249,7 +254,8 @@ def test_a_kill_at_any_statement_leaves_the_old_file_or_the_new_one(cli, seen, r
 
 
 def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
-    before, connect = seen(released), formats.connect
+    before = seen(released)
+    connect = formats.connect
 
     def small(path):
         db = connect(path)

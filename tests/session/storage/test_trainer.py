@@ -72,12 +72,11 @@ def test_flow_and_events_are_bounded(path, monkeypatch):
 
 
 def test_what_a_trainer_says_comes_back_whole(path):
-    first, numbers = (
-        (9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096),
-        (1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9),
-    )
+    first = (9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096)
+    numbers = (1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9)
     later = (1e9, 2e9, True, False, ((1e9, "429"),), 90.0)
-    said, nothing = TrainerActivity(*first, True, "network", *numbers, *later), TrainerActivity()
+    said = TrainerActivity(*first, True, "network", *numbers, *later)
+    nothing = TrainerActivity()
     names = [field.name for field in dataclasses.fields(said)]
     assert all(getattr(said, name) != getattr(nothing, name) for name in names)
     with contextlib.closing(HeartbeatWriter(path)) as pulse, SessionReader(path) as reader:

@@ -127,10 +127,8 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
         assert pending.page_ids.tolist() == [5, 6]
         assert (store.held_out().page_ids.tolist(), store.points("metrics")) == ([5, 6], [64])
     with SessionReader(path) as reader:
-        found, lda = (
-            [(a.seq, a.page_id, a.topics) for a in reader.recent_articles()],
-            (("lda", 0, 0.75),),
-        )
+        found = [(a.seq, a.page_id, a.topics) for a in reader.recent_articles()]
+        lda = (("lda", 0, 0.75),)
         assert found == [(4, 6, lda), (3, 5, lda), (2, 6, ()), (1, 5, ())]
 
 
@@ -187,7 +185,8 @@ def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypa
 
 
 def test_a_full_disk_has_its_own_error_and_loses_nothing(path, monkeypatch):
-    open_database, opened = sqlite3.connect, []
+    open_database = sqlite3.connect
+    opened = []
 
     def noted(*arguments, **options):
         opened.append(open_database(*arguments, **options))

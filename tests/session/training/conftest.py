@@ -17,7 +17,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-    from tests.session.memory import INFO
+    from tests.session.memory import HELD_OUT, INFO
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.system import Signals, TrainerLock
     from wikitopics.session.training.blocks import CountedJob, Intake, count_pages
@@ -30,7 +30,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
         tmp_path / "s.db",
         corpus,
         model=("lda:topics=3,batch_size=64",),
-        held_out=30,
+        held_out=HELD_OUT,
     )
     vocabulary = Vocabulary.from_words(corpus.words)
     # Tests wait for a heartbeat, or for the run to check its limits: make both come soon.
@@ -58,9 +58,8 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
                     await meanwhile(one)
                 return await task
             finally:
-                if (
-                    not task.done()
-                ):  # the test has failed: no other is to stumble over what is left of it
+                if not task.done():
+                    # The test has failed: no other is to stumble over what is left of it.
                     task.cancel()
                     await asyncio.wait({task}, timeout=30)
                 await feed.close()
@@ -90,8 +89,9 @@ def undisturbed(sessions, corpus, states):
     from tests.session.training.driving import Driver, account
 
     def train(of=corpus, seeds=3, **options):
-        calm, deaths = sessions("calm", of, **options), 0
+        calm = sessions("calm", of, **options)
         Driver(calm, of).run()
+        deaths = 0
         for seed in range(seeds):
             rough = sessions(f"rough{seed}", of, **options)
             deaths += Driver(rough, of, threads=(1, 2), chance=random.Random(seed)).run().deaths

@@ -9,8 +9,11 @@ from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.counts_file import CountsFile
 from wikitopics.session.training.stream import Stream
 
-MODELS = {"lda": "lda:topics=4,batch_size=64", "scvb0": "scvb0:topics=5,batch_size=32"}
-MODELS |= {"hdp": "hdp:topics=8,batch_size=16"}
+MODELS = {
+    "lda": "lda:topics=4,batch_size=64",
+    "scvb0": "scvb0:topics=5,batch_size=32",
+    "hdp": "hdp:topics=8,batch_size=16",
+}
 
 
 def block(file, start, stop, skips=None):
@@ -27,7 +30,9 @@ class Driver:
     """Feeds a counts file to a trainer as a run would; may drop dead between any two actions."""
 
     def __init__(self, path, corpus, *, limit=None, threads=(1,), chance=None):
-        self.path, self.limit, self.threads = path, limit, threads
+        self.path = path
+        self.limit = limit
+        self.threads = threads
         self.file = CountsFile(corpus.counts, len(corpus.words))
         self.chance = chance
         self.deaths = 0
@@ -37,7 +42,8 @@ class Driver:
         self.store = SessionWriter(self.path)
         threads = self.threads[self.deaths % len(self.threads)]
         self.trainer = Stream(self.store, article_limit=self.limit, threads=threads)
-        self.next = (self.trainer.progress.position or {"document": 0})["document"]
+        position = self.trainer.progress.position
+        self.next = 0 if position is None else position["document"]
 
     def die(self):
         self.store.close()
@@ -46,20 +52,20 @@ class Driver:
 
     def act(self):
         trainer = self.trainer
-        if (work := trainer.work()) is not None:
+        work = trainer.work()
+        if work is not None:
             if work.on_committed:
                 trainer.commit(0.0, 0)
             work.do(lambda: 0.0)
         elif self.next >= len(self.file):
             trainer.end_of_source()
         else:
-            more = (
-                max(1, trainer.missing)
-                if self.chance is None
-                else self.chance.choice([1, 7, 50, 130])
-            )
-            trainer.feed(block(self.file, self.next, self.next + more))
-            self.next = min(self.next + more, len(self.file))
+            if self.chance is None:
+                number = max(1, trainer.missing)
+            else:
+                number = self.chance.choice([1, 7, 50, 130])
+            trainer.feed(block(self.file, self.next, self.next + number))
+            self.next = min(self.next + number, len(self.file))
         assert account_holds(trainer.progress)
 
     def run(self):
@@ -83,7 +89,8 @@ class Driver:
 
 def grouping(reader, model):
     """A model's areas, and how often its topics have met, to the last bit."""
-    areas, meetings = reader.areas(model), reader.meetings(model)
+    areas = reader.areas(model)
+    meetings = reader.meetings(model)
     arrays = () if areas is None else (areas.of_topic, areas.distances, areas.places)
     return [array.tobytes() for array in (*arrays, meetings.sums)], areas and areas.names
 
@@ -91,23 +98,31 @@ def grouping(reader, model):
 def account(path):
     """All that must not depend on interruptions, beside the models."""
     with SessionReader(path) as reader:
-        found = reader.all_articles(trained_only=False)
-        articles = [one for _, ids, _, _, *most, _ in found for one in zip(ids, *most, strict=True)]
+        articles = []
+        for columns in reader.all_articles(trained_only=False):
+            _, page_ids, _, _, words, roles, topics, shares, _ = columns
+            articles += zip(page_ids, words, roles, topics, shares, strict=True)
         status = reader.status()
-        kept, counts = reader.recorded_articles(), reader.word_counts()
-        trained = [a[0] for a in articles if a[2] == "trained"]
-        assert kept.page_ids.tolist() == (
-            trained if reader.settings()[KEEP_ARTICLES] == "all" else []
-        )
+        kept = reader.recorded_articles()
+        counts = reader.word_counts()
+        of_role = {"trained": [], "held_out": [], "skipped": []}
+        for article in articles:
+            _, _, role, *_ = article
+            of_role[role].append(article)
+        if reader.settings()[KEEP_ARTICLES] == "all":
+            trained = [page_id for page_id, *_ in of_role["trained"]]
+            assert kept.page_ids.tolist() == trained
+        else:
+            assert kept.page_ids.tolist() == []
         assert counts.counts.sum() == status.tokens or status.passes > 1
         return {
             "proportions": [
                 reader.proportions(name, held_out=True).to_bytes() for name in reader.models()
             ],
             "word counts": counts.to_bytes(),
-            "trained": [a for a in articles if a[2] == "trained"],
-            "held_out": [a for a in articles if a[2] == "held_out"],
-            "skipped": sorted(a for a in articles if a[2] == "skipped"),
+            "trained": of_role["trained"],
+            "held_out": of_role["held_out"],
+            "skipped": sorted(of_role["skipped"]),
             "metrics": reader.all_metrics(),
             "topics": [reader.topics(name) for name in reader.models()],
             "areas": [grouping(reader, name) for name in reader.models()],

@@ -11,7 +11,11 @@ from tests.session.rows import WORDS, documents, settings
 from wikitopics.session.request import load_vocabulary
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.start import feed_first_articles, save_user_copy, store_vocabulary
+from wikitopics.session.training.new_session import (
+    feed_first_articles,
+    save_user_copy,
+    store_vocabulary,
+)
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import VocabularyBuild
 from wikitopics.vocab import Vocabulary
@@ -77,7 +81,7 @@ def test_no_more_of_it_becomes_pending_than_a_session_can_hold(store, monkeypatc
     beginning.commit(1.5, 1_000)
     store_vocabulary(store, Vocabulary.from_words(WORDS))
     room = 13 * len(documents(1, 2, 3).to_bytes())  # half of it: six blocks and some
-    for module in ("training.start", "storage.counts"):
+    for module in ("training.new_session", "storage.counts"):
         monkeypatch.setattr(f"wikitopics.session.{module}.documents_room", lambda _: room)
     stream = Stream(store, article_limit=None, threads=1)
     feed_first_articles(store, stream)
@@ -95,7 +99,7 @@ def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
     beginning.feed(block(4))
     beginning.commit(1.5, 1_000)
     store_vocabulary(store, Vocabulary.from_words(WORDS))
-    monkeypatch.setattr("wikitopics.session.training.start.documents_room", lambda _: 1)
+    monkeypatch.setattr("wikitopics.session.training.new_session.documents_room", lambda _: 1)
     stream = Stream(store, article_limit=None, threads=1)
     feed_first_articles(store, stream)
     assert (stream.progress.position, stream.progress.crawled) == ({"page": 3}, 3)

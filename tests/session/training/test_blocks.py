@@ -16,12 +16,11 @@ from tests.session.memory import INFO, Memory, Pool, blocks_of, log_of, status
 from wikitopics.crawler.page import Page
 from wikitopics.crawler.source import Activity, PageBatch
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.training.blocks import (
     MOST_AHEAD,
     CountedJob,
     Intake,
-    RateMeter,
     count_pages,
     counting_workers,
     start_worker,
@@ -228,7 +227,8 @@ async def test_poison_in_several_blocks(feed_of):
 async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, together, ends):
     def survive(fn, job):
         """Some pages, if these come alone."""
-        answer, pages = Future(), job.fetched
+        answer = Future()
+        pages = job.fetched
         if len(pages) == 1 and pages[0].page_id in good:
             answer.set_result(CountedJob(Block.uncounted(pages[0])))
         else:
@@ -265,43 +265,3 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpu
     assert now.skips == {"could not be read": 1, "no known word": 8, "disambiguation": 6}
     assert [text for level, text in log_of(trainer_of.path) if level == "warning"] == told
     assert told == [r"page 25 ('it raises \x1b[2J\u202e') is skipped: ValueError('not\nthis one')"]
-
-
-def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
-    now = 0.0
-    rate = RateMeter(lambda: now)
-    assert rate() == 0.0
-    rate.add(30)
-    assert rate() == 30.0, "of a second, before the first is over"
-    now = 1.5
-    assert rate() == 20.0
-    now = 10.0
-    rate.add(50)
-    assert rate() == 8.0
-    now = 15.0
-    assert rate() == 5.0, "older events are forgotten"
-
-
-def test_rare_steps_tell_what_flows_from_one_to_the_next():
-    now = 0.0
-    rate = RateMeter(lambda: now)
-    assert rate.of_steps() == 0.0
-    for step in range(1, 7):
-        now = 20.0 * step
-        rate.add(3000)
-        assert rate.of_steps() == 150.0
-    now = 139.0
-    assert rate.of_steps() == 150.0, "the next step is not due yet"
-    now = 150.0
-    assert 100.0 < rate.of_steps() < 150.0
-    now = 170.0
-    assert rate.of_steps() == 0.0, "nothing flows"
-
-
-def test_frequent_steps_tell_the_last_seconds():
-    now = 0.0
-    rate = RateMeter(lambda: now)
-    for second in range(60):
-        now = float(second + 1)
-        rate.add(10 if second < 30 else 100)
-    assert rate.of_steps() == 100.0

@@ -152,7 +152,8 @@ def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli):
     }
     found = []
     for name, arrays in documents.items():
-        counts, session = write(tmp_path / f"{name}.npz", **arrays), tmp_path / f"{name}.db"
+        counts = write(tmp_path / f"{name}.npz", **arrays)
+        session = tmp_path / f"{name}.db"
         cli.ok(
             "train",
             "--counts",
@@ -172,7 +173,8 @@ ODD = ["covid19", "new_york", "New York", "=1+1", "2024", "c++"]
 
 
 def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line, home):
-    words, counts = tmp_path / "v.txt", tmp_path / "c.npz"
+    words = tmp_path / "v.txt"
+    counts = tmp_path / "c.npz"
     words.write_text("\n".join([*ODD, "river", "hill"]) + "\n")
     ids = np.random.default_rng(0).integers(0, 8, (80, 6))
     sizes = np.arange(81) * 6

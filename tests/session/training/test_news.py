@@ -7,7 +7,7 @@ from tests.session.rows import settings
 from wikitopics.crawler.mediawiki.kinds import Api
 from wikitopics.crawler.source import Activity
 from wikitopics.session.records import Progress
-from wikitopics.session.training.measuring import Measured
+from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.monitor import Monitor
 from wikitopics.session.training.run import Wait
 
@@ -24,7 +24,8 @@ def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
     stream.settings = replace(settings(), source=source)
     feed = SimpleNamespace(activity=Activity())
     run = SimpleNamespace(stream=stream, feed=feed, busy=False, warnings=[])
-    run.elapsed, run.saving_seconds = lambda: clock[0], lambda: 0.0
+    run.elapsed = lambda: clock[0]
+    run.saving_seconds = lambda: 0.0
     return Monitor(None, run, None, None, {})
 
 
@@ -39,7 +40,8 @@ def since(
     last=False,
 ):
     run = one._run
-    run.stream.progress, run.stream.measured = Progress(crawled=crawled), measured
+    run.stream.progress = Progress(crawled=crawled)
+    run.stream.measured = measured
     for reason, number in (skips or {}).items():
         run.stream.progress.skip(reason, number)
     run.feed.activity.errors = []

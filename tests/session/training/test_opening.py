@@ -23,7 +23,7 @@ from wikitopics.session.settings import new_model
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.training.opening import warm_up
-from wikitopics.session.training.measuring import HeldOut
+from wikitopics.session.training.held_out import HeldOut
 
 def compiled():
     loaded = sys.modules.items()

@@ -78,17 +78,21 @@ async def test_every_article_once_from_any_position_on(source, monkeypatch):
 
 async def test_no_more_parts_are_in_memory_than_workers_need(source, monkeypatch):
     made, info = await source()
-    read, held, most = made.part, 0, 0
+    read = made.part
+    held = 0
+    most = 0
 
     async def read_one(*which):
         nonlocal held, most
-        held, most = held + 1, max(most, held + 1)
+        held += 1
+        most = max(most, held)
         return await read(*which)
 
     workers = counting_workers(WORDS, info, 2)
 
     def submit(fn, job):
-        result, answer = workers.submit(fn, job), Future()
+        result = workers.submit(fn, job)
+        answer = Future()
 
         def done():
             nonlocal held

@@ -14,7 +14,20 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
+from tests.session.memory import (
+    BATCH,
+    FIRST_MINIBATCH,
+    HELD_OUT,
+    PAGES,
+    account_holds,
+    crawled_with,
+    log_of,
+    pages_of,
+    pause,
+    reasons,
+    status,
+    with_words,
+)
 from tests.waiting import until_true
 from wikitopics.crawler.errors import WikiRefused, WikiUnreachable
 from wikitopics.session import control
@@ -24,18 +37,21 @@ from wikitopics.session.training import blocks as feed_module
 from wikitopics.session.training.run import Limits, Run, commit_due
 from wikitopics.session.training.stream import Stream
 
+TRAINED = with_words(PAGES) - HELD_OUT
+"""Articles on which the session is trained at its end."""
+
 
 async def comes_to_its_end(trainer_of, memory, **more):
     """Every page is in the session once, whatever went before."""
     assert await trainer_of(memory, **more) == "finished"
-    assert status(trainer_of.path).articles == 570
-    assert pages_of(trainer_of.path) == list(range(1, 701))
+    assert status(trainer_of.path).articles == TRAINED
+    assert pages_of(trainer_of.path) == list(range(1, PAGES + 1))
 
 
 async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
     await comes_to_its_end(trainer_of, memory)
     now = status(trainer_of.path)
-    assert (now.state, now.held_out, now.pending) == ("finished", 30, 0)
+    assert (now.state, now.held_out, now.pending) == ("finished", HELD_OUT, 0)
     assert (now.skipped, now.skips) == (100 + 70, {"no known word": 100, "disambiguation": 70})
     assert (now.crawled, now.bytes_read) == (770, 70_000)
     assert now.models[0].perplexity is not None
@@ -49,7 +65,7 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
 
 
 async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.blocks.SECONDS", 0.5)
+    monkeypatch.setattr("wikitopics.session.training.rates.SECONDS", 0.5)
     memory.hang_at = 400
     run = asyncio.create_task(trainer_of(memory))
     await until_true(memory.hanging.is_set)
@@ -67,25 +83,26 @@ async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatc
 async def test_what_was_learnt_is_saved_before_a_step_that_takes_long(
     trainer_of, memory, monkeypatch
 ):
-    real, seen = Stream.step, []
+    real_step = Stream.step
+    measuring_steps = []
+    were_saved_before = []
 
     def step(self, elapsed):
-        seen.append(
-            (self.measures_next, status(trainer_of.path).articles == self.progress.articles)
-        )
-        return real(self, elapsed)
+        everything_is_saved = status(trainer_of.path).articles == self.progress.articles
+        were_saved_before.append(everything_is_saved)
+        if self.measures_next:
+            measuring_steps.append(len(were_saved_before))
+            assert everything_is_saved
+        return real_step(self, elapsed)
 
-    monkeypatch.setattr(Run, "commits_before", lambda _, work: work is not None and work.measures)
+    def only_before_measuring(_, work):
+        return work is not None and work.measures
+
+    monkeypatch.setattr(Run, "commits_before", only_before_measuring)
     monkeypatch.setattr(Stream, "step", step)
     assert await trainer_of(memory) == "finished"
-    assert [number for number, (measures, _) in enumerate(seen, start=1) if measures] == [
-        1,
-        2,
-        4,
-        8,
-    ]
-    assert all(saved for measures, saved in seen if measures)
-    assert not all(saved for _, saved in seen)
+    assert measuring_steps == [1, 2, 4, 8]
+    assert not all(were_saved_before)
 
 
 async def test_hours_are_this_runs(trainer_of, memory):
@@ -151,7 +168,8 @@ async def test_pause_and_resume(trainer_of, memory):
 
 
 async def test_a_source_that_is_slowed_down_can_be_hurried(trainer_of, memory):
-    memory.activity.pace, memory.hang_at = 90.0, 140
+    memory.activity.pace = 90.0
+    memory.hang_at = 140
 
     async def ask(run):
         await memory.hanging.wait()
@@ -210,45 +228,55 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(
 
     assert await trainer_of(memory, meanwhile=stop) == reason
     now = status(trainer_of.path)
-    assert (now.state, now.articles, now.pending, now.crawled) == (
-        "stopped",
-        64,
-        120 - 30 - 64,
-        140 + 14,
-    )
+    assert (now.state, now.articles) == ("stopped", FIRST_MINIBATCH)
+    assert now.pending == with_words(140) - HELD_OUT - FIRST_MINIBATCH
+    assert now.crawled == crawled_with(140)
     assert account_holds(now)
     memory.hang_at = None
     await comes_to_its_end(trainer_of, memory)
     assert memory.starts == [0, 140]
 
 
+def hold_until(let_go, monkeypatch):
+    """No job is counted before the event ``let_go`` is set."""
+    count = feed_module.count_job
+
+    def count_later(job):
+        let_go.wait()
+        return count(job)
+
+    monkeypatch.setattr(feed_module, "count_job", count_later)
+
+
 async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, monkeypatch):
-    held, count = threading.Event(), feed_module.count_job
-    monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
+    let_go = threading.Event()
+    hold_until(let_go, monkeypatch)
 
     async def stop(run):
         await until_true(lambda: run.feed.queued == 80)
         run.stop("enough")
-        held.set()
+        let_go.set()
 
     await trainer_of(memory, meanwhile=stop)
     now = status(trainer_of.path)
-    assert (now.articles, now.crawled, now.pending) == (0, 88, 80 - 11 - 30)
+    assert (now.articles, now.crawled) == (0, crawled_with(80))
+    assert now.pending == with_words(80) - HELD_OUT
     assert account_holds(now)
     await comes_to_its_end(trainer_of, memory)
     assert memory.starts == [0, 80]
-    assert status(trainer_of.path).crawled == 770
+    assert status(trainer_of.path).crawled == crawled_with(PAGES)
 
 
 @pytest.mark.parametrize(
     "error", [WikiUnreachable("gone"), WikiRefused("403: go away"), RuntimeError("a bug")]
 )
 async def test_an_error_of_the_source_saves_what_came_before_it(trainer_of, memory, error):
-    memory.fail_at, memory.error = 150, error
+    memory.fail_at = 150
+    memory.error = error
     with pytest.raises(type(error), match=str(error)):
         await trainer_of(memory)
     now = status(trainer_of.path)
-    assert (now.articles, now.crawled) == (64, 150 + 15)
+    assert (now.articles, now.crawled) == (FIRST_MINIBATCH, crawled_with(150))
     assert account_holds(now)
     assert reasons(trainer_of.path) == [str(error)]
     assert any(str(error) in text for _, text in log_of(trainer_of.path))
@@ -266,18 +294,20 @@ async def test_a_reader_of_progress_that_went_away_stops_the_run(trainer_of, mem
 
 
 async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, monkeypatch):
-    real, calls = Stream.step, []
+    real_step = Stream.step
+    steps = 0
 
     def step(self, elapsed):
-        calls.append(1)
-        if len(calls) == 3:
+        nonlocal steps
+        steps += 1
+        if steps == 3:
             self.models[0].learn = None
-        return real(self, elapsed)
+        return real_step(self, elapsed)
 
     monkeypatch.setattr(Stream, "step", step)
     with pytest.raises(TypeError):
         await trainer_of(memory)
-    monkeypatch.setattr(Stream, "step", real)
+    monkeypatch.setattr(Stream, "step", real_step)
     assert account_holds(status(trainer_of.path))
     await comes_to_its_end(trainer_of, memory)
 
@@ -290,15 +320,18 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
     work,
 ):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
-    rule = "wikitopics.session.training.measuring.renewal_due"
-    monkeypatch.setattr(rule, lambda before, after: after == 256)
-    real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
+    rule = "wikitopics.session.training.schedule.renewal_due"
+    monkeypatch.setattr(rule, lambda before, after: after == 256)  # in the middle of the run
+    real_work = getattr(Stream, work)
+    begun = threading.Event()
+    let_go = threading.Event()
 
     def slow(self, *arguments):
-        real(self, *arguments)
-        if work != "step" or self.progress.articles > 250:
+        real_work(self, *arguments)
+        is_early_step = work == "step" and self.progress.articles <= 250
+        if not is_early_step:
             begun.set()
-            held.wait()
+            let_go.wait()
 
     async def stop(run):
         await until_true(begun.is_set)
@@ -309,18 +342,20 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
         assert await trainer_of(memory, meanwhile=stop) == "enough"
         now = status(trainer_of.path)
         assert account_holds(now)
-        assert now.articles < 570 or work == "finish"
+        if work != "finish":
+            assert now.articles < TRAINED
     finally:
-        held.set()
-    monkeypatch.setattr(Stream, work, real)
+        let_go.set()
+    monkeypatch.setattr(Stream, work, real_work)
     await comes_to_its_end(trainer_of, memory)
-    assert memory.starts[1] == now.crawled // 11 * 10
+    batches = now.crawled // crawled_with(BATCH)
+    assert memory.starts[1] == batches * BATCH
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.3)
-    held, count = threading.Event(), feed_module.count_job
-    monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
+    let_go = threading.Event()
+    hold_until(let_go, monkeypatch)
 
     def told():
         return [text for level, text in log_of(trainer_of.path) if level == "error"]
@@ -329,9 +364,9 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
         await until_true(
             lambda: "processes that parse" in (status(trainer_of.path).waiting_for or "")
         )
-        await until_true(told)  # the heart notes it after its beat
+        await until_true(told)  # the log has it only after the heartbeat
         monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 60)
-        held.set()
+        let_go.set()
         await until_true(lambda: status(trainer_of.path).waiting_for is None)
 
     assert await trainer_of(memory, meanwhile=wait) == "finished"
@@ -341,16 +376,17 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
 @pytest.fixture
 def full(monkeypatch):
     """As long as it is set, the disk is full."""
-    full, commit = threading.Event(), SessionWriter.commit
-    full.set()
+    is_full = threading.Event()
+    is_full.set()
+    real_commit = SessionWriter.commit
 
-    def try_it(self, *arguments):
-        if full.is_set():
+    def commit(self, *arguments):
+        if is_full.is_set():
             raise DiskFull("the disk is full: x")
-        commit(self, *arguments)
+        real_commit(self, *arguments)
 
-    monkeypatch.setattr(SessionWriter, "commit", try_it)
-    return full
+    monkeypatch.setattr(SessionWriter, "commit", commit)
+    return is_full
 
 
 async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
@@ -370,40 +406,46 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
 async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.monitor.SAVING_SECONDS", 0.2)
     monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.4)
-    disk, commit, told = threading.Event(), SessionWriter.commit, []
+    disk_goes_on = threading.Event()
+    real_commit = SessionWriter.commit
+    told = []
+    """What is waited for, and until when, by each report."""
 
-    def slowly(self, *arguments):
-        disk.wait(60)
-        commit(self, *arguments)
+    def commit(self, *arguments):
+        disk_goes_on.wait(60)
+        real_commit(self, *arguments)
 
-    monkeypatch.setattr(SessionWriter, "commit", slowly)
+    monkeypatch.setattr(SessionWriter, "commit", commit)
+    next_request = 2e9
 
     async def look(run):
         await until_true(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
         await until_true(
             lambda: "saving the models has taken over a minute" in str(log_of(trainer_of.path))
         )
-        memory.activity.waiting_for, memory.activity.waiting_until = "the next request", 2e9
+        memory.activity.waiting_for = "the next request"
+        memory.activity.waiting_until = next_request
         told.clear()
         await until_true(lambda: told)
         assert told[-1] == ("saving the models has taken over a minute so far", None)
-        disk.set()
+        disk_goes_on.set()
 
     def report(now):
         told.append((now.activity.waiting_for, now.activity.waiting_until))
 
     assert await trainer_of(memory, meanwhile=look, report=report) == "finished"
-    assert told[-1] == ("the next request", 2e9)
+    assert told[-1] == ("the next request", next_request)
 
 
 @pytest.mark.parametrize("hours", [math.inf, 1])
-async def test_a_full_disk_keeps_no_trainer_from_stopping(
+async def test_a_trainer_stops_although_the_disk_is_full(
     trainer_of,
     memory,
     full,
     monkeypatch,
     hours,
 ):
+    """When it is told to, and when its time is up."""
     passed = 0
     ran = Run.ran
     monkeypatch.setattr(Run, "ran", lambda run: ran(run) + passed)
@@ -495,7 +537,9 @@ async def test_a_dead_heart_ends_the_run_and_loses_nothing(
     with pytest.raises(type(error), match=str(error)):
         await trainer_of(memory, meanwhile=die)
     now = status(trainer_of.path)
-    assert (now.articles, now.pending, now.crawled) == (64, 120 - 30 - 64, 140 + 14)
+    assert now.articles == FIRST_MINIBATCH
+    assert now.pending == with_words(140) - HELD_OUT - FIRST_MINIBATCH
+    assert now.crawled == crawled_with(140)
     assert account_holds(now)
     assert reasons(trainer_of.path) == [f"the heartbeat failed: {error}"]
     assert log_of(trainer_of.path)[-1][1] == f"the trainer ended: the heartbeat failed: {error}"
@@ -503,14 +547,15 @@ async def test_a_dead_heart_ends_the_run_and_loses_nothing(
 
 async def test_a_heartbeat_outlives_a_disk_that_is_full_awhile(trainer_of, memory, monkeypatch):
     memory.hang_at = 100
-    real, failing = HeartbeatWriter.beat, Mock(side_effect=DiskFull("the disk is full: s.db"))
+    real_beat = HeartbeatWriter.beat
+    failing = Mock(side_effect=DiskFull("the disk is full: s.db"))
 
     async def fill(run):
         await memory.hanging.wait()
         monkeypatch.setattr(HeartbeatWriter, "beat", failing)
         await until_true(lambda: failing.call_count > 2)
         assert not run.stopping.is_set()
-        monkeypatch.setattr(HeartbeatWriter, "beat", real)
+        monkeypatch.setattr(HeartbeatWriter, "beat", real_beat)
         await pause(trainer_of.path, run)
         run.stop("enough")
 
@@ -519,17 +564,23 @@ async def test_a_heartbeat_outlives_a_disk_that_is_full_awhile(trainer_of, memor
 
 @pytest.mark.parametrize("seed", range(5))
 def test_every_minibatch_is_saved_within_two_seconds(seed):
+    """A run in which a step takes about as long as the last one of its kind."""
     random = np.random.default_rng(seed)
-    typical = {False: 2.0 ** random.uniform(-6, 2), True: 2.0 ** random.uniform(-3, 3)}
-    likely, now, saved = dict(typical), 0.0, 0.0
-    ended = []
+    typical_seconds = {
+        "step": 2.0 ** random.uniform(-6, 2),
+        "step that measures": 2.0 ** random.uniform(-3, 3),
+    }
+    last_seconds = dict(typical_seconds)
+    now = 0.0
+    saved_at = 0.0
+    ends_of_unsaved_steps = []
     for number in range(500):
-        measures = number % 17 == 0
-        if commit_due(now - saved, likely[measures]):
+        kind = "step that measures" if number % 17 == 0 else "step"
+        if commit_due(now - saved_at, last_seconds[kind]):
             now += 0.1  # a commit takes a while
-            ended.clear()
-            saved = now
-        likely[measures] = typical[measures] * random.uniform(0.9, 1.1)
-        now += likely[measures]
-        assert [then for then in ended if now - then > 2] == []
-        ended.append(now)
+            saved_at = now
+            ends_of_unsaved_steps.clear()
+        last_seconds[kind] = typical_seconds[kind] * random.uniform(0.9, 1.1)
+        now += last_seconds[kind]
+        assert all(now - end <= 2 for end in ends_of_unsaved_steps)
+        ends_of_unsaved_steps.append(now)

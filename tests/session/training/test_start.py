@@ -25,8 +25,9 @@ from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.system import Signals
-from wikitopics.session.training import opening, start
+from wikitopics.session.training import opening, remarks, start
 from wikitopics.session.training.opening import open_with_retries
+from wikitopics.session.training.plan import resolve
 from wikitopics.vocab import Vocabulary
 
 
@@ -40,7 +41,8 @@ from wikitopics.vocab import Vocabulary
 )
 async def test_how_long_a_wait_will_be_is_told_as_it_is(end, seconds, says):
     ends = {end: time.time() + seconds} if end else {}
-    told, said = asyncio.Event(), []
+    told = asyncio.Event()
+    said = []
     source = Mock(activity=Activity(waiting_for="no address", **ends), open=told.wait)
 
     def say(line):
@@ -58,7 +60,7 @@ def planned(tmp_path, corpus):
 
     def make(**options):
         source = {"source": "counts", "counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
-        return start.resolve(
+        return resolve(
             tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options)
         )
 
@@ -97,7 +99,8 @@ def test_hours_are_obeyed_while_a_dump_is_opened(trained, corpus, monkeypatch, a
     for name, size in dump_server.SMALL.items():
         monkeypatch.setattr(f"wikitopics.crawler.{name}", size)
     with dump_server.served({"/d.xml.bz2": multistream(range(1, 2000))}) as server:
-        server.acts, server.always = [None], act
+        server.acts = [None]
+        server.always = act
         vocabulary = str(corpus.vocabulary)
         reason, exists = trained(
             source="dump",
@@ -135,7 +138,9 @@ def test_hours_are_obeyed_while_a_wiki_says_to_wait(trained, corpus, after, lang
 @pytest.fixture
 def slow_creation(monkeypatch):
     """The events that a session is about to be written, and that it may be."""
-    create, began, held = start.create, threading.Event(), threading.Event()
+    create = start.create
+    began = threading.Event()
+    held = threading.Event()
 
     def slowly(*arguments):
         began.set()
@@ -148,7 +153,8 @@ def slow_creation(monkeypatch):
 
 async def test_a_stop_waits_for_what_is_being_written(planned, slow_creation):
     """The lock is let go behind it: another trainer would find half a session."""
-    plan, (began, held) = planned(), slow_creation
+    plan = planned()
+    (began, held) = slow_creation
     opening = asyncio.create_task(start.open_session(plan, print).__aenter__())
     await until_true(began.is_set)
     for _ in range(2):
@@ -164,7 +170,8 @@ async def test_a_stop_waits_for_what_is_being_written(planned, slow_creation):
 
 async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch):
     """SQLite crashes if a connection is closed while another thread reads from it."""
-    plan, (began, held, ended) = planned(), (threading.Event() for _ in range(3))
+    plan = planned()
+    (began, held, ended) = (threading.Event() for _ in range(3))
     read = []
 
     def slowly(store, **_):
@@ -190,8 +197,11 @@ async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch)
 def test_a_second_interrupt_does_not_wait_for_what_is_being_written(
     planned, slow_creation, monkeypatch
 ):
-    plan, (began, held), codes = planned(), slow_creation, []
-    insist, heard = start._insist, []
+    plan = planned()
+    (began, held) = slow_creation
+    codes = []
+    insist = start._insist
+    heard = []
 
     def hear(number, signals):
         heard.append(number)
@@ -219,7 +229,8 @@ def test_a_second_interrupt_does_not_wait_for_what_is_being_written(
 
 @pytest.mark.parametrize("when", ["as the run ends", "while the words are stored"])
 async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, monkeypatch, when):
-    plan, built = planned(), []
+    plan = planned()
+    built = []
 
     async def follow():
         """A run that has come to its end."""
@@ -243,9 +254,9 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
         )
 
     ended = Mock(return_value=Mock(follow=follow))
-    for name, made in {"Monitor": ended, "_build": build, "open_session": opened}.items():
+    for name, made in {"Monitor": ended, "end_building": build, "open_session": opened}.items():
         monkeypatch.setattr(start, name, made)
-    monkeypatch.setattr(start, "_remarks", lambda *_: [])
+    monkeypatch.setattr(start, "remarks", lambda *_: [])
     with Signals() as signals:
         beginning = asyncio.create_task(start.run(plan, start.Limits(), print, print, signals))
         with pytest.raises(asyncio.CancelledError):
@@ -276,14 +287,15 @@ def test_how_long_a_vocabulary_takes_is_told_where_that_is_known(rpm, done, says
     )
     feed = SimpleNamespace(activity=Activity(allowed_per_minute=rpm, batch_pages=50))
     source = SimpleNamespace(feed=feed, info=SimpleNamespace(articles=None))
-    line = start._builds(beginning, source)
+    line = remarks._builds(beginning, source)
     assert says in line
     assert (" min " in line) == bool(says)
 
 
 async def test_a_model_that_cannot_be_made_is_reported_once(corpus, tmp_path, monkeypatch):
     """The warm-up meets the error first, and says nothing."""
-    met, unheard = threading.Event(), []
+    met = threading.Event()
+    unheard = []
 
     def warm_up(_):
         met.set()

@@ -14,7 +14,7 @@ from wikitopics.model import kinds
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import decoding
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
@@ -39,7 +39,8 @@ def test_models_side_by_side_are_the_models_alone(sessions, corpus, states):
 
 
 def test_measuring_changes_no_model(sessions, corpus, states):
-    often, never = sessions("often", documents=700), sessions("never", documents=700, held_out=0)
+    often = sessions("often", documents=700)
+    never = sessions("never", documents=700, held_out=0)
     Driver(often, corpus, limit=600).run()
     driver = Driver(never, corpus, limit=600)
     driver.next = 41  # behind those that the other one holds out, and an empty one
@@ -171,7 +172,8 @@ def test_pending_counts_wait_in_the_file(sessions, corpus):
 
 
 def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states):
-    calm, rough = sessions("calm"), sessions("rough")
+    calm = sessions("calm")
+    rough = sessions("rough")
     Driver(calm, corpus).run()
     driver = Driver(rough, corpus)
     for start in range(0, 300, 50):
@@ -197,25 +199,36 @@ def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states):
 @pytest.fixture
 def renewed_at_256(monkeypatch):
     """What was inferred is inferred anew once only: after 256 articles."""
-    rule = "wikitopics.session.training.measuring.renewal_due"
+    rule = "wikitopics.session.training.schedule.renewal_due"
     monkeypatch.setattr(rule, lambda before, after: before < 256 <= after)
 
 
 @pytest.fixture
 def readings(monkeypatch):
     """The page ids of all documents that were trained, in order."""
-    found, minibatch = [], Stream.step
+    minibatches = []
+    step = Stream.step
+    take_pending = Stream._take_pending
+    reread = Stream._reread
 
-    def step(self, elapsed):
-        trained, take, again = [], self._take_pending, self._reread
-        self._take_pending = lambda size: trained.append(take(size)) or trained[-1]
-        self._reread = lambda n, rest: (both := again(n, rest), trained.append(both[1]))[0]
-        minibatch(self, elapsed)
-        del self._take_pending, self._reread
-        found.append([page for block in trained for page in block.page_ids.tolist()])
+    def noting_step(self, elapsed):
+        minibatches.append([])
+        return step(self, elapsed)
 
-    monkeypatch.setattr(Stream, "step", step)
-    return found
+    def noting_take_pending(self, size):
+        fresh = take_pending(self, size)
+        minibatches[-1] += fresh.page_ids.tolist()
+        return fresh
+
+    def noting_reread(self, number, rest):
+        seqs, again = reread(self, number, rest)
+        minibatches[-1] += again.page_ids.tolist()
+        return seqs, again
+
+    monkeypatch.setattr(Stream, "step", noting_step)
+    monkeypatch.setattr(Stream, "_take_pending", noting_take_pending)
+    monkeypatch.setattr(Stream, "_reread", noting_reread)
+    return minibatches
 
 
 @pytest.mark.parametrize("together", [2**24, 3000], ids=["all shuffled", "in rounds"])
@@ -226,7 +239,7 @@ def test_every_pass_has_each_document_in_another_order(
     monkeypatch,
     together,
 ):
-    monkeypatch.setattr("wikitopics.session.training.stream.WORDS", together)
+    monkeypatch.setattr("wikitopics.session.training.passes.WORDS_OF_ROUND", together)
     Driver(sessions("s", passes=4, model=(MODELS["lda"],)), corpus).run()
     sizes = [len(batch) for batch in readings]
     assert all(size % 64 == 0 for size in sizes[:-1])
@@ -274,7 +287,8 @@ def test_the_account_counts_readings_and_the_lists_documents(sessions, corpus):
 
 
 def test_proportions_are_those_of_the_last_reading(sessions, corpus):
-    once, twice = sessions("once", passes=1), sessions("twice", passes=2)
+    once = sessions("once", passes=1)
+    twice = sessions("twice", passes=2)
     for path in (once, twice):
         Driver(path, corpus).run()
     with SessionReader(once) as first, SessionReader(twice) as second:
@@ -283,7 +297,8 @@ def test_proportions_are_those_of_the_last_reading(sessions, corpus):
             assert first.proportions(name).to_bytes() != second.proportions(name).to_bytes()
         (columns,) = list(second.all_articles(trained_only=True))
         theta = second.proportions("lda")
-    starts, values = theta.indptr(), theta.values()
+    starts = theta.indptr()
+    values = theta.values()
     *_, topics, shares, _ = columns
     for row, (topic, share) in enumerate(zip(topics, shares, strict=True)):
         at = slice(starts[row], starts[row + 1])
@@ -292,7 +307,7 @@ def test_proportions_are_those_of_the_last_reading(sessions, corpus):
 
 @pytest.mark.parametrize("keep", ["all", "top", "none"])
 def test_interrupted_in_any_pass_equals_undisturbed(undisturbed, keep, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.stream.WORDS", 3000)
+    monkeypatch.setattr("wikitopics.session.training.passes.WORDS_OF_ROUND", 3000)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     assert account(undisturbed(passes=3, keep_articles=keep))["counts"][0] == 3 * 657
 
@@ -323,7 +338,8 @@ def test_the_pass_of_an_article():
 @pytest.fixture
 def committed(monkeypatch):
     """The changes of each commit, the newest last."""
-    commit, changes_of_all = SessionWriter.commit, []
+    commit = SessionWriter.commit
+    changes_of_all = []
 
     def noted(store, progress, changes, first_pending):
         changes_of_all.append(changes)
@@ -343,9 +359,10 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
     monkeypatch,
     renewed_at_256,
 ):
-    monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 300)
+    monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 300)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
-    everything, calm = sessions("all"), undisturbed(keep_articles=keep)
+    everything = sessions("all")
+    calm = undisturbed(keep_articles=keep)
     Driver(everything, corpus).run()
     assert states(calm) == states(everything)
     for same in ("counts", "metrics"):
@@ -357,11 +374,12 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
 def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
     sessions, corpus_of, monkeypatch
 ):
-    monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 400)
+    monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 400)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     many = corpus_of(740)
     path = sessions("s", many, model=(MODELS["lda"],), keep_articles="top")
-    driver, kept = Driver(path, many), []
+    driver = Driver(path, many)
+    kept = []
     while driver.trainer.progress.articles < 700:
         driver.act()
         driver.trainer.commit(0.0, 0)
@@ -384,7 +402,8 @@ def test_the_newest_articles_are_inferred_again_at_each_doubling(sessions, corpu
     """Some after each minibatch, so that neither a start nor the stream waits for all of them."""
     many = corpus_of(1700)
     path = sessions("s", many, model=(MODELS["lda"],))
-    driver, found = Driver(path, many), []
+    driver = Driver(path, many)
+    found = []
     while not driver.trainer.done():
         before = driver.trainer.progress.articles
         driver.act()
@@ -443,16 +462,19 @@ def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_sessi
         held_out=40,
         keep_counts=True,
     )
-    beating, packed, pack_arrays = connect(path, timeout=0.01), [], decoding.pack_arrays
+    beating = connect(path, timeout=0.01)
+    packed = []
+    pack_arrays = decoding.pack_arrays
 
     def pack(arrays):
         beating.execute("UPDATE control SET save = 1")  # refused where a transaction has begun
         packed.append(arrays)
         return pack_arrays(arrays)
 
-    for module in ("decoding", "counts"):
+    for module in ("decoding", "block", "counts"):
         monkeypatch.setattr(f"wikitopics.session.storage.{module}.pack_arrays", pack)
-    store, file = SessionWriter(path), CountsFile(corpus.counts, len(corpus.words))
+    store = SessionWriter(path)
+    file = CountsFile(corpus.counts, len(corpus.words))
     with contextlib.closing(store), contextlib.closing(file), contextlib.closing(beating):
         stream = Stream(store, article_limit=None, threads=1)
         stream.feed(replace(file.documents(0, 200), position={"document": 200}))

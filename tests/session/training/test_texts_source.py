@@ -69,7 +69,8 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs)
     assert [by_number[i]["title"] for i in (1, 300, 400)] == ["T1", "doc/300", "400.txt"]
     assert [by_number[i]["id"] for i in (1, 300, 400)] == ["doc/1", "doc/300", ""]
     header = "page_id,title,revision_id,words,model,topic,proportion"
-    some, all_ = cli("export", "articles"), cli("export", "articles", "--all")
+    some = cli("export", "articles")
+    all_ = cli("export", "articles", "--all")
     assert some.out.startswith(f"{header},id\n")
     assert all_.out.startswith(f"{header},role,id\n")
     left_out = f"{status['held_out']} held-out documents left out; --all writes them\n"
@@ -395,7 +396,8 @@ def test_a_table_without_a_header_and_with_odd_rows(cli, one_line, tmp_path, hom
 
 
 def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
-    path, words = tmp_path / "pages.jsonl", tmp_path / "words.txt"
+    path = tmp_path / "pages.jsonl"
+    words = tmp_path / "words.txt"
     pages = [f'<div class="x"><p>{text(i)}</p><pre>river</pre></div>' for i in range(60)]
     pages += [f"plain {'and more' if i % 9 == 0 else ''}" for i in range(340)]
     path.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
@@ -483,7 +485,8 @@ def test_added_documents_are_learnt_once_and_known_ids_skipped(cli, one_line, tm
 
 @pytest.mark.long
 def test_kills_while_documents_are_added_leave_the_same_stream(cli, spawn_resting, home, tmp_path):
-    path, more = write(tmp_path / "a.jsonl", 1, 400), write(tmp_path / "b.jsonl", 300, 6000)
+    path = write(tmp_path / "a.jsonl", 1, 400)
+    more = write(tmp_path / "b.jsonl", 300, 6000)
     for name in ("whole", "killed"):
         cli.ok(
             "train",

@@ -1,0 +1,136 @@
+"""The points of a session's curves until they are saved: measurements of its models, and their
+topics."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from wikitopics.model import OnlineModel, kinds
+from wikitopics.model.areas import ROUNDS, Areas
+from wikitopics.model.areas import names as area_names
+from wikitopics.model.changes import OBSERVATIONS
+from wikitopics.session import sources
+from wikitopics.session.options import PASSES
+from wikitopics.session.records import SNAPSHOT_WORDS, Progress, TopWords, perplexity
+from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.training.chronicle import Chronicle, area_events, event_message
+from wikitopics.session.training.held_out import HeldOut, Measured, checked_rows
+from wikitopics.session.training.schedule import observation_due, observations, thinned_snapshots
+
+
+class Curves:
+    """Measures the models of a session and stores their topics: two kinds of points, each by its
+    own rule."""
+
+    def __init__(self, store: SessionWriter, models: Sequence[OnlineModel]) -> None:
+        self._models = models
+        half_lives = [model.half_life for model in models if model.half_life is not None]
+        self.half_life = min(half_lives, default=None)
+        """The shortest half-life of the models; None if none forgets."""
+        settings = store.settings()
+        self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
+        self._names = [spec.name for spec in settings.models]
+        self._words = store.vocabulary()
+        self.measured_at = max(store.points("metrics"), default=0)
+        """Articles at the last measurement, 0 before the first."""
+        self._snapshots = store.points("snapshots")
+        """Articles at each stored snapshot of the topics."""
+        self._topics = store.snapshots_at(self.kept_at)
+        self._chronicles = self._stored_chronicles(store)
+        self.meetings = [store.meetings(name) for name in self._names]
+        """How often each model's topics meet."""
+        self._areas = [store.areas(name) for name in self._names]
+        self._topics_measured = store.snapshots_at(self.measured_at)
+        perplexities = {}
+        for status in store.model_statuses():
+            if status.perplexity is not None:
+                perplexities[status.name] = status.perplexity
+        self.measured = Measured(self.measured_at, perplexities)
+        """Always replaced as a whole, since another thread reports it."""
+
+    def _stored_chronicles(self, store: SessionWriter) -> list[Chronicle]:
+        """The chronicle of each model as of the last commit."""
+        observed = observations(self._snapshots, self.half_life)[-OBSERVATIONS:]
+        newest = self._snapshots[-1:]
+        points = [store.snapshots_at(articles) for articles in sorted({*observed, *newest})]
+        chronicles = []
+        for number, name in enumerate(self._names):
+            snapshots = [point[number] for point in points if number in point]
+            known = store.known_names(number)
+            chronicles.append(Chronicle(name, self._words, known, snapshots, self.half_life))
+        return chronicles
+
+    @property
+    def kept_at(self) -> int:
+        """Articles at the last snapshot of the topics, 0 before the first."""
+        return self._snapshots[-1] if self._snapshots else 0
+
+    def keep_topics(self, articles: int, changes: Changes) -> None:
+        """Store the present topics."""
+        self._topics = {}
+        for number, (model, chronicle) in enumerate(
+            zip(self._models, self._chronicles, strict=True)
+        ):
+            if model.kind not in kinds.built_in:
+                # To check them: of our kinds, only the leading words of the topics are computed.
+                checked_rows(model, "topics")
+            shares = np.asarray(checked_rows(model, "topic_shares"), np.float32)
+            snapshot = TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
+            self._topics[number] = snapshot
+            changes.snapshots.append(snapshot)
+            events = chronicle.note(snapshot)
+            areas_before = self._areas[number]
+            areas = self._areas_of(number, snapshot)
+            meetings = self.meetings[number]
+            if areas_before is not None and meetings is not None and meetings.settled:
+                events += area_events(self._names[number], snapshot, areas_before, areas)
+            changes.topic_events += [(number, event) for event in events]
+            if events:
+                changes.log.append(event_message(events, self._unit_noun))
+            changes.topic_names[number] = chronicle.known
+            changes.areas[number] = areas
+            self._areas[number] = areas
+        self._snapshots.append(articles)
+        # The snapshot at the last measurement stays: the next one's drift is relative to it.
+        gone = thinned_snapshots(self._snapshots, self.half_life) - {self.measured_at}
+        self._snapshots = [point for point in self._snapshots if point not in gone]
+        changes.thinned_snapshots |= gone
+
+    def _areas_of(self, number: int, snapshot: TopWords) -> Areas:
+        """The areas of a model's topics as of this snapshot; the map changes only at
+        observations."""
+        before = self._areas[number]
+        is_observation = observation_due(self.kept_at, snapshot.articles, self.half_life)
+        rounds = ROUNDS if is_observation else 0
+        areas = Areas.of(self._models[number], self.meetings[number], before, rounds)
+        relevant = areas.relevant(snapshot.leading, snapshot.shares, self._words)
+        names_before = {} if before is None else before.names
+        return replace(areas, names=area_names(relevant, names_before))
+
+    def measure(
+        self,
+        held_out: HeldOut,
+        progress: Progress,
+        seconds: float,
+        changes: Changes,
+    ) -> None:
+        """Measure the models, whose topics are already stored; ``seconds``: the running time so
+        far."""
+        articles = progress.articles
+        perplexities = dict(self.measured.perplexities)
+        for number, model in enumerate(self._models):
+            values = held_out.measure(
+                model,
+                before=self._topics_measured.get(number),
+                now=self._topics[number],
+                prequential=progress.predicted(number),
+            )
+            log_likelihood = values.get("log_likelihood")
+            if log_likelihood is not None:
+                perplexities[self._names[number]] = float(perplexity(log_likelihood))
+            for metric, value in values.items():
+                changes.metrics.append((number, articles, progress.tokens, seconds, metric, value))
+        self._topics_measured = self._topics
+        self.measured_at = articles
+        self.measured = Measured(articles, perplexities)

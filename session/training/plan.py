@@ -1,0 +1,117 @@
+"""What a request means for a session, as far as can be told before anything is opened."""
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wikitopics.crawler.source import PageKind, SourceKind
+from wikitopics.crawler.texts.kind import BEFORE, TEXTS
+from wikitopics.option import flag
+from wikitopics.session import sources
+from wikitopics.session.config import with_contact
+from wikitopics.session.errors import BadUsage, MissingKind
+from wikitopics.session.options import KEEP_ARTICLES, VOCAB
+from wikitopics.session.paths import DEFAULT_SESSION, session_name
+from wikitopics.session.request import (
+    TrainRequest,
+    added_texts,
+    check_resumable,
+    load_vocabulary,
+    new_settings,
+)
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.vocab import Vocabulary, segmenters
+from wikitopics.vocab.rules import BY_DICTIONARY, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to train, determined before anything is opened."""
+
+    path: Path
+    request: TrainRequest
+    settings: Settings
+    """The settings of the existing session, or those known so far of a new one."""
+    is_new: bool
+    kind: SourceKind
+    vocabulary: Vocabulary | Rule
+    """The vocabulary; only a rule if the session has yet to build one."""
+    adds: bool = False
+    """Whether the source has texts that the session has not read before."""
+    remark: str = ""
+    """A message about the vocabulary; "" if there is none."""
+
+
+def resolve(path: Path, request: TrainRequest) -> Plan:
+    """What the request means for the session at ``path``: a new one is created, an existing one
+    resumed.
+
+    Raises for every error that can be found before the source is contacted.
+    """
+    request.cluster_address()  # raises if the address is wrong
+    is_new = not os.path.exists(path)
+    adds = False
+    if is_new:
+        kind = request.kind()
+        settings, vocabulary = new_settings(request, kind)
+    else:
+        with SessionReader(path) as reader:
+            settings = reader.settings()
+            if settings.source not in sources.names():
+                raise MissingKind("kind of source", settings.source)
+            kind = sources.load(settings.source)
+            sources.check_identity(kind, settings.source_options)
+            of_texts = isinstance(kind, PageKind)
+            requested = (
+                load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
+            )
+            progress = reader.progress()
+            # A session may also be finished since it has read as many as --articles says.
+            has_read_all = progress.finished and progress.lap == 1
+            added = added_texts(request, settings) if has_read_all else None
+            if added is not None:
+                if settings[KEEP_ARTICLES] != "all":
+                    raise BadUsage(
+                        f"{TEXTS.flag}: this session did not record which documents it has read "
+                        f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be "
+                        "added"
+                    )
+                adds = True
+                options = {**added, BEFORE: reader.last_page_id()}
+                settings = replace(settings, source_options=options)
+                sources.check_identity(kind, settings.source_options)  # page ids may be damaged
+            try:
+                check_resumable(request, settings, requested, adds=adds)
+            except BadUsage as error:
+                if session_name(path) != DEFAULT_SESSION:
+                    raise
+                told = f"session default holds {reader.holdings()} (`--session NAME` makes another)"
+                raise BadUsage(f"{told}. {error}") from None
+            vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
+    rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
+    remark = _of_other_versions(rule) if isinstance(kind, PageKind) else ""
+    request = with_contact(request, kind, settings.source_options)
+    return Plan(path, request, settings, is_new, kind, vocabulary, adds, remark)
+
+
+def _of_other_versions(rule: Rule) -> str:
+    """A message if the words of a vocabulary were separated by versions other than those installed;
+    otherwise "". Raises `UnseparatedWords`."""
+    now = segmenters.versions(rule.language) if rule.number == BY_DICTIONARY else ""
+    if rule.versions in ("", now):
+        return ""
+    return (
+        f"the words of this vocabulary were separated by {rule.versions}, but those of articles "
+        f"are now separated by {now}, so a few are counted differently; install the former to "
+        "prevent that"
+    )
+
+
+def asked_language(plan: Plan) -> str | None:
+    """The language asked for, if the source must say the same one; None: it need not.
+
+    Whoever asks a wiki of another host knows its language better than its settings, which often say
+    English.
+    """
+    return None if plan.kind.asks_server else plan.kind.language(plan.request.asked(plan.kind))

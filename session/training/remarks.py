@@ -1,0 +1,171 @@
+"""What a trainer says before it trains and at its end, in lines for people."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from wikitopics.crawler.source import PageKind, SourceKind
+from wikitopics.crawler.texts.kind import BEFORE
+from wikitopics.session import sources
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.options import DOCUMENTS, HELD_OUT, PASSES, VOCAB
+from wikitopics.session.records import skips_told
+from wikitopics.session.seeds import stored_seeds, unknown_words
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.new_session import LEAST, other_language
+from wikitopics.session.training.opening import Opened
+from wikitopics.session.training.plan import Plan, asked_language
+from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
+from wikitopics.vocab import Vocabulary
+
+
+def too_few(
+    settings: Settings,
+    kind: SourceKind,
+    read: int,
+    held_out: int,
+    skips: Mapping[str, int],
+) -> BadUsage:
+    """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to
+    do."""
+    documents = read - sum(skips.values())
+    held_out = min(held_out, documents)
+    noun = "document" if kind.own else "article"
+    parts = [f"{read:,}"]
+    if skips:
+        parts.append(f"skipped: {skips_told(skips)}")
+    if held_out:
+        parts.append(f"held out: {held_out:,}")
+    left = f"only one {noun}" if documents > held_out else f"no {noun}"
+    of_which = f" (of {'; '.join(parts)})" if len(parts) > 1 else ""
+    message = f"{settings.source_name}: {left} to train on{of_which}, and at least two are needed"
+    if documents >= LEAST:
+        hint = "Give more, or hold out fewer"
+    elif read < LEAST:
+        hint = kind.division(settings.source_options)
+    elif held_out:  # holding out fewer would leave too few, too
+        hint = f"Give more {noun}s with words of the vocabulary, or another vocabulary"
+    else:
+        hint = ""
+    return BadUsage(f"{message}. {hint}" if hint else message)
+
+
+def chosen_by_size(before: Settings, after: Settings) -> str:
+    """What the size of a new session's source has determined; "" if nothing.
+
+    ``before``: its settings as requested, ``after``: as they are stored.
+    """
+    chosen: list[str] = []
+    flags: list[str] = []
+    if before.models != after.models:
+        specs = [
+            spec for was, spec in zip(before.models, after.models, strict=True) if was.usual_topics
+        ]
+        numbers = [f"{spec.topics:,} topics" for spec in specs]
+        if len(specs) > 1:
+            numbers = [f"{spec.topics:,} topics for {spec.name}" for spec in specs]
+        # An HDP has three times as many topics as the square root.
+        are_roots = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)
+        relation = "about" if are_roots else "from"
+        rule = f"{relation} the square root of its {sources.noun(after.source)}"
+        chosen.append(f"{' and '.join(numbers)} ({rule})")
+        flags.append("--topics")
+    if before[PASSES] != after[PASSES]:
+        chosen.append(f"{after[PASSES]} passes")
+        flags.append(PASSES.flag)
+    if not chosen:
+        return ""
+    verb = "change" if len(flags) > 1 else "changes"
+    return f"Small collection: {', '.join(chosen)}; {' and '.join(flags)} {verb} that"
+
+
+def remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) -> Iterator[str]:
+    """Messages about what is going to happen."""
+    if isinstance(stream, VocabularyBuild):
+        yield _builds(stream, source)
+    else:
+        if plan.remark:
+            yield plan.remark
+        yield _begins(stream)
+        if plan.adds:
+            yield (
+                f"adding the documents of {source.info.name}; those whose id the session has are "
+                "skipped"
+            )
+        if not stream.progress.articles:
+            yield from unknown_words(stored_seeds(stream.settings), store.counter())
+    if not plan.is_new:
+        return
+    chosen = chosen_by_size(plan.settings, stream.settings)
+    if chosen:
+        yield chosen
+    if VOCAB not in plan.request:
+        words = f"the words of the vocabulary {stream.settings.vocabulary!r}"
+        are_own_texts = plan.kind.own and isinstance(plan.kind, PageKind)
+        if are_own_texts and isinstance(plan.vocabulary, Vocabulary):
+            how = "`wikitopics vocab build` makes one from your own texts"
+            yield f"counting {words}, which come from Wikipedia; {how}"
+        language = other_language(stream.settings, source.info.language, asked_language(plan))
+        if language:
+            how = f"start a new --session with --lang {language}"
+            yield f"{source.info.name} is in {language!r}, but the session counts {words}: {how}"
+    download = plan.kind.download(source.identity)
+    if download:
+        yield f"this downloads {download}"
+
+
+def _builds(build: VocabularyBuild, source: Opened) -> str:
+    """How a vocabulary is going to be built, and how long that takes."""
+    settings = build.settings
+    activity = source.feed.activity
+    done = build.progress.pending
+    number = build.wanted
+    if source.info.articles is not None:
+        number = min(number, source.info.articles)
+    duration = ""
+    articles_per_minute = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
+    if articles_per_minute and number > done:
+        minutes = math.ceil((number - done) / articles_per_minute)
+        requests = activity.allowed_per_minute
+        duration = f", in about {minutes} min at {requests} requests a minute"
+    noun = sources.noun(settings.source)
+    if done:
+        how = f"is still being built: {done:,} of {number:,} {noun} are counted"
+    else:
+        how = f"is built first, from the first {number:,} {noun}"
+    return (
+        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{duration}; these "
+        f"{noun} then come first in the stream"
+    )
+
+
+def _begins(stream: Stream) -> str:
+    """Which models are trained, and from which article on."""
+    settings = stream.settings
+    done = stream.progress.articles
+    names = ", ".join(
+        f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models
+    )
+    if done:
+        start = f"resuming at {done:,} {sources.unit_noun(settings.source, settings[PASSES])}"
+    else:
+        start = f"{settings[HELD_OUT]:,} {sources.noun(settings.source)} are held out first"
+    passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
+    return f"{settings.source_name}: training {names}{passes}; {start}"
+
+
+def ended(stream: Stream) -> str:
+    """Why a session is finished, in a line."""
+    articles = stream.progress.articles
+    limit = stream.article_limit
+    if limit is not None and articles >= limit:
+        return f"--articles {limit:,} has been reached"
+    noun = sources.noun(stream.settings.source).removesuffix("s")
+    if BEFORE in stream.settings.source_options:
+        noun = f"added {noun}"
+    times = "once" if stream.passes == 1 else f"{stream.passes:,} times"
+    read = f"every {noun} has been read {times}"
+    if limit is None:
+        return read
+    return f"{read}: {articles:,}, fewer than --articles {limit:,}"

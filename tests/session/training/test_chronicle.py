@@ -1,0 +1,140 @@
+"""What a trainer tells of topics: their names, and what happened to them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from wikitopics.model.changes import OBSERVATIONS
+from wikitopics.session.records import TopicEvent, TopWords
+from wikitopics.session.training.chronicle import Chronicle, event_message
+from wikitopics.session.training.schedule import observations
+
+WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
+ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
+
+
+def snapshot(articles, firsts, shares=(1 / 13,) * 5):
+    """Five topics, beside eight that lead with the first words there are."""
+    firsts = [*firsts, *[0] * 8]
+    shares = [*shares, *[1 / 13] * 8]
+    ids = np.array([np.arange(first, first + 10) for first in firsts], np.int32)
+    return TopWords(
+        0,
+        articles,
+        ids,
+        np.tile(ORDER, (len(firsts), 1)),
+        np.array(shares, np.float32),
+    )
+
+
+FADED = [0.2, 0.1, 0.0838, 0.0002, 0.0]
+STORY = [
+    snapshot(64, [0, 0, 0, 0, 0]),
+    snapshot(91, [20, 0, 0, 0, 0]),
+    snapshot(128, [20, 40, 0, 0, 0]),
+    snapshot(182, [20, 40, 60, 63, 0], [0.2, 0.1, 0.1, 0.2, 0.0]),
+    snapshot(190, [20, 40, 97, 63, 0]),
+    *(snapshot(articles, [20, 40, 90, 63, 0]) for articles in (256, 363)),
+    *(snapshot(articles, [20, 80, 90, 63, 0]) for articles in (370, 512, 725)),
+    snapshot(1024, [20, 80, 90, 63, 0], FADED),
+    snapshot(1449, [20, 81, 90, 63, 0], FADED),
+    snapshot(2048, [20, 81, 90, 63, 0], FADED),
+]
+
+
+def chronicle(known=None, kept=()):
+    return Chronicle("lda", WORDS, known, kept)
+
+
+def told(chronicle, snapshots):
+    return [(event.articles, event.told()) for one in snapshots for event in chronicle.note(one)]
+
+
+def name(first):
+    """Of a topic that leads with ten words from ``first`` on, all its own."""
+    return ", ".join(WORDS[first : first + 3])
+
+
+def test_births_new_names_and_deaths_are_told_once_they_have_lasted():
+    assert told(chronicle(), STORY) == [
+        (182, f"#0 {name(20)} is born"),
+        (256, f"#1 {name(40)} is born"),
+        (363, f"#3 {name(63)} is born"),
+        (512, f"#2 {name(90)} is born"),
+        (1024, f"#1 is now {name(80)}"),
+        (2048, f"#3 {name(63)} died"),
+    ]
+
+
+def test_the_story_is_the_same_wherever_a_trainer_stopped():
+    whole = chronicle()
+    events = told(whole, STORY)
+    for stop in range(1, len(STORY)):
+        before = chronicle()
+        first = told(before, STORY[:stop])
+        points = [one.articles for one in STORY[:stop]]
+        last = {*observations(points)[-OBSERVATIONS:], points[-1]}
+        after = chronicle(before.known, [one for one in STORY if one.articles in last])
+        assert first + told(after, STORY[stop:]) == events
+        assert after.known == whole.known
+
+
+def test_topics_that_are_forgotten_die_within_three_half_lives():
+    faded = [snapshot(20_000 + 100 * n, [20, 40, 90, 63, 0], FADED) for n in range(1, 5)]
+    born = [snapshot(10_000 + 100 * n, [20, 40, 90, 63, 0]) for n in range(1, 5)]
+    forgetting = Chronicle("lda", WORDS, None, (), half_life=100)
+    assert [place for place, event in told(forgetting, [*born, *faded]) if "died" in event] == [
+        20_300
+    ]
+    assert not any("died" in event for _, event in told(chronicle(), [*born, *faded]))
+
+
+def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
+    late = chronicle(None, STORY[5:10])
+    assert (late.known.names[0], late.known.alive) == (name(20), {0, 2, 3})
+    assert told(late, STORY[10:]) == [
+        (1024, f"#1 {name(80)} is born"),
+        (2048, f"#3 {name(63)} died"),
+    ]
+
+
+def test_a_name_that_no_longer_suits_its_topic_is_not_shown():
+    """Before births it follows every snapshot, and one from before this rule is put right."""
+    one = chronicle()
+    told(one, STORY[:5])
+    assert one.known.names[2] == name(97)
+    told(one, STORY[5:7])
+    assert one.known.names[1] == name(40)
+    wrong = (*one.known.names[:1], name(100), *one.known.names[2:])
+    later = chronicle(replace(one.known, names=wrong, lasting=wrong), STORY[4:7])
+    told(later, [snapshot(370, [20, 40, 90, 63, 0])])
+    assert later.known.names == one.known.names
+    told(one, STORY[7:8])
+    assert (one.known.names[1], one.known.lasting[1]) == (name(80), name(40))
+    told(one, [snapshot(400, [20, 81, 90, 63, 0])])
+    assert one.known.names[1] == name(80), "as it still suits the topic"
+    told(one, [snapshot(440, [20, 40, 90, 63, 0])])
+    assert one.known.names == one.known.lasting
+
+
+def born(topic):
+    return TopicEvent("lda", 4096, "born", topic, None, f"w{topic}")
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ([born(84)], "#84 w84 is born"),
+        (
+            [TopicEvent("lda", 4096, "split", 13, 46, "slavic"), born(1)],
+            "#13 splits: #46 slavic · #1 w1 is born",
+        ),
+        (
+            [born(k) for k in range(12)],
+            " · ".join(f"#{k} w{k} is born" for k in range(5)) + " · and 7 more",
+        ),
+    ],
+)
+def test_a_line_a_snapshot(events, told):
+    assert event_message(events, "articles") == f"lda at 4,096 articles: {told}"
