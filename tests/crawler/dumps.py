@@ -22,6 +22,7 @@ FOOT = "</mediawiki>\n"
 
 
 def page(number, text=None, ns=0, extra="", model="wikitext"):
+    """The XML of a page with this number as its id; ``extra`` is XML before its revision."""
     if text is None:
         text = f"Article {number} & {{{{x}}}} <ref>r</ref> é語"
     body = escape(text)
@@ -35,15 +36,21 @@ def page(number, text=None, ns=0, extra="", model="wikitext"):
     )
 
 
+def dump_of(pages, head=HEAD):
+    """The bytes of a dump of these pages, as `page` makes them."""
+    return (head + "".join(pages) + FOOT).encode()
+
+
 def dump(numbers, head=HEAD, text=None):
     """``text``: of every page; None: as usual."""
-    return (head + "".join(page(number, text) for number in numbers) + FOOT).encode()
+    return dump_of([page(number, text) for number in numbers], head)
 
 
 def german(number):
-    """A short text about water, music or the sky. Of each subject's words it has three: none is
-    frequent."""
-    one, other, third = random.Random(number).sample(SUBJECTS["de"][number % 3].split(), 3)
+    """A short text about water, music or the sky, of three of the subject's words: so no word is
+    frequent among all texts."""
+    words_of_subject = SUBJECTS["de"][number % 3].split()
+    one, other, third = random.Random(number).sample(words_of_subject, 3)
     return f"{one} {other} {third} {one} {other}"
 
 
@@ -58,11 +65,21 @@ def head_of(address):
 
 
 def multistream(numbers, compress=bz2.compress, every=7, text=lambda number: None, head=HEAD):
-    """``text``: of each page; None: as usual."""
+    """A dump whose head, groups of ``every`` pages and end are compressed each for itself.
+
+    ``text`` makes a page's text from its number; None: as usual.
+    """
     pages = [page(number, text(number)) for number in numbers]
-    parts = [head.encode()]
-    parts += ["".join(pages[i : i + every]).encode() for i in range(0, len(pages), every)]
-    return b"".join(map(compress, [*parts, FOOT.encode()]))
+    parts = [head]
+    for start in range(0, len(pages), every):
+        parts.append("".join(pages[start : start + every]))
+    parts.append(FOOT)
+    return b"".join(compress(part.encode()) for part in parts)
+
+
+def in_pieces(data, size):
+    """The data cut into pieces of so many bytes."""
+    return [data[start : start + size] for start in range(0, len(data), size)]
 
 
 WRAPPINGS = {
@@ -71,14 +88,13 @@ WRAPPINGS = {
     "dump.xml.gz": gzip.compress,
     "dump.xml.xz": lzma.compress,
     "dump.xml.zst": zstandard.compress,
-    "pieces.bz2": lambda data: b"".join(
-        bz2.compress(data[i : i + 999]) for i in range(0, len(data), 999)
-    ),
+    "pieces.bz2": lambda data: b"".join(map(bz2.compress, in_pieces(data, 999))),
     "padded.xz": lambda data: (
         lzma.compress(data[:5000]) + bytes(8) + lzma.compress(data[5000:]) + bytes(4)
     ),
     "wrong-name.bz2": gzip.compress,
 }
+"""What wraps a dump, by the name of the file."""
 
 
 def dump_source(paths, *, held_out=None, resuming=False):
@@ -100,15 +116,19 @@ async def collect(source, position=None, stop_after=None):
         await source.close()
 
 
-async def read_whole(path, data, **options):
-    """(batches, source) of a dump of these bytes, read in its order."""
-    source = dump_source([write(path, data)], **{"held_out": 0} | options)
+async def read_whole(path, data, *, held_out=0, resuming=False):
+    """(batches, source) of a dump of these bytes, written to this path and read in its order."""
+    source = dump_source([write(path, data)], held_out=held_out, resuming=resuming)
     _, batches = await collect(source)
     return batches, source
 
 
+def pages_of(batches):
+    return [page for batch in batches for page in batch.pages]
+
+
 def ids(batches):
-    return [page.page_id for batch in batches for page in batch.pages]
+    return [page.page_id for page in pages_of(batches)]
 
 
 def skips(batches):
@@ -117,7 +137,7 @@ def skips(batches):
 
 
 def write(path, data):
-    """The path of a file with this text or these bytes, in a folder that is made if missing."""
+    """Write bytes or text into a file, in folders that may be new; returns its path as text."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(data, str):
         data = data.encode()
