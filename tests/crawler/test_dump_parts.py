@@ -9,7 +9,7 @@ import itertools
 import lzma
 import os
 import pickle
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ import msgspec
 import pytest
 import zstandard
 
-from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
+from tests.crawler.dumps import HEAD, dump, dump_of, in_pieces, multistream, page, write
 from tests.waiting import until
 from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
@@ -33,47 +33,52 @@ INFO = SourceInfo("", None, language="en")
 NUMBERS = range(1, 121)
 
 
-def pieces(compress, every):
-    """A file of frames cut wherever it falls."""
-    return lambda data: b"".join(compress(data[i : i + every]) for i in range(0, len(data), every))
+def pzstd(data):
+    """A frame as pzstd writes it: behind another one that tells its size."""
+    return b"\x50\x2a\x4d\x18\4\0\0\0size" + zstandard.compress(data)
+
+
+def in_frames(compress, size):
+    """A function that compresses each piece of so many bytes for itself, wherever that cuts."""
+    return lambda data: b"".join(map(compress, in_pieces(data, size)))
 
 
 FILES = {
     "plain": lambda data: data,
-    "pieces.bz2": pieces(bz2.compress, 999),
-    "frames.gz": pieces(gzip.compress, 4001),
-    "frames.xz": pieces(lzma.compress, 4001),
-    "frames.zst": pieces(zstandard.compress, 4001),
-    "pzstd.zst": pieces(
-        lambda data: b"\x50\x2a\x4d\x18\4\0\0\0size" + zstandard.compress(data), 4001
-    ),
+    "pieces.bz2": in_frames(bz2.compress, 999),
+    "frames.gz": in_frames(gzip.compress, 4001),
+    "frames.xz": in_frames(lzma.compress, 4001),
+    "frames.zst": in_frames(zstandard.compress, 4001),
+    "pzstd.zst": in_frames(pzstd, 4001),
 }
+"""What makes a file of a dump, by its name."""
 
 
 def local(path, data):
     return LocalFile(write(path, data))
 
 
-def part_of(file, start, stop, beyond=1 << 30, **more):
-    """A part of a file, with so many bytes beyond it."""
+def part_of(file, start, stop, beyond=1 << 30, **options):
+    """A part of a file that holds its own bytes and so many beyond them."""
+    held_to = min(stop + beyond, file.size)
     head = file.read(0, HEAD_BYTES)
-    data = file.read(start, min(stop + beyond, file.size))
-    held = HeldFile(file.name, file.size, head, start, data)
-    return DumpPart(held, stop, **more)
+    held = HeldFile(file.name, file.size, head, start, file.read(start, held_to))
+    return DumpPart(held, stop, **options)
 
 
 def parts_in(file, size=1 << 20):
     """A file's parts of so many bytes."""
-    return [
-        part_of(file, start, min(start + size, file.size)) for start in range(0, file.size, size)
-    ]
+    parts = []
+    for start in range(0, file.size, size):
+        stop = min(start + size, file.size)
+        parts.append(part_of(file, start, stop))
+    return parts
 
 
 def ids_of(parts):
-    ids = []
-    for part in parts:
-        ids += [page.page_id for page in part.pages(INFO) if isinstance(page, Page)]
-    return ids
+    """The ids of the pages of parts; pages that are skipped have none."""
+    found = itertools.chain.from_iterable(part.pages(INFO) for part in parts)
+    return [page.page_id for page in found if isinstance(page, Page)]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -94,7 +99,7 @@ def test_pages_behind_a_long_head_are_in_one_part(tmp_path, size):
 def test_a_single_stream_is_read_by_its_blocks(tmp_path):
     noise = os.urandom(400_000).hex()
     pages = [page(number, noise[number:]) for number in range(1, 6)]
-    file = local(tmp_path / "single.bz2", bz2.compress((HEAD + "".join(pages) + FOOT).encode(), 1))
+    file = local(tmp_path / "single.bz2", bz2.compress(dump_of(pages), 1))
     parts = parts_in(file, 100_000)
     assert can_be_parted(file)
     with_pages = [part for part in parts if ids_of([part])]
@@ -117,12 +122,13 @@ def test_a_large_frame_behind_small_ones_is_not_read_in_parts(tmp_path, monkeypa
         assert not can_be_parted(local(path, data))
 
 
-@pytest.mark.parametrize("false", [900, 1100])
-def test_a_frame_is_not_looked_for_behind_endless_marks_of_none(tmp_path, false):
-    compressed = gzip.compress(dump(NUMBERS))
-    file = local(tmp_path / "d.gz", compressed + b"\x1f\x8b\x08" * false + compressed)
+@pytest.mark.parametrize(("n_marks", "parted"), [(900, True), (1100, False)])
+def test_a_frame_is_sought_behind_at_most_1000_marks_that_begin_none(tmp_path, n_marks, parted):
+    frame = gzip.compress(dump(NUMBERS))
+    begins_no_frame = b"\x1f\x8b\x08"
+    file = local(tmp_path / "d.gz", frame + begins_no_frame * n_marks + frame)
+    assert can_be_parted(file) == parted
     (part,) = parts_in(file)
-    assert can_be_parted(file) == (false < 1000)
     with pytest.raises(CutOff):
         ids_of([part])
 
@@ -131,20 +137,21 @@ def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkey
     monkeypatch.setattr("wikitopics.crawler.dumps.parts.MOST_ARTICLES", 100)
     (whole,) = parts_in(local(tmp_path / "dump.xml", dump(NUMBERS)))
     pages = whole.pages(INFO)
-    assert [page.page_id for page in itertools.islice(pages, 100)] == list(range(1, 101))
+    first_100 = [page.page_id for page in itertools.islice(pages, 100)]
+    assert first_100 == list(range(1, 101))
     with pytest.raises(CutOff, match="over 100 articles"):
         next(pages)
 
 
 def test_a_part_that_unpacks_to_more_than_any_real_one_ends_there(tmp_path):
-    head = zstandard.compress(dump(NUMBERS))
-    megabyte = zstandard.compress(b" " * (1 << 20))
-    byte = zstandard.compress(b" ")
-    most = local(tmp_path / "most.zst", head + megabyte * 256)
-    assert ids_of([part_of(most, len(head), most.size)]) == []
-    more = local(tmp_path / "more.zst", head + megabyte * 256 + byte)
+    begin = zstandard.compress(dump(NUMBERS))
+    frame_of_1_mb = zstandard.compress(b" " * (1 << 20))
+    frame_of_a_byte = zstandard.compress(b" ")
+    most = local(tmp_path / "most.zst", begin + frame_of_1_mb * 256)
+    assert ids_of([part_of(most, len(begin), most.size)]) == []
+    more = local(tmp_path / "more.zst", begin + frame_of_1_mb * 256 + frame_of_a_byte)
     with pytest.raises(CutOff, match="over 256 MB"):
-        ids_of([part_of(more, len(head), more.size)])
+        ids_of([part_of(more, len(begin), more.size)])
 
 
 async def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
@@ -166,38 +173,45 @@ async def test_a_part_is_given_three_times_as_many_bytes_up_to_a_limit(tmp_path,
     assert sizes == [400, 1200, 2500]
 
 
-def test_what_is_taken_of_a_part(tmp_path):
+@pytest.mark.parametrize(
+    ("drawn", "held_out"),
+    [({0, 1, 2}, [1, 2, 3]), ({4, 0}, [1, 5]), ({8, 80}, [9]), (set(), [])],
+)
+def test_a_part_gives_either_the_articles_held_out_or_the_others(tmp_path, drawn, held_out):
+    """Articles are drawn by their number in the part, from 0."""
     file = local(tmp_path / "dump.xml", dump(range(1, 10)))
-    # The first of the articles 1 to 9 has the number 0, and there is none with the number 80.
-    cases = (({0, 1, 2}, [1, 2, 3]), ({4, 0}, [1, 5]), ({8, 80}, [9]), ((), []))
-    for numbers, held_out in cases:
-        drawn = frozenset(numbers)
-        assert ids_of([part_of(file, 0, file.size, held_out=drawn, is_place=True)]) == held_out
-        others = [number for number in range(1, 10) if number not in held_out]
-        assert ids_of([part_of(file, 0, file.size, held_out=drawn)]) == others
+    drawn = frozenset(drawn)
+    assert ids_of([part_of(file, 0, file.size, held_out=drawn, is_place=True)]) == held_out
+    others = [number for number in range(1, 10) if number not in held_out]
+    assert ids_of([part_of(file, 0, file.size, held_out=drawn)]) == others
 
 
 def test_articles_are_held_out_in_no_regular_order():
-    places = 54
+    n_places = 54
     each = 20
-    schedule = Schedule.of_sizes(1, [places * 2**20])
-    schedule = msgspec.structs.replace(schedule, each=each, first=200)
+    usual = Schedule.of_sizes(1, [n_places * 2**20])
+    schedule = msgspec.structs.replace(usual, each=each, first=200)
     drawn = [sorted(schedule.held_out(place)) for place in schedule.places]
     assert {len(numbers) for numbers in drawn} == {each}
-    by_remainder = Counter(number % 5 for numbers in drawn for number in numbers)
-    assert min(by_remainder.values()) > 0.8 * places * each / 5
-    assert len(set(map(tuple, drawn))) == places
+    # If every fifth article were taken, all numbers of a place would leave the same remainder.
+    remainders = Counter(number % 5 for number in itertools.chain.from_iterable(drawn))
+    assert min(remainders.values()) > 0.8 * n_places * each / 5
+    different = set(map(tuple, drawn))
+    assert len(different) == n_places
 
 
 def test_nothing_of_a_part_stays_in_memory(tmp_path):
-    def readers(collect=False):
-        if collect:
-            gc.collect()
+    def readers():
         return [found for found in gc.get_objects() if isinstance(found, DumpReader)]
 
+    def no_readers_after_collecting():
+        gc.collect()
+        return not readers()
+
     (part,) = parts_in(local(tmp_path / "d.bz2", multistream(NUMBERS)))
-    until(lambda: not readers(collect=True))  # of a thread that another test has left behind
-    gc.disable()  # it may come late: what is left for it piles up
+    until(no_readers_after_collecting)  # those of a thread that another test has left behind
+    # Nothing may be left to the collector: it may come late, and until then readers pile up.
+    gc.disable()
     try:
         assert ids_of([part]) == list(NUMBERS)
         next(part.pages(INFO))
@@ -211,41 +225,49 @@ def test_a_damaged_block_ends_its_part_alone(tmp_path):
     middle = len(data) // 2
     data[middle : middle + 40] = bytes(40)
     found = []
-    damaged = 0
+    n_damaged = 0
     for part in parts_in(local(tmp_path / "damaged.bz2", bytes(data)), 500):
         try:
-            for article in part.pages(INFO):
-                found.append(article.page_id)
+            for page_of_part in part.pages(INFO):
+                found.append(page_of_part.page_id)
         except CutOff:
-            damaged += 1
-    assert 0 < damaged <= 2
+            n_damaged += 1
+    assert 0 < n_damaged <= 2
     assert set(NUMBERS) - set(found) < set(range(40, 80))
 
 
-def test_what_looks_like_a_mark_is_no_block_and_only_a_streams_end_may_hold_none():
-    marks = io.BytesIO(bytes.fromhex("314159265359") * 100)
+def test_what_looks_like_the_mark_of_a_block_begins_none():
+    mark = bytes.fromhex("314159265359")
+    blocks = (block for _, block in bzip2_blocks(io.BytesIO(mark * 100).read, 0))
     with pytest.raises(CutOff):
-        [list(block) for _, block in bzip2_blocks(marks.read, 0)]
+        list(map(list, blocks))
+
+
+def test_only_the_end_of_a_stream_may_be_without_a_block():
+    """The end of a stream of bzip2 has at most 16 bytes."""
     assert list(bzip2_blocks(io.BytesIO(bytes(16)).read, 900)) == []
     with pytest.raises(CutOff, match="damaged"):
         list(bzip2_blocks(io.BytesIO(bytes(17)).read, 900))
 
 
 async def opened(tmp_path, numbers, held_out=None, seed=0, schedule=None):
+    """(source, its SourceInfo) of a dump of these pages; ``schedule`` as a session keeps it."""
     path = write(tmp_path / "dump.bz2", multistream(numbers, every=3))
-    known = {"schedule": schedule} if schedule else {}
-    source = LocalDump({"dump": [path], **known}, Asked({}, seed=seed, held_out=held_out))
+    kept = {"dump": [path]}
+    if schedule is not None:
+        kept["schedule"] = schedule
+    source = LocalDump(kept, Asked({}, seed=seed, held_out=held_out))
     return source, await source.open()
 
 
 async def stream(source):
     """The page ids in the order in which they are trained on."""
-    ordered = []
+    trained = []
     async for stretch in source.batches(None):
-        ids = [ids_of([await make()]) for make in stretch.jobs]
-        flat = list(itertools.chain(*ids))
-        ordered += [flat[place] for place in stretch.order(ids)]
-    return ordered
+        ids_of_parts = [ids_of([await make_part()]) for make_part in stretch.jobs]
+        as_read = list(itertools.chain.from_iterable(ids_of_parts))
+        trained += [as_read[place] for place in stretch.order(ids_of_parts)]
+    return trained
 
 
 async def test_every_article_once_in_an_order_of_the_seed(tmp_path):
@@ -256,22 +278,25 @@ async def test_every_article_once_in_an_order_of_the_seed(tmp_path):
     assert await stream(again) == first
     other, _ = await opened(tmp_path, range(1, 601), seed=1)
     assert await stream(other) != first
-    behind_held_out = first[70:]
-    distances = [abs(a - b) for a, b in itertools.pairwise(behind_held_out)]
-    far = [distance for distance in distances if distance > 30]
-    assert len(far) > len(behind_held_out) / 2
+    behind_the_held_out = first[70:]
+    neighbours = list(itertools.pairwise(behind_the_held_out))
+    far_apart = [pair for pair in neighbours if abs(pair[0] - pair[1]) > 30]
+    assert len(far_apart) > len(neighbours) / 2
 
 
 @pytest.mark.parametrize("held_out", [None, 0, 7, 60, 400])
 async def test_what_comes_first_is_from_all_over_the_dump(tmp_path, held_out):
     source, info = await opened(tmp_path, range(1, 601), held_out)
-    wanted = 60 if held_out is None else held_out
-    first = (await stream(source))[:wanted]
+    n_held_out = 60 if held_out is None else held_out
+    trained = await stream(source)
+    first = trained[:n_held_out]
     assert info.articles == 600
-    assert len(first) == wanted
-    if wanted:
-        gaps = [b - a for a, b in itertools.pairwise([0, *sorted(first), 601])]
-        assert max(gaps) < 4 * 600 / min(wanted, 50)
+    assert len(first) == n_held_out
+    if n_held_out:
+        in_order = [0, *sorted(first), 601]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(in_order)]
+        n_places = min(n_held_out, 50)
+        assert max(gaps) < 4 * 600 / n_places
 
 
 @pytest.mark.parametrize(
@@ -288,28 +313,28 @@ def test_each_part_is_in_one_round_and_rounds_are_alike(sizes, parts, together):
     schedule = Schedule.of_sizes(5, sizes)
     assert (schedule.parts, schedule.together) == (parts, together)
     rounds = [list(schedule.parts_of(number)) for number in range(schedule.rounds)]
-    every = list(itertools.chain(*rounds))
-    assert len(set(every)) == len(every) == len(schedule.chunks) * parts
-    covered = sorted((chunk.file, *schedule.bounds(chunk, part)) for chunk, part in every)
+    of_all_rounds = list(itertools.chain.from_iterable(rounds))
+    assert len(of_all_rounds) == len(schedule.chunks) * parts
+    assert len(set(of_all_rounds)) == len(of_all_rounds), "each part once"
+    bounds_in_files = defaultdict(list)
+    for chunk, part in of_all_rounds:
+        bounds_in_files[chunk.file].append(schedule.bounds(chunk, part))
     for file, size in enumerate(sizes):
-        starts = [start for number, start, _ in covered if number == file]
-        stops = [stop for number, _, stop in covered if number == file]
-        if size == 0:
-            assert starts == []
-            continue
-        assert starts == [0, *stops[:-1]], "without gaps"
-        assert stops[-1] == size
-    assert max(map(len, rounds)) <= 2 * min(map(len, rounds))
-    assert all(len({chunk for chunk, _ in each}) == len(each) for each in rounds)
-    for number, each in enumerate(rounds[:21]):
-        later = list(itertools.chain(*rounds[number:]))
-        for chunk, part in each:
-            read = [
-                later_part
-                for later_chunk, later_part in later
-                if later_chunk == chunk and later_part >= part
-            ]
-            assert read[-1] == schedule.last_part(number, part)
+        place = 0
+        for start, stop in sorted(bounds_in_files[file]):
+            assert start == place, "each part begins where the one before it ends"
+            place = stop
+        assert place == size
+    lengths = [len(parts_of_round) for parts_of_round in rounds]
+    assert max(lengths) <= 2 * min(lengths)
+    for parts_of_round in rounds:
+        chunks = {chunk for chunk, _ in parts_of_round}
+        assert len(chunks) == len(parts_of_round), "a round has one part of each chunk"
+    for number, parts_of_round in enumerate(rounds[:21]):
+        from_then_on = list(itertools.chain.from_iterable(rounds[number:]))
+        for chunk, part in parts_of_round:
+            parts_behind = [other for of, other in from_then_on if of == chunk and other >= part]
+            assert schedule.last_part(number, part) == parts_behind[-1]
 
 
 def test_articles_are_held_out_in_many_places():
@@ -317,60 +342,78 @@ def test_articles_are_held_out_in_many_places():
         places = Schedule.of_sizes(0, [size]).places
         assert len(places) == 54
         starts = sorted(chunk.start for chunk in places)
-        assert max(b - a for a, b in itertools.pairwise(starts)) < 2 * size / len(places)
-    assert Schedule.of_sizes(0, [1 << 44] * 2).rounds < 600_000, (
-        "of the largest dump that a server may state"
-    )
+        gaps = [later - earlier for earlier, later in itertools.pairwise(starts)]
+        assert max(gaps) < 2 * size / len(places)
+
+
+def test_places_are_spread_evenly():
     assert spread(100, 5) == [10, 30, 50, 70, 90]
     assert spread(3, 50) == [0, 1, 2]
 
 
+def test_the_largest_dump_that_a_server_may_state_has_a_bounded_number_of_rounds():
+    two_files = [1 << 44, 1 << 44]
+    assert Schedule.of_sizes(0, two_files).rounds < 600_000
+
+
 @pytest.fixture
-def parts_read(monkeypatch):
-    """The parts whose pages were read."""
-    read = []
+def starts_read(monkeypatch):
+    """Where the parts begin whose pages were read."""
+    starts = set()
     real_pages = DumpPart.pages
 
     def pages(part, info):
-        read.append(part)
+        starts.add(part.held.start)
         return real_pages(part, info)
 
     monkeypatch.setattr(DumpPart, "pages", pages)
-    return read
+    return starts
 
 
-@pytest.mark.parametrize(("articles", "places"), [(1003, 8), (1000, 54)])
+@pytest.mark.parametrize(("articles", "n_places"), [(1003, 8), (1000, 54)])
 async def test_a_large_dump_is_looked_at_in_some_places(
     tmp_path,
     monkeypatch,
-    parts_read,
+    starts_read,
     articles,
-    places,
+    n_places,
 ):
-    """Only if these have enough articles: here one dump has 100 in them, the other 99."""
-    for name, size in {
-        "shuffled.CHUNK": 3600,
-        "shuffled.SMALLEST": 3600,
-        "shuffled._SMALL": 1000,
-    }.items():
-        monkeypatch.setattr(f"wikitopics.crawler.dumps.{name}", size)
+    """Few places are enough only if they have 100 articles: here they have 100 in the one dump, 99
+    in the other."""
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 3600)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.SMALLEST", 3600)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled._SMALL", 1000)
     file = local(tmp_path / "dump.xml", dump(range(1, articles + 1)))
     schedule = await survey([file], Schedule.of_sizes(0, [file.size]), INFO, None)
-    assert len({part.held.start for part in parts_read}) == places
+    assert len(starts_read) == n_places
     assert schedule.articles == pytest.approx(articles, rel=0.1)
 
 
-async def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch, parts_read):
+async def test_a_large_dump_without_articles_is_not_read_through(
+    tmp_path, monkeypatch, starts_read
+):
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.PLACES", 10)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 1024)
-    data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
-    file = local(tmp_path / "talk.xml", data)
+    talk_pages = [page(number, ns=1) for number in range(300)]
+    file = local(tmp_path / "talk.xml", dump_of(talk_pages))
     schedule = await survey([file], Schedule.of_sizes(0, [file.size]), INFO, None)
     assert (schedule.articles, schedule.each) == (0, 0)
-    assert len({part.held.start for part in parts_read}) == 10 < len(schedule.chunks)
+    assert len(starts_read) == 10
+    assert len(schedule.chunks) > 10
 
 
-NOT_NUMBERS = {
+STORED_SCHEDULE = {
+    "seed": 0,
+    "sizes": [5],
+    "chunk": 1024,
+    "parts": 1,
+    "together": 1,
+    "n_places": 1,
+    "each": 1,
+    "first": 1,
+    "articles": 10,
+}
+WRONG_VALUES = {
     "seed": ["1"],
     "chunk": [0],
     "each": [-1],
@@ -382,33 +425,29 @@ NOT_NUMBERS = {
 }
 
 
-@pytest.mark.parametrize(("key", "values"), NOT_NUMBERS.items())
-def test_a_schedule_that_is_none_is_refused(key, values):
-    stored = {
-        "seed": 0,
-        "sizes": [5],
-        "chunk": 1024,
-        "parts": 1,
-        "together": 1,
-        "n_places": 1,
-        "each": 1,
-        "first": 1,
-        "articles": 10,
-    }
-    assert Schedule.fault(stored, 1) == ""
-    assert all(Schedule.fault(stored | {key: value}, 1) for value in values)
-    assert Schedule.fault({name: stored[name] for name in ("seed", "sizes")}, 1)
+@pytest.mark.parametrize(("key", "values"), WRONG_VALUES.items())
+def test_a_schedule_with_a_wrong_value_is_refused(key, values):
+    assert Schedule.fault(STORED_SCHEDULE, 1) == ""
+    for value in values:
+        assert Schedule.fault(STORED_SCHEDULE | {key: value}, 1)
+
+
+def test_a_schedule_that_lacks_values_is_refused():
+    assert Schedule.fault({"seed": 0, "sizes": [5]}, 1)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_part_reads_the_same_from_bytes_brought_along(tmp_path, name):
+    """As many bytes beyond the part are brought along as it turns out to need."""
     file = local(tmp_path / name, FILES[name](dump(NUMBERS)))
     parts = parts_in(file, 1000)
     assert len(parts) > 1
     for part in parts:
+        expected = ids_of([part])
         for beyond in itertools.count(0, 500):
-            held = part_of(file, part.held.start, part.stop, beyond)
+            with_little = part_of(file, part.held.start, part.stop, beyond)
             with suppress(Lacking):
-                assert ids_of([held]) == ids_of([part])
+                assert ids_of([with_little]) == expected
                 break
-        assert ids_of([pickle.loads(pickle.dumps(held))]) == ids_of([part])
+        in_another_process = pickle.loads(pickle.dumps(with_little))
+        assert ids_of([in_another_process]) == expected
