@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.crawler.dumps import collect, dump_source, write
+from tests.crawler.dumps import collect, dump_source, ids, pages_of, skips, write
 from tests.crawler.test_dump_damage import in_parts
 from wikitopics.crawler.dumps.namespaces import has_namespace, project_names
 from wikitopics.crawler.markup.wikitext import extract_wikitext, is_redirect
@@ -25,10 +25,11 @@ NAMESPACES = {
 
 
 def head(namespaces=NAMESPACES, language="de", case="first-letter", site="Alt"):
-    names = "".join(
-        f'<namespace key="{key}">{name}</namespace>' for key, name in namespaces.items()
-    )
-    listed = f"<namespaces>{names}</namespaces>" if namespaces else ""
+    """The head of a dump; without namespaces it has no list of them."""
+    listed = ""
+    if namespaces:
+        names = [f'<namespace key="{key}">{name}</namespace>' for key, name in namespaces.items()]
+        listed = f"<namespaces>{''.join(names)}</namespaces>"
     return (
         f'<mediawiki version="0.3" xml:lang="{language}"><siteinfo><sitename>{site}</sitename>'
         f"<base>http://alt.example.org/wiki/Haupt</base><case>{case}</case>{listed}</siteinfo>\n"
@@ -36,26 +37,35 @@ def head(namespaces=NAMESPACES, language="de", case="first-letter", site="Alt"):
 
 
 def page(number, title, text="Ein Fluss im Tal.", ns=None):
-    kind = "" if ns is None else f"<ns>{ns}</ns>"
+    """A page that says in which namespace it is only if it is given."""
+    namespace = "" if ns is None else f"<ns>{ns}</ns>"
     return (
-        f"<page><title>{title}</title>{kind}<id>{number}</id><revision><id>{number}</id>"
+        f"<page><title>{title}</title>{namespace}<id>{number}</id><revision><id>{number}</id>"
         f"<text>{text}</text></revision></page>\n"
     )
 
 
-async def articles(tmp_path, begin, pages):
-    """The titles that are articles, read in order; in parts, they must be the same."""
-    data = (begin + "".join(pages) + "</mediawiki>\n").encode()
-    info, batches = await collect(dump_source([write(tmp_path / "old.xml", data)], held_out=0))
-    found = [one.title for batch in batches for one in batch.pages]
-    assert info.articles == len(found)
-    assert not any(batch.skips for batch in batches)
-    numbers = [one.page_id for batch in batches for one in batch.pages]
-    assert in_parts(tmp_path, data, 300, info=info) == (numbers, [], [])
-    return found
+def pages_with(titles):
+    """Pages with these titles, numbered from 1."""
+    return [page(number, title) for number, title in enumerate(titles, 1)]
 
 
-PAGES = {
+async def articles(tmp_path, head_of_dump, pages):
+    """The titles of pages that are articles, read in order; read in parts, they are the same."""
+    data = (head_of_dump + "".join(pages) + "</mediawiki>\n").encode()
+    path = write(tmp_path / "old.xml", data)
+    info, batches = await collect(dump_source([path], held_out=0))
+    titles = [found.title for found in pages_of(batches)]
+    assert info.articles == len(titles)
+    assert not skips(batches)
+    found_in_parts, skipped_in_parts, messages = in_parts(tmp_path, data, 300, info=info)
+    assert found_in_parts == ids(batches)
+    assert skipped_in_parts == []
+    assert messages == []
+    return titles
+
+
+IS_ARTICLE = {
     "Zug": True,
     "Foo: Bar": True,
     "Foo:Bar": True,
@@ -90,9 +100,8 @@ PAGES = {
 
 @pytest.mark.parametrize("case", ["first-letter", "case-sensitive"])
 async def test_a_title_tells_the_namespace_where_the_dump_does_not(tmp_path, case):
-    pages = [page(number, title) for number, title in enumerate(PAGES, 1)]
-    found = await articles(tmp_path, head(case=case), pages)
-    assert found == [title for title, is_article in PAGES.items() if is_article]
+    found = await articles(tmp_path, head(case=case), pages_with(IS_ARTICLE))
+    assert found == [title for title, is_article in IS_ARTICLE.items() if is_article]
 
 
 async def test_what_the_dump_states_of_a_page_counts_more_than_its_title(tmp_path):
@@ -131,7 +140,7 @@ async def test_without_a_list_the_names_of_the_language_count(
     namespaces,
     others,
 ):
-    pages = [page(number, title) for number, title in enumerate([*namespaces, *others, "Zug"], 1)]
+    pages = pages_with([*namespaces, *others, "Zug"])
     assert await articles(tmp_path, head({}, language), pages) == [*others, "Zug"]
 
 
@@ -167,26 +176,42 @@ NO_REDIRECTS = [
 
 
 async def test_a_magic_word_tells_a_redirect_in_any_language(tmp_path):
-    pages = [page(number, f"T{number}", text) for number, text in enumerate(REDIRECTS, 1)]
-    texts = [text for text in NO_REDIRECTS if text]
-    pages += [page(100 + number, f"A{number}", text) for number, text in enumerate(texts)]
-    assert await articles(tmp_path, head(), pages) == [f"A{number}" for number in range(len(texts))]
-    assert all(map(is_redirect, REDIRECTS))
-    assert not any(map(extract_wikitext, REDIRECTS))
-    assert not any(map(is_redirect, NO_REDIRECTS))
+    redirects = []
+    for number, text in enumerate(REDIRECTS, 1):
+        redirects.append(page(number, f"Redirect {number}", text))
+    others = []
+    for number, text in enumerate(filter(None, NO_REDIRECTS), 101):
+        others.append(page(number, f"Article {number}", text))
+    found = await articles(tmp_path, head(), redirects + others)
+    assert found == [f"Article {number}" for number in range(101, 101 + len(others))]
 
 
-async def test_the_case_of_titles_is_known_from_the_header(tmp_path):
-    for case, keeps in (("case-sensitive", True), ("first-letter", False)):
-        data = (head(case=case) + page(1, "zug") + "</mediawiki>").encode()
-        info, _ = await collect(dump_source([write(tmp_path / "old.xml", data)], held_out=0))
-        assert info.keeps_case == keeps
+@pytest.mark.parametrize("text", REDIRECTS)
+def test_what_is_recognised_as_a_redirect_has_no_prose(text):
+    assert is_redirect(text)
+    assert not extract_wikitext(text)
 
 
-def test_names_of_namespaces():
+@pytest.mark.parametrize("text", NO_REDIRECTS)
+def test_what_only_looks_like_a_redirect_is_none(text):
+    assert not is_redirect(text)
+
+
+@pytest.mark.parametrize(("case", "keeps"), [("case-sensitive", True), ("first-letter", False)])
+async def test_the_case_of_titles_is_known_from_the_header(tmp_path, case, keeps):
+    data = (head(case=case) + page(1, "zug") + "</mediawiki>").encode()
+    path = write(tmp_path / "old.xml", data)
+    info, _ = await collect(dump_source([path], held_out=0))
+    assert info.keeps_case == keeps
+
+
+def test_a_title_has_a_namespace_of_the_source_before_its_colon_in_any_case():
     info = SourceInfo("", None, namespaces=("User_talk:", "Gadget"), language="en")
     assert has_namespace("gadget:x", info)
     assert not has_namespace("Gadgets:x", info)
     assert not has_namespace("no colon", info)
+
+
+def test_the_namespaces_of_the_project_are_named_after_the_site():
     assert project_names("", "de") == ()
     assert {"Alt", "Alt diskussion"} <= set(project_names("Alt", "de"))

@@ -19,21 +19,23 @@ def texts_source(paths, *, held_out=None, resuming=False):
     return FileSource("texts", TextFiles(paths), held_out=held_out, resuming=resuming)
 
 
-def lines(first, last):
-    return "".join(
-        json.dumps({"text": f"text {i}", "id": f"n{i}"}) + "\n" for i in range(first, last)
-    )
+def json_line(number):
+    return json.dumps({"text": f"text {number}", "id": f"n{number}"}) + "\n"
+
+
+def json_lines(numbers):
+    return "".join(map(json_line, numbers))
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """400 documents, of which one is bad and one comes twice, in four kinds of files."""
-    (tmp_path / "a.jsonl").write_text(lines(1, 150) + "bad\n" + lines(7, 8))
-    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines(200, 300).encode()))
+    """400 documents in four kinds of files; number 150 is bad, and 151 repeats number 7."""
+    (tmp_path / "a.jsonl").write_text(json_lines(range(1, 150)) + "bad\n" + json_line(7))
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(json_lines(range(200, 300)).encode()))
     (tmp_path / "c.csv").write_text("text\n" + '"two\nlines"\n' * 99)
     (tmp_path / "d").mkdir()
-    for i in range(50):
-        (tmp_path / "d" / f"{i:02}.txt").write_text(f"file {i}")
+    for number in range(50):
+        (tmp_path / "d" / f"{number:02}.txt").write_text(f"file {number}")
     return tmp_path
 
 
@@ -44,46 +46,48 @@ def paths(folder):
 async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder):
     source = texts_source(paths(folder))
     info, batches = await collect(source)
-    assert (info.articles, info.name) == (398, "a.jsonl and 3 more")
-    known = sorted(set(range(1, 401)) - {150, 151})
-    by_hash = sorted(known, key=page_hash)
-    assert ids(batches) == by_hash[:59] + sorted(by_hash[59:])  # a tenth, and a few to spare
+    assert info.name == "a.jsonl and 3 more"
+    good = [number for number in range(1, 401) if number not in (150, 151)]
+    assert info.articles == len(good)
+    n_first = 59  # a tenth, which is held out, and half as many to spare
+    by_hash = sorted(good, key=page_hash)
+    assert ids(batches) == by_hash[:n_first] + sorted(by_hash[n_first:])
     assert skips(batches) == {"not JSON": 1, "repeated": 1}
-    assert [error.text.rpartition("/")[2] for error in source.activity.errors] == [
-        "a.jsonl, line 150: not JSON; skipped",
-        "a.jsonl, line 151: the id 'n7' is a duplicate; skipped",
+    assert [error.text for error in source.activity.errors] == [
+        f"{folder}/a.jsonl, line 150: not JSON; skipped",
+        f"{folder}/a.jsonl, line 151: the id 'n7' is a duplicate; skipped",
     ]
     assert batches[-1].lap == 1.0
     _, in_order = await collect(texts_source(paths(folder), held_out=0))
-    assert ids(in_order) == known
+    assert ids(in_order) == good
 
 
 def grow(path):
-    path.write_text(path.read_text() + lines(900, 901))
+    path.write_text(path.read_text() + json_line(900))
 
 
-def same_size(path):
+def change_a_digit(path):
     path.write_text(path.read_text().replace("text 5", "text 6"))
 
 
-@pytest.mark.parametrize("change", [grow, same_size])
-@pytest.mark.parametrize("done", [1, 3])
-async def test_a_file_that_has_changed_is_named(folder, change, done):
-    _, batches = await collect(texts_source(paths(folder)), stop_after=done)
-    os.utime(folder / "a.jsonl", (2e9, 2e9))
-    change(folder / "a.jsonl")
-    os.utime(folder / "a.jsonl", (3e9, 3e9))
-    with pytest.raises(
-        BadSource, match=rf"{re.escape(str(folder))}/a\.jsonl has changed since .*--session"
-    ):
+@pytest.mark.parametrize("change", [grow, change_a_digit])
+@pytest.mark.parametrize("n_batches", [1, 3])
+async def test_a_file_that_has_changed_is_named(folder, change, n_batches):
+    _, batches = await collect(texts_source(paths(folder)), stop_after=n_batches)
+    path = folder / "a.jsonl"
+    change(path)
+    in_the_future = 3e9
+    os.utime(path, (in_the_future, in_the_future))
+    message = rf"{re.escape(str(path))} has changed since .*--session"
+    with pytest.raises(BadSource, match=message):
         await collect(texts_source(paths(folder), resuming=True), batches[-1].position)
 
 
 async def test_files_that_come_or_go_are_told(folder):
-    _, batches = await collect(texts_source(paths(folder)), stop_after=1)
+    _, (batch,) = await collect(texts_source(paths(folder)), stop_after=1)
     (folder / "d" / "new.txt").write_text("new")
     with pytest.raises(BadSource, match="54 files, no longer 53"):
-        await collect(texts_source(paths(folder), resuming=True), batches[-1].position)
+        await collect(texts_source(paths(folder), resuming=True), batch.position)
     (folder / "a.jsonl").unlink()
     with pytest.raises(BadSource, match=r"a\.jsonl: no such file"):
         texts_source(paths(folder), resuming=True)
@@ -93,20 +97,22 @@ async def test_a_copy_with_other_times_is_the_same(folder):
     _, whole = await collect(texts_source(paths(folder)))
     for path in folder.rglob("*"):
         os.utime(path)
-    _, rest = await collect(texts_source(paths(folder), resuming=True), whole[1].position)
-    assert [(b.pages, b.skips, b.lap) for b in rest] == [
-        (b.pages, b.skips, b.lap) for b in whole[2:]
-    ]
+    _, second, *others = whole
+    _, rest = await collect(texts_source(paths(folder), resuming=True), second.position)
+    for again, before in zip(rest, others, strict=True):
+        assert again.pages == before.pages
+        assert again.skips == before.skips
+        assert again.lap == before.lap
     assert rest[-1].position["listing"] != whole[-1].position["listing"]
 
 
 async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text(lines(1, 2000))
+    path.write_text(json_lines(range(1, 2000)))
     source = texts_source([str(path)], held_out=0)
     await source.open()
     with path.open("a") as file:
-        file.write(lines(2000, 3000))
+        file.write(json_lines(range(2000, 3000)))
     with pytest.raises(BadSource, match="changed while it was read"):
         async for _ in source.batches(None):
             pass
