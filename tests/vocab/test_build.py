@@ -14,97 +14,111 @@ from wikitopics.vocab.building import (
 )
 from wikitopics.vocab.rules import Rule
 
-ALL = VocabularyRecipe(Rule(), (), 1.0)
+EVERY_WORD = VocabularyRecipe(Rule(), stop_words=(), max_df=1.0)
+"""Of at least three letters, and in at least two documents."""
+DOCUMENTS = [
+    "the house of theorem theorem theorem",
+    "the garden of theorem theorem theorem",
+    "the house",
+    "the pond",
+    "the pond",
+    "the garden",
+    *["…"] * 9,  # no words
+]
 
 
-def documents() -> list[str]:
-    common = ["the house", "the garden", "the house", "the pond", "the pond", "the garden"]
-    return [
-        f"{one} of theorem theorem theorem" if i < 2 else one for i, one in enumerate(common)
-    ] + ["…"] * 9
+def words_built(texts, recipe, **options):
+    return build_vocabulary(texts, recipe, **options).vocabulary.words
 
 
-def test_rare_frequent_short_and_stop_words_stay_out_and_words_that_come_back_win():
-    built = build_vocabulary(documents(), VocabularyRecipe(Rule(), {"pond"}, 0.9))
-    assert (built.vocabulary.words, built.documents) == (("garden", "house", "theorem"), 6)
-    built = build_vocabulary(documents(), VocabularyRecipe(Rule(), (), 0.9), size=2)
-    assert built.vocabulary.words == ("garden", "theorem")
+def test_rare_frequent_short_and_stop_words_stay_out():
+    recipe = VocabularyRecipe(Rule(), stop_words={"pond"}, max_df=0.9)
+    built = build_vocabulary(DOCUMENTS, recipe)
+    assert built.vocabulary.words == ("garden", "house", "theorem")
+    assert built.documents == 6
+
+
+def test_words_that_come_back_in_a_document_win():
+    recipe = VocabularyRecipe(Rule(), stop_words=(), max_df=0.9)
+    assert words_built(DOCUMENTS, recipe, size=2) == ("garden", "theorem")
     texts = ["lone " * 1000, "lone", *["often often often"] * 4, *["also also"] * 4]
-    assert build_vocabulary(texts, ALL, size=2).vocabulary.words == ("also", "often")
+    assert words_built(texts, EVERY_WORD, size=2) == ("also", "often")
 
 
 @pytest.mark.parametrize(("times", "words"), [(5, ("early", "often")), (6, ("early", "later"))])
 def test_after_the_fifth_in_a_document_none_counts(times, words):
-    # of equals, the first
-    text = f"{'often ' * times} {'later ' * (times - 1)} {'early ' * (times - 1)}"
-    assert build_vocabulary([text, text], ALL, size=2).vocabulary.words == words
+    """Of words that count equally, the first of the alphabet are taken."""
+    often = "often " * times
+    others = "later early " * (times - 1)
+    text = often + others
+    assert words_built([text, text], EVERY_WORD, size=2) == words
 
 
 def test_the_order_of_documents_does_not_matter():
     names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
-    texts = [" ".join(random.Random(i).choices(names, k=4)) for i in range(99)]
+    texts = [" ".join(random.Random(seed).choices(names, k=4)) for seed in range(99)]
     shuffled = random.Random(1).sample(texts, len(texts))
-    assert build_vocabulary(texts, ALL, size=4) == build_vocabulary(shuffled, ALL, size=4)
+    of_texts = build_vocabulary(texts, EVERY_WORD, size=4)
+    of_shuffled = build_vocabulary(shuffled, EVERY_WORD, size=4)
+    assert of_texts == of_shuffled
 
 
 def test_memory_is_bounded_and_frequent_words_survive():
-    def texts():
-        for i in range(3000):
-            unique = "".join(chr(97 + int(digit)) for digit in str(i))
-            yield f"{unique}xyz {'apple' if i % 5 else 'pear'} {'kiwi' if i % 9 else 'plum'}"
+    letters = str.maketrans("0123456789", "abcdefghij")
 
-    built = build_vocabulary(texts(), ALL, max_candidates=100)
+    def texts():
+        for number in range(3000):
+            unique = str(number).translate(letters) + "xyz"
+            fruit = "pear" if number % 5 == 0 else "apple"
+            other_fruit = "plum" if number % 9 == 0 else "kiwi"
+            yield f"{unique} {fruit} {other_fruit}"
+
+    built = build_vocabulary(texts(), EVERY_WORD, max_candidates=100)
     assert {"apple", "pear", "kiwi", "plum"} <= set(built.vocabulary.words)
     assert built.distinct_words <= 100
 
 
-def test_words_of_stop_words_stay_out_and_syllables_count_twice():
+def test_what_apostrophes_join_to_stop_words_stays_out_and_syllables_count_twice():
     texts = ["don't it's the king's n'est m'ba 강물 강 नदी व ሰው"] * 2
     english = VocabularyRecipe(Rule.of_language("en"), ENGLISH_STOP_WORDS, 1.0)
-    assert build_vocabulary(texts, english).vocabulary.words == (
-        "king",
-        "n'est",
-        "नदी",
-        "ሰው",
-        "강물",
-    )
-    other = VocabularyRecipe(Rule.of_language("uk"), (), 1.0)
-    assert build_vocabulary(["м'яч і п'ять"] * 2, other).vocabulary.lines == (
-        "# rule 2",
-        "м'яч",
-        "п'ять",
-    )
+    assert words_built(texts, english) == ("king", "n'est", "नदी", "ሰው", "강물")
 
 
-def test_a_language_says_how_its_vocabulary_is_built():
-    assert [
-        str(VocabularyRecipe.of_language(code).rule) for code in (None, "en", "de", "tr", "fr")
-    ] == [
-        "2 en",
-        "2 en",
-        "2",
-        "2 tr",
-        "2 fr",
-    ]
-    assert [VocabularyRecipe.of_language(code).limits(100) for code in ("de", "en")] == [
-        (2, 10),
-        (2, 20),
-    ]
-    assert not VocabularyRecipe.of_language("de").stop_words
+def test_an_apostrophe_inside_a_word_is_kept_in_the_vocabulary():
+    ukrainian = VocabularyRecipe(Rule.of_language("uk"), (), 1.0)
+    built = build_vocabulary(["м'яч і п'ять"] * 2, ukrainian)
+    assert built.vocabulary.lines == ("# rule 2", "м'яч", "п'ять")
+
+
+@pytest.mark.parametrize(
+    ("code", "rule"),
+    [(None, "2 en"), ("en", "2 en"), ("de", "2"), ("tr", "2 tr"), ("fr", "2 fr")],
+)
+def test_a_language_says_by_which_rule_its_vocabulary_is_built(code, rule):
+    assert str(VocabularyRecipe.of_language(code).rule) == rule
+
+
+def test_a_language_without_stop_words_leaves_out_words_of_a_tenth_of_the_documents():
+    german = VocabularyRecipe.of_language("de")
+    assert not german.stop_words
+    assert german.limits(100) == (2, 10)
+
+
+def test_english_leaves_out_stop_words_and_words_of_a_fifth_of_the_documents():
+    english = VocabularyRecipe.of_language("en")
+    assert english.limits(100) == (2, 20)
     texts = [*["king's's castle garden"] * 3, *["other words here"] * 20]
-    assert (
-        "king's" not in build_vocabulary(texts, VocabularyRecipe.of_language("en")).vocabulary.words
-    )
-    assert all(word == word.lower() and word.isalpha() for word in ENGLISH_STOP_WORDS)
+    assert "king's" not in words_built(texts, english)
+    for word in ENGLISH_STOP_WORDS:
+        assert word == word.lower()
+        assert word.isalpha()
 
 
 def test_frequent_pairs_are_phrases():
-    texts = ["New York river of rivers", "New York and his bridge"] * 10
-    texts += [
-        f"{word} and his river" for word in ("hotel", "castle", "museum", "garden", "square")
-    ] * 40
+    about_new_york = ["New York river of rivers", "New York and his bridge"]
+    others = [f"{word} and his river" for word in ("hotel", "castle", "museum", "garden", "square")]
     recipe = VocabularyRecipe.of_language("en", max_df=1.0, phrases=True)
-    vocabulary = build_vocabulary(texts, recipe).vocabulary
+    vocabulary = build_vocabulary(about_new_york * 10 + others * 40, recipe).vocabulary
     assert vocabulary.words == (
         "bridge",
         "castle",
@@ -120,58 +134,55 @@ def test_frequent_pairs_are_phrases():
 
 
 def test_phrases_are_counted_longest_first_from_the_left():
-    vocabulary = Vocabulary.from_lines(
-        ["new york", "new york city", "york city hall", "york", "hall", "new"]
-    )
+    words = ["new york", "new york city", "york city hall", "york", "hall", "new"]
+    vocabulary = Vocabulary.from_lines(words)
     ids, counts = vocabulary.count(
         "York: New York, New York City Hall. A new hall, york city hall and new"
     )
-    assert dict(zip(ids.tolist(), counts.tolist(), strict=True)) == {
-        0: 1,
-        1: 1,
-        2: 1,
-        3: 1,
-        4: 2,
-        5: 2,
+    found = {words[word_id]: count for word_id, count in zip(ids, counts, strict=True)}
+    assert found == {
+        "new york": 1,
+        "new york city": 1,
+        "york city hall": 1,
+        "york": 1,
+        "hall": 2,
+        "new": 2,
     }
 
 
-def test_words_of_ones_own_kind():
-    texts = [
-        *["the EU on AI, 5G and covid19 in 2024 — don't"] * 3,
-        *["AI is not art"] * 2,
-        *["rest"] * 5,
-    ]
-
-    def words(*stop_words, **choice):
-        recipe = VocabularyRecipe.of_language("en", stop_words or None, **choice)
-        return build_vocabulary(texts, recipe).vocabulary
-
-    usual = {"max_df": 1.0, "min_letters": 2}
-    assert words(digits=True, **usual).lines == (
-        "# rule 2 en digits",
-        "5g",
-        "ai",
-        "art",
-        "covid19",
-        "eu",
-        "rest",
-    )
-    assert words(**usual, min_df=3).words == ("ai", "covid", "eu", "rest")
-    assert words(**usual, min_df=0.4).words == ("ai", "rest")
-    assert words(min_letters=2, max_df=3).words == ("art", "covid", "eu")
-    assert words("The", "don't rest", **usual, min_df=3).words == (
-        "ai",
-        "and",
-        "covid",
-        "eu",
-        "in",
-        "on",
-    )
+TEXTS_WITH_SHORT_WORDS_AND_DIGITS = [
+    *["the EU on AI, 5G and covid19 in 2024 — don't"] * 3,
+    *["AI is not art"] * 2,
+    *["rest"] * 5,
+]
 
 
 @pytest.mark.parametrize(
-    ("texts", "found"),
+    ("options", "words"),
+    [
+        (
+            {"max_df": 1.0, "min_letters": 2, "digits": True},
+            ("5g", "ai", "art", "covid19", "eu", "rest"),
+        ),
+        ({"max_df": 1.0, "min_letters": 2, "min_df": 3}, ("ai", "covid", "eu", "rest")),
+        ({"max_df": 1.0, "min_letters": 2, "min_df": 0.4}, ("ai", "rest")),
+        ({"max_df": 3, "min_letters": 2}, ("art", "covid", "eu")),
+        (
+            {"max_df": 1.0, "min_letters": 2, "min_df": 3, "stop_words": ["The", "don't rest"]},
+            ("ai", "and", "covid", "eu", "in", "on"),
+        ),
+    ],
+)
+def test_which_words_count_can_be_chosen(options, words):
+    recipe = VocabularyRecipe.of_language("en", **options)
+    vocabulary = build_vocabulary(TEXTS_WITH_SHORT_WORDS_AND_DIGITS, recipe).vocabulary
+    assert vocabulary.words == words
+    if "digits" in options:
+        assert vocabulary.lines == ("# rule 2 en digits", *words)
+
+
+@pytest.mark.parametrize(
+    ("texts", "counted"),
     [
         ([], "0 documents, no usable word"),
         (["", " "], "0 documents, no usable word"),
@@ -179,22 +190,24 @@ def test_words_of_ones_own_kind():
         (["same same", "same"], "2 documents, one usable word"),
     ],
 )
-def test_too_little_to_build_from(texts, found):
-    says = f"^too little text: {found}, .* at least two are needed"
-    with pytest.raises(BadDocuments, match=says) as caught:
-        build_vocabulary(texts, ALL)
+def test_too_little_to_build_from(texts, counted):
+    message = f"^too little text: {counted}, .* at least two are needed"
+    with pytest.raises(BadDocuments, match=message) as caught:
+        build_vocabulary(texts, EVERY_WORD)
     assert caught.value.exit_code == 2
 
 
 def test_limits_that_leave_no_word_are_told():
+    recipe = VocabularyRecipe(Rule(), (), max_df=1, min_df=2)
     with pytest.raises(BadDocuments, match="occurs in at least 2 and at most 1 documents"):
-        build_vocabulary(["one two three"] * 3, VocabularyRecipe(Rule(), (), max_df=1, min_df=2))
+        build_vocabulary(["one two three"] * 3, recipe)
 
 
 @pytest.mark.long
 @needs_corpus
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
+    recipe = VocabularyRecipe(Rule(), ENGLISH_STOP_WORDS, 0.2)
     with lzma.open(CORPUS / "articles-60k.jsonl.xz") as lines:
         texts = (json.loads(line)["text"] for line in lines)
-        built = build_vocabulary(texts, VocabularyRecipe(Rule(), ENGLISH_STOP_WORDS, 0.2))
+        built = build_vocabulary(texts, recipe)
     assert built.vocabulary == Vocabulary.load("english")

@@ -16,35 +16,41 @@ from wikitopics.vocab.segmenters import UnseparatedWords
 
 
 @pytest.fixture
-def pairs(monkeypatch):
-    """Japanese words are two characters long."""
+def words_of_two_characters(monkeypatch):
+    """A stand-in for what separates the words of Japanese: each is two characters long."""
+
+    def words(text):
+        return re.findall("..", text)
+
     monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy",)})
-    monkeypatch.setattr(
-        segmenters, "_words_of", lambda language: lambda text: re.findall("..", text)
-    )
+    monkeypatch.setattr(segmenters, "_words", lambda language: words)
 
 
-def test_words_are_those_of_the_segmenter_read_by_rule_2(pairs):
-    assert Rule.of_language("ja-JP").split("東京都庁PC\udc80x7a。") == [
-        "東京",
-        "都庁",
-        "pc",
-        "x",
-        "a",
-    ]
-    assert wt.words("ja")("東京都庁") == ["東京", "都庁"]
+@pytest.mark.usefixtures("words_of_two_characters")
+def test_words_are_those_of_the_segmenter_read_by_rule_2():
+    words = Rule.of_language("ja-JP").split("東京都庁PC\udc80x7a。")
+    assert words == ["東京", "都庁", "pc", "x", "a"]
+    split = wt.words("ja")
+    assert split("東京都庁") == ["東京", "都庁"]
+
+
+@pytest.mark.usefixtures("words_of_two_characters")
+def test_a_vocabulary_is_built_and_counted_by_the_segmenter():
     recipe = VocabularyRecipe.of_language("ja", ["都庁"], max_df=1.0)
     vocabulary = build_vocabulary(["東京都庁区役", "区役東京"], recipe).vocabulary
     assert vocabulary.words == ("区役", "東京")
-    assert vocabulary.count("区役東京東京")[1].tolist() == [1, 2]
+    _, counts = vocabulary.count("区役東京東京")
+    assert counts.tolist() == [1, 2]
 
 
-def test_the_rule_names_its_versions_but_is_the_same_with_others(pairs):
+@pytest.mark.usefixtures("words_of_two_characters")
+def test_the_rule_names_its_versions_but_is_the_same_with_others():
     rule = Rule.of_language("ja")
     assert re.fullmatch(r"3 ja \(numpy [0-9.]+\)", str(rule))
     for text in ("3 ja", "3 th (nlpo3 1.4.0, pythainlp 5.4.0)", str(rule)):
         assert str(Rule.parse(text)) == text
-    assert Rule.parse("3 ja (numpy 1.0)") == rule != Rule.parse("3 zh")
+    assert Rule.parse("3 ja (numpy 1.0)") == rule
+    assert Rule.parse("3 zh") != rule
     for wrong in ("3", "3 de", "3 ja (", "3 ja (\x1b)", "3 ja digits", "2 tr (numpy 1.0)"):
         with pytest.raises(ValueError, match="no word rule"):
             Rule.parse(wrong)
@@ -66,11 +72,15 @@ def test_what_is_missing_is_told_and_vocabularies_can_still_be_read(monkeypatch)
 def test_a_package_that_does_not_load_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setattr(segmenters, "PACKAGES", {"th": ("numpy",)})
     monkeypatch.setitem(sys.modules, "wikitopics.vocab.segmenters.th", None)
-    segmenters._words_of.cache_clear()
+    segmenters._words.cache_clear()
+    split = wt.words("th")
     with pytest.raises(
         UnseparatedWords, match=r"^what separates the words of Thai does not load: "
     ):
-        wt.words("th")("ก")
+        split("ก")
+
+
+def test_a_language_is_named_by_its_code():
     with pytest.raises(ValueError, match=r"^lang Thai: give the code of a language"):
         wt.words("Thai")
 
@@ -81,10 +91,18 @@ def test_pieces_are_short_end_with_sentences_and_lose_nothing(text):
     assert "".join(pieces) == text
     assert all(0 < len(piece) <= segmenters._MOST for piece in pieces)
     for piece in pieces[:-1]:
-        assert piece[-1] in "。\n" or not set(piece) & set("。\n")
+        ends_a_sentence = piece[-1] in "。\n"
+        has_no_end_of_a_sentence = not set(piece) & set("。\n")
+        assert ends_a_sentence or has_no_end_of_a_sentence
+
+
+def skip_unless_installed(language):
+    if len(segmenters.installed_versions(language)) < len(segmenters.PACKAGES[language]):
+        pytest.skip(f"wikitopics[{language}] is not installed")
 
 
 SENTENCES = {
+    # language: text, words
     "ja": (
         "東京都庁は、りぼんの付録やＮＨＫの吹替を当初から７年間、組み立てていた。",
         "東京都庁 リボン 付録 nhk 吹き替え",
@@ -110,23 +128,22 @@ HOSTILE = (
 @pytest.mark.interop
 @pytest.mark.parametrize("language", SENTENCES)
 def test_words_by_language(language):
-    if len(segmenters.installed_versions(language)) < len(segmenters.PACKAGES[language]):
-        pytest.skip(f"wikitopics[{language}] is not installed")
-    text, words = SENTENCES[language]
+    skip_unless_installed(language)
+    text, words_of_text = SENTENCES[language]
+    expected = words_of_text.split()
     rule = Rule.of_language(language)
-    assert rule.split(text) == words.split()
-    assert all(map(rule.is_word, words.split()))
-    for hostile in (*HOSTILE, "".join(map(chr, range(0x3000)))):
-        assert (
-            rule.split(f"{text}\n{hostile}\ud800\x00\n{text}")[: len(words.split())]
-            == words.split()
-        )
+    assert rule.split(text) == expected
+    assert all(map(rule.is_word, expected))
+    many_characters = "".join(map(chr, range(0x3000)))
+    for hostile in (*HOSTILE, many_characters):
+        words = rule.split(f"{text}\n{hostile}\ud800\x00\n{text}")
+        assert words[: len(expected)] == expected
 
 
 @pytest.fixture
 def thai():
-    if len(segmenters.installed_versions("th")) < len(segmenters.PACKAGES["th"]):
-        pytest.skip("wikitopics[th] is not installed")
+    """The module for Thai."""
+    skip_unless_installed("th")
     from wikitopics.vocab.segmenters import th
 
     return th
@@ -158,19 +175,19 @@ def test_other_thai_spellings(thai):
 
 @pytest.mark.interop
 def test_long_thai_repetitions_are_cut_and_nothing_is_lost(thai, monkeypatch):
-    longest = []
-    segment = thai.nlpo3.segment
-    monkeypatch.setattr(
-        thai.nlpo3,
-        "segment",
-        lambda text, name: [longest.append(len(text)), *segment(text, name)][1:],
-    )
+    lengths = []
+    real_segment = thai.nlpo3.segment
+
+    def segment(text, name):
+        lengths.append(len(text))
+        return real_segment(text, name)
+
+    monkeypatch.setattr(thai.nlpo3, "segment", segment)
     for part in ("ส", "อิ", "รอม", "บงกชกร"):
         text = f"กระทรวง{part * 1000}กระทรวง"
         assert "".join(thai.words(text)) == text
-        longest_piece = max(longest)
-        assert longest_piece < 80
-        longest.clear()
-    usual = "กระทรวงวิทยาศาสตร์เทคโนโลยีและพลังงาน" * 3 + "มาก" + "ก" * 9
-    found = list(filter(None, thai.words(usual)))
-    assert found == segment(usual, thai._NAME), "short ones are left as they are"
+        assert max(lengths) < 80
+        lengths.clear()
+    with_short_repetitions = "กระทรวงวิทยาศาสตร์เทคโนโลยีและพลังงาน" * 3 + "มาก" + "ก" * 9
+    words = list(filter(None, thai.words(with_short_repetitions)))
+    assert words == real_segment(with_short_repetitions, thai._NAME), "they are left as they are"

@@ -7,13 +7,16 @@ from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import BadVocabulary, UnknownVocabulary, VocabularyError, shipped
 
 
-def test_counts_are_sorted_ids_and_the_fingerprint_a_hash_of_the_words():
+def test_words_are_counted_in_the_order_of_their_ids():
     vocabulary = Vocabulary.from_words(["zebra", "apple", "łódź"])
     ids, counts = vocabulary.count("Apple zebra, APPLE; ŁÓDŹ łódź apple pie")
     assert ids.tolist() == [0, 1, 2]
     assert counts.tolist() == [1, 3, 2]
     assert ids.dtype == np.int32
     assert counts.dtype == np.int32
+
+
+def test_the_fingerprint_is_a_hash_of_the_words_in_their_order():
     vocabulary = Vocabulary.from_words(["b", "a"])
     assert vocabulary.fingerprint == hashlib.sha256(b"b\na").hexdigest()
     assert vocabulary != Vocabulary.from_words(["a", "b"])
@@ -50,12 +53,20 @@ def test_a_file_of_words_is_read_as_a_shipped_one_is(tmp_path):
         path.write_bytes(data)
         assert Vocabulary.from_file(path).words == ("pear", "apple")
         assert Vocabulary.from_file(str(path)).words == ("pear", "apple")
+
+
+def test_what_is_no_file_of_words_is_told(tmp_path):
     for path in (tmp_path / "absent.txt", tmp_path):
         with pytest.raises(VocabularyError, match=r"no such file|cannot be read"):
             Vocabulary.from_file(path)
-    (tmp_path / "mine.txt").write_text("# rule 2 en\napple\npear\n")
-    for name in (tmp_path / "mine.txt", str(tmp_path / "mine.txt")):
-        assert Vocabulary.load(name).count("the apple's pears, a pear")[0].tolist() == [0, 1]
+
+
+def test_a_vocabulary_is_loaded_by_the_path_of_its_file(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("# rule 2 en\napple\npear\n")
+    for name in (path, str(path)):
+        ids, _ = Vocabulary.load(name).count("the apple's pears, a pear")
+        assert ids.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

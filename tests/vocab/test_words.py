@@ -6,13 +6,24 @@ from hypothesis import strategies as st
 
 from wikitopics.vocab.rules import INVISIBLE, Rule
 
-words, is_word = Rule().words, Rule().is_word
+RULE = Rule()
 
 
-def plain_words(text: str) -> list[str]:
-    """The definition, letter by letter."""
-    seen = (char for char in text if char not in INVISIBLE)
-    return "".join(char if char.isalpha() else " " for char in seen).split(" ")
+def plain_words(text):
+    """The words by their definition, letter by letter: runs of letters in lower case."""
+    runs = [""]
+    for char in text:
+        if char in INVISIBLE:
+            continue
+        if char.isalpha():
+            runs[-1] += char
+        else:
+            runs.append("")
+    return [run.lower() for run in runs if run]
+
+
+def words_of(text):
+    return [word.decode() for word in RULE.words(text)]
 
 
 MANY_SEPARATORS = "".join(map(chr, range(0x2000, 0x2100)))
@@ -23,9 +34,9 @@ OF_MOST_KINDS = st.text(
 
 @given(st.text() | OF_MOST_KINDS.map(lambda text: MANY_SEPARATORS + text))
 def test_words_are_the_runs_of_letters_in_lower_case(text):
-    found = [word.decode() for word in words(text)]
-    assert found == [run.lower() for run in plain_words(text) if run]
-    assert all(map(is_word, found))
+    words = words_of(text)
+    assert words == plain_words(text)
+    assert all(map(RULE.is_word, words))
 
 
 @pytest.mark.parametrize(
@@ -41,10 +52,10 @@ def test_words_are_the_runs_of_letters_in_lower_case(text):
         ("", []),
     ],
 )
-def test_examples(text, expected):
-    assert [word.decode() for word in words(text)] == expected
+def test_words_of_examples(text, expected):
+    assert words_of(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "two words", "Upper", "x2", "a-b", " pad", "\u0307"])
-def test_no_words(text):
-    assert not is_word(text)
+def test_what_is_no_word(text):
+    assert not RULE.is_word(text)
