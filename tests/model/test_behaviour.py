@@ -9,43 +9,60 @@ from wikitopics.model import SCVB0, BatchHDP, Minibatch, OnlineLDA, document_com
 
 
 def learnt(kind, n_topics, batch, size, passes=1, seed=0, **options):
+    """A model that has learnt the documents by minibatches of this size."""
     model = kinds.load(kind).create(n_topics, 40, batch.D, options, seed)
     return read(model, batch, size, passes)
+
+
+def scvb0_of(batch, seed):
+    return learnt("scvb0", 4, batch, 50, seed=seed)
+
+
+def hdp_of(batch, seed):
+    return learnt("hdp", 20, batch, 100, passes=5, seed=seed, eta=0.1)
+
+
+def batch_hdp_of(batch, seed):
+    return BatchHDP(40, max_topics=12, eta=0.1).fit(batch)
 
 
 @needs_jit
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    ("n_documents", "found"),
-    [
-        (2000, lambda batch, seed: learnt("scvb0", 4, batch, 50, seed=seed)),
-        (600, lambda batch, seed: learnt("hdp", 20, batch, 100, passes=5, seed=seed, eta=0.1)),
-        (300, lambda batch, seed: BatchHDP(40, max_topics=12, eta=0.1).fit(batch)),
-    ],
+    ("n_documents", "model_of"),
+    [(2000, scvb0_of), (600, hdp_of), (300, batch_hdp_of)],
     ids=["scvb0", "hdp", "batch hdp"],
 )
-def test_planted_topics_are_found(n_documents, found, seed):
+def test_planted_topics_are_found(n_documents, model_of, seed):
     batch, beta = planted(n_documents, seed=6)
-    model = found(batch, seed)
+    model = model_of(batch, seed)
     used = model.topics()[model.topic_shares() > 0.1]
     assert len(used) == 4
     assert distances(used, beta).max() < 0.15
 
 
-def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
+@pytest.mark.parametrize("word_id", [30, -1, 2**32])
+def test_word_ids_out_of_range_are_refused(kind, word_id):
     model = kinds.load(kind).create(5, 30, 100)
-    for wrong in ([30], [-1], [2**32]):
-        with pytest.raises(ValueError, match="from 0 to 29"):
-            model.topic_rows(np.array(wrong))
+    with pytest.raises(ValueError, match="from 0 to 29"):
+        model.topic_rows(np.array([word_id]))
+
+
+def test_numbers_of_top_words_are_whole_from_1_and_at_most_all_words_are_given(kind):
+    model = kinds.load(kind).create(5, 30, 100)
     for n in (0, 2.5):
         with pytest.raises(ValueError, match="n must be a whole number from 1"):
             model.top_words(n)
-    matrix = scipy.sparse.csr_array((3, 30), dtype=np.int32)
-    for use in (model.learn, model.infer):
-        with pytest.raises(TypeError, match=r"Minibatch\.from_csr"):
-            use(matrix)
     ids, _ = model.top_words(1000)
-    assert ids.shape == (5, 30), "all that there are"
+    assert ids.shape == (5, 30)
+
+
+def test_a_matrix_in_place_of_a_minibatch_is_refused(kind):
+    model = kinds.load(kind).create(5, 30, 100)
+    matrix = scipy.sparse.csr_array((3, 30), dtype=np.int32)
+    for method in (model.learn, model.infer):
+        with pytest.raises(TypeError, match=r"Minibatch\.from_csr"):
+            method(matrix)
 
 
 def test_the_order_of_documents_does_not_matter(kind, documents):
@@ -62,7 +79,7 @@ def test_the_order_of_documents_does_not_matter(kind, documents):
 @pytest.mark.parametrize("alpha", [1e-6, 10.0])
 @pytest.mark.parametrize("eta", [1e-3, 1.0])
 @pytest.mark.parametrize("warm_start", [False, True])
-def test_extreme_priors(kind, alpha, eta, warm_start):
+def test_extreme_priors_give_finite_numbers(kind, alpha, eta, warm_start):
     batch, _ = planted(100)
     options = {"alpha": alpha, "eta": eta, "warm_start": warm_start}
     model = kinds.load(kind).create(8, 40, 1e7, options)
@@ -75,7 +92,7 @@ def test_extreme_priors(kind, alpha, eta, warm_start):
 
 
 @pytest.mark.parametrize(("K", "W"), [(1, 1), (1, 30), (17, 1)])
-def test_one_topic_and_one_word(kind, K, W):
+def test_a_model_may_have_one_topic_or_one_word(kind, K, W):
     model = kinds.load(kind).create(K, W, 10)
     model.learn(Minibatch([0, 1, 2], [0, W - 1], [3, 1]))
     for rows in (model.topics(), model.topic_shares()[None]):
@@ -96,30 +113,29 @@ def test_documents_without_words_teach_nothing(kind):
 @needs_jit
 def test_float32_drifts_little_in_a_thousand_updates(kind):
     batch, _ = planted(400)
-    wide = learnt(kind, 4, batch, 100, dtype="float64", warm_start=False, eta=0.05)
-    state = wide.state()
+    of_float64 = learnt(kind, 4, batch, 100, dtype="float64", warm_start=False, eta=0.05)
+    state = of_float64.state()
     state["lambda_hat"] = state["lambda_hat"].astype(np.float32)
-    narrow = kinds.load(kind).from_state(state)
-    for t in range(1000):
-        start = t % 20 * 20
-        minibatch = batch[start : start + 20]
-        wide.learn(minibatch)
-        narrow.learn(minibatch)
-    # The totals carried along stay those of the rows.
-    totals = narrow.lambda_.sum(axis=1, dtype=float)
-    np.testing.assert_allclose(narrow.topic_weights(), totals, rtol=1e-4)
-    total_variation = 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1)
+    of_float32 = kinds.load(kind).from_state(state)
+    for _ in range(50):
+        for start in range(0, 400, 20):
+            minibatch = batch[start : start + 20]
+            of_float64.learn(minibatch)
+            of_float32.learn(minibatch)
+    # A model carries the sums of its topics along: they are those of lambda still.
+    sums = of_float32.lambda_.sum(axis=1, dtype=float)
+    np.testing.assert_allclose(of_float32.topic_weights(), sums, rtol=1e-4)
+    total_variation = 0.5 * np.abs(of_float32.topics() - of_float64.topics()).sum(axis=1)
     assert total_variation.max() < 5e-3
 
 
-# Document completion: what it refuses, whichever half of a document it falls into.
-
-
 @pytest.mark.parametrize("seed", range(4))
-def test_a_word_out_of_range_is_refused_in_either_half(seed):
+def test_document_completion_refuses_words_out_of_range_in_either_half(seed):
+    """By the seed, word 40 falls into the one half of the document or the other."""
     model = OnlineLDA(3, 40, 500)
+    document = Minibatch([0, 2], [1, 40], [1, 1])
     with pytest.raises(ValueError, match="40"):
-        document_completion(model, Minibatch([0, 2], [1, 40], [1, 1]), seed)
+        document_completion(model, document, seed)
 
 
 # Topics as they are read, docs/derivations.md: a word weighs less for its uses by other topics.
@@ -129,6 +145,7 @@ W = 30
 
 
 def trained(kind, **options):
+    """A model of 5 topics that has learnt 200 planted documents in two minibatches."""
     model = kinds.load(kind).create(5, W, 200, options)
     return read(model, planted_batch(200, n_words=W), 120)
 
@@ -140,7 +157,7 @@ def test_topics_are_read_as_derived(kind):
     n_kw = plain.lambda_.astype(float) - plain._topics.eta
     n_w = n_kw.sum(axis=0)
     N = n_kw.sum()
-    apart = 0.5 * 200 / (200 + 1500)  # after 200 documents
+    apart = 0.5 * 200 / (200 + 1500)
     p = (n_w - n_kw) / N  # how often other topics use the word
     c = np.sum((n_w / N) ** 2)
     expected = plain.topics() / (1 + apart * p / c)
@@ -160,7 +177,7 @@ def test_what_was_read_is_not_kept_beyond_the_next_step(kind):
     np.testing.assert_array_equal(model.infer(documents), again.infer(documents))
 
 
-def test_the_papers_settings_have_none():
+def test_with_the_papers_settings_topics_are_read_without_decorrelation():
     assert OnlineLDA(5, W, 100, tau0=64, kappa=0.5).decorrelation == 0
     assert SCVB0(5, W, 100, warm_start=False).decorrelation == 0
     assert SCVB0(5, W, 100).decorrelation > 0
