@@ -13,7 +13,7 @@ from aiohttp import web
 from yarl import URL
 
 from tests.corpora import synthetic_corpus
-from tests.crawler.dumps import skips
+from tests.crawler.dumps import ids, in_pieces, skips
 from tests.wiki import FaultyApi
 from wikitopics.crawler.embedded.corpus import SampleArticles
 from wikitopics.crawler.errors import BadPosition, BadSource, WikiRefused, WikiUnreachable
@@ -33,10 +33,13 @@ ID = (
 
 def edit(title="Water", **fields):
     """The data of an event with some of the fields of its schema (mediawiki/recentchange/1.0.0)."""
-    meta = {"domain": "en.wikipedia.org", "stream": "mediawiki.recentchange", "partition": 0}
     change = {
         "$schema": "/mediawiki/recentchange/1.0.0",
-        "meta": meta,
+        "meta": {
+            "domain": "en.wikipedia.org",
+            "stream": "mediawiki.recentchange",
+            "partition": 0,
+        },
         "id": 68147964,
         "type": "edit",
         "namespace": 0,
@@ -48,14 +51,16 @@ def edit(title="Water", **fields):
 
 
 async def heard(sent, size=1 << 16):
-    """The changes of en.wikipedia.org in these bytes, which come ``size`` at a time."""
+    """The changes of en.wikipedia.org in this text or these bytes, which come ``size`` bytes at a
+    time."""
     body = sent if isinstance(sent, bytes) else sent.encode()
 
     async def parts():
-        for at in range(0, len(body), size):
-            yield body[at : at + size]
+        for part in in_pieces(body, size):
+            yield part
 
-    return [change async for change in changes(split_lines(parts(), 1 << 20), "en.wikipedia.org")]
+    lines = split_lines(parts(), 1 << 20)
+    return [change async for change in changes(lines, "en.wikipedia.org")]
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 16])
@@ -65,67 +70,85 @@ async def test_an_edit(size, line_end):
     assert await heard(sent, size) == [PageChange(ID, "Water")]
 
 
-PRETTY = json.dumps(json.loads(edit()), indent=1).replace("\n", "\ndata: ")
+ON_SEVERAL_LINES = json.dumps(json.loads(edit()), indent=1).replace("\n", "\ndata: ")
 
 
 @pytest.mark.parametrize(
-    ("sent", "is_one"),
+    "sent",
     [
-        pytest.param(
-            f"event:message\nid:{ID}\ndata:{edit()}\n\n", True, id="no space after the colon"
-        ),
-        pytest.param(f"id: {ID}\ndata: {PRETTY}\n\n", True, id="data on several lines"),
-        pytest.param(f"id: {ID}\ndata: {edit()}\n", False, id="cut off"),
-        pytest.param(
-            f":\n\n: still here\n\nretry: 1000\nid: {ID}\n\n:\ndata\n\n", False, id="comments"
-        ),
-        pytest.param('event: error\nid: []\ndata: {"message":"Local"}\n\n', False, id="an error"),
-        pytest.param(
-            f"event: error\ndata: {{}}\n\nid: {ID}\ndata: {edit()}\n\n",
-            True,
-            id="one behind an error",
-        ),
+        f"event:message\nid:{ID}\ndata:{edit()}\n\n",
+        f"id: {ID}\ndata: {ON_SEVERAL_LINES}\n\n",
+        f"event: error\ndata: {{}}\n\nid: {ID}\ndata: {edit()}\n\n",
     ],
+    ids=["no space after the colon", "data on several lines", "behind an error"],
 )
-async def test_what_is_an_event(sent, is_one):
-    assert await heard(sent) == ([PageChange(ID, "Water")] if is_one else [])
+async def test_what_is_an_event(sent):
+    assert await heard(sent) == [PageChange(ID, "Water")]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        f"id: {ID}\ndata: {edit()}\n",
+        f":\n\n: still here\n\nretry: 1000\nid: {ID}\n\n:\ndata\n\n",
+        'event: error\nid: []\ndata: {"message":"Local"}\n\n',
+    ],
+    ids=["cut off", "comments", "an error"],
+)
+async def test_what_is_no_event(sent):
+    assert await heard(sent) == []
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        *({"meta": meta} for meta in ({"domain": "canary"}, {"domain": "de.wikipedia.org"}, None)),
+        {"meta": {"domain": "canary"}},
+        {"meta": {"domain": "de.wikipedia.org"}},
+        {"meta": None},
         {"namespace": 1},
         {"type": "categorize", "namespace": 14},
         {"type": "log", "log_type": "delete"},
         {"type": "external"},
-        *({"title": title} for title in ("", "a|b", "\ud800", "x" * 256)),
+        {"title": ""},
+        {"title": "a|b"},
+        {"title": "\ud800"},
+        {"title": "x" * 256},
     ],
 )
-async def test_what_is_no_edited_article_has_a_place_only(fields):
+async def test_of_what_is_no_edited_article_only_the_place_is_kept(fields):
     assert await heard(f"id: {ID}\ndata: {edit(**fields)}\n\n") == [PageChange(ID, None)]
 
 
-@pytest.mark.parametrize("no_id", [b"a\x00b", "caf\u00e9".encode(), b"x" * 9000])
-async def test_ids_that_are_no_headers(no_id):
-    assert await heard(b"id: " + no_id + f"\ndata: {edit()}\n\n".encode()) == [
-        PageChange("", "Water")
-    ]
+@pytest.mark.parametrize("event_id", [b"a\x00b", "caf\u00e9".encode(), b"x" * 9000])
+async def test_ids_that_no_header_can_carry_are_left_out(event_id):
+    sent = b"id: " + event_id + b"\ndata: " + edit().encode() + b"\n\n"
+    assert await heard(sent) == [PageChange("", "Water")]
 
 
 ARTICLES = SampleArticles(synthetic_corpus(60), 100)
 POLITE = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
+"""The options of a wiki that is treated as one of Wikimedia's."""
+
+
+def position_behind(number):
+    """The id of the event about this article, as a stream sends it and is asked for it again."""
+    return f'[{{"offset":{number}}}]'
 
 
 def event(number, **fields):
-    about = {
+    """The bytes of an event about an article, by its number in ARTICLES."""
+    change = {
         "meta": {"domain": "127.0.0.1"},
         "namespace": 0,
         "type": "edit",
         "title": ARTICLES.title(number),
     }
-    data = json.dumps(about | fields)
-    return f'event: message\nid: [{{"offset":{number}}}]\ndata: {data}\n\n'.encode()
+    data = json.dumps(change | fields)
+    return f"event: message\nid: {position_behind(number)}\ndata: {data}\n\n".encode()
+
+
+def events(numbers):
+    return b"".join(map(event, numbers))
 
 
 class Stream:
@@ -150,16 +173,16 @@ class Stream:
         if callable(script):
             await script(request, response)
         else:
-            step = max(100, len(script) // 100)
-            for at in range(0, len(script), step):
-                await response.write(script[at : at + step])
+            for part in in_pieces(script, max(100, len(script) // 100)):
+                await response.write(part)
         if not self.scripts:
             await asyncio.sleep(3600)
         return response
 
 
-def ids(batches):
-    return [page.page_id - 1 for batch in batches for page in batch.pages]
+def numbers_of(batches):
+    """The numbers in ARTICLES of the articles in batches."""
+    return [page_id - 1 for page_id in ids(batches)]
 
 
 @pytest.fixture
@@ -168,9 +191,9 @@ def hear(serve, clock, monkeypatch):
     skipped ones: ``batches, source = await hear(stream, articles, position)``."""
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
 
-    async def heard(stream, articles, position=None, **more):
+    async def heard(stream, articles, position=None, **options):
         url = await serve(FaultyApi(ARTICLES), override=stream)
-        wiki = Wiki(url, version="0", clock=clock, **more)
+        wiki = Wiki(url, version="0", clock=clock, **options)
         source = RecentSource(wiki, url.replace("api.php", "stream"))
         batches = []
         found = 0
@@ -178,8 +201,7 @@ def hear(serve, clock, monkeypatch):
             async with aclosing(source.batches(position)) as coming:
                 async for batch in coming:
                     batches.append(batch)
-                    found += len(batch.pages) + sum(batch.skips.values())
-                    if found >= articles:
+                    if len(ids(batches)) + skips(batches).total() >= articles:
                         break
         finally:
             await source.close()
@@ -189,7 +211,7 @@ def hear(serve, clock, monkeypatch):
 
 
 async def test_changed_articles_in_batches(hear):
-    events = [
+    script = [
         b":ok\n\n",
         event(1),
         event(2, meta={"domain": "canary"}),
@@ -202,48 +224,49 @@ async def test_changed_articles_in_batches(hear):
         event(9, title="No such article"),
         event(10),
     ]
-    batches, source = await hear(Stream(b"".join(events)), 4)
-    assert sorted(ids(batches)) == [1, 6, 10]
+    batches, source = await hear(Stream(b"".join(script)), 4)
+    assert sorted(numbers_of(batches)) == [1, 6, 10]
     assert skips(batches) == {"deleted or hidden": 1}
-    assert batches[-1].position == {"last_event_id": '[{"offset":10}]'}
-    assert all(b.lap is None for b in batches)
+    assert batches[-1].position == {"last_event_id": position_behind(10)}
+    assert all(batch.lap is None for batch in batches)
     assert source.activity.waiting_for is None
 
 
 async def test_goes_on_behind_the_last_event(hear):
-    stream = Stream(event(1) + event(2), event(3), 429, 503, event(4))
-    batches, source = await hear(stream, 4, {"last_event_id": '[{"offset":0}]'})
-    assert sorted(ids(batches)) == [1, 2, 3, 4]
-    offsets = [f'[{{"offset":{n}}}]' for n in (0, 2, 3, 3, 3)]
-    assert stream.asked == offsets
+    stream = Stream(events([1, 2]), event(3), 429, 503, event(4))
+    batches, source = await hear(stream, 4, {"last_event_id": position_behind(0)})
+    assert sorted(numbers_of(batches)) == [1, 2, 3, 4]
+    assert stream.asked == [position_behind(number) for number in (0, 2, 3, 3, 3)]
     assert source.activity.throttled == 2
 
 
 async def test_a_burst_comes_in_full_batches(hear, monkeypatch):
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 20.0)
-    batches, _ = await hear(Stream(b"".join(event(n) for n in range(100))), 100)
-    assert sorted(ids(batches)) == list(range(100))
-    assert max(len(b.pages) for b in batches) == 50
+    batches, _ = await hear(Stream(events(range(100))), 100)
+    assert sorted(numbers_of(batches)) == list(range(100))
+    assert max(len(batch.pages) for batch in batches) == 50
 
 
-async def test_stream_and_api_on_wikimedia(hear, tmp_path):
-    stream = Stream(b"".join(event(n) for n in range(70)))
+async def test_on_wikimedia_the_stream_and_the_api_have_a_budget_each(hear, tmp_path):
+    stream = Stream(events(range(70)))
     batches, _ = await hear(stream, 70, budget_folder=tmp_path, **POLITE)
-    assert sorted(ids(batches)) == list(range(70))
+    assert sorted(numbers_of(batches)) == list(range(70))
     assert {path.name for path in tmp_path.iterdir()} == {"127.0.0.1.lock", "wikimedia.lock"}
 
 
-async def test_403_stops_and_only_wikimedia_streams(hear):
+async def test_403_stops(hear):
     with pytest.raises(WikiRefused):
         await hear(Stream(403), 1)
+
+
+def test_only_wikimedia_has_a_stream():
     with pytest.raises(BadSource, match="Wikimedia"):
         RecentSource(Wiki("https://wiki.someone.net/", version="0"))
 
 
-async def test_a_foreign_position(clock):
-    source = RecentSource(
-        Wiki("http://127.0.0.1:9/", version="0", clock=clock), "http://127.0.0.1:9/x"
-    )
+async def test_the_position_of_another_source_is_refused(clock):
+    wiki = Wiki("http://127.0.0.1:9/", version="0", clock=clock)
+    source = RecentSource(wiki, "http://127.0.0.1:9/x")
     with pytest.raises(BadPosition):
         await anext(source.batches({"cursor": {}}))
     await source.close()
@@ -253,15 +276,17 @@ async def test_a_connection_cut_after_a_while_is_no_fault(hear):
     """Wikimedia cuts every connection after 15 minutes, in the midst of whatever it sends."""
 
     async def cut(request, response):
-        await response.write(event(1) + event(2)[:-30])
+        cut_event = event(2)[:-30]
+        await response.write(event(1) + cut_event)
         await asyncio.sleep(0.05)
         request.transport.close()
 
     stream = Stream(cut, cut, event(2))
     batches, source = await hear(stream, 2)
-    assert sorted(ids(batches)) == [1, 2]
-    assert stream.asked == [None, '[{"offset":1}]', '[{"offset":1}]']
-    assert (source.activity.errors, source.activity.retries) == ([], 0)
+    assert sorted(numbers_of(batches)) == [1, 2]
+    assert stream.asked == [None, position_behind(1), position_behind(1)]
+    assert source.activity.errors == []
+    assert source.activity.retries == 0
 
 
 async def test_a_compressed_stream_is_read_as_it_comes(hear):
@@ -271,35 +296,37 @@ async def test_a_compressed_stream_is_read_as_it_comes(hear):
             await response.write(packer.compress(event(number)) + packer.flush(zlib.Z_SYNC_FLUSH))
 
     batches, _ = await hear(Stream(packed, encoding="gzip"), 2)
-    assert sorted(ids(batches)) == [1, 2]
+    assert sorted(numbers_of(batches)) == [1, 2]
+
+
+OTHER_WIKI = {"domain": "de.wikipedia.org"}
 
 
 async def test_other_wikis_events_move_the_place(hear):
-    """Else a wiki with few edits would hear the same hours of all the others again and again."""
-    others = [
-        event(n, meta={"domain": domain}) for n, domain in ((2, "de.wikipedia.org"), (3, "canary"))
-    ]
-    stream = Stream(event(1) + b"".join(others), event(4))
+    """Otherwise a wiki with few edits would hear the same hours of all others again and again."""
+    of_others = event(2, meta=OTHER_WIKI) + event(3, meta={"domain": "canary"})
+    stream = Stream(event(1) + of_others, event(4))
     await hear(stream, 2)
-    assert stream.asked == [None, '[{"offset":3}]']
-    # Those before its first article move nothing, those after its last one are not heard again.
-    other = {"meta": {"domain": "de.wikipedia.org"}}
+    assert stream.asked == [None, position_behind(3)]
 
+
+async def test_other_wikis_events_around_an_article_are_not_heard_again(hear):
     async def at_once(request, response):
-        await response.write(event(0, **other) + event(1) + event(2, **other))
+        await response.write(event(0, meta=OTHER_WIKI) + event(1) + event(2, meta=OTHER_WIKI))
 
     batches, _ = await hear(Stream(at_once), 1)
-    assert ids(batches) == [1]
-    assert batches[0].position == {"last_event_id": '[{"offset":2}]'}
+    assert numbers_of(batches) == [1]
+    assert batches[0].position == {"last_event_id": position_behind(2)}
 
 
 @pytest.mark.parametrize("status", [400, 404])
 async def test_a_place_that_the_stream_has_forgotten(hear, status):
-    """It keeps its events for some time only; a session that slept longer goes on from now."""
+    """A stream keeps its events for some time only; a session that slept longer goes on from
+    now."""
     stream = Stream(status, event(1))
-    batches, source = await hear(stream, 1, {"last_event_id": '[{"offset":0}]'})
-    assert ids(batches) == [1]
-    assert stream.asked == ['[{"offset":0}]', None]
+    batches, source = await hear(stream, 1, {"last_event_id": position_behind(0)})
+    assert numbers_of(batches) == [1]
+    assert stream.asked == [position_behind(0), None]
     assert "no longer knows this place" in source.activity.errors[0].text
 
 
@@ -327,44 +354,52 @@ async def test_comments_keep_a_quiet_stream_open(hear, monkeypatch):
 
     stream = Stream(quiet, silent, event(3))
     batches, _ = await hear(stream, 3)
-    assert sorted(ids(batches)) == [1, 2, 3]
-    assert stream.asked == [None, '[{"offset":1}]', '[{"offset":2}]']
+    assert sorted(numbers_of(batches)) == [1, 2, 3]
+    assert stream.asked == [None, position_behind(1), position_behind(2)]
 
 
-async def test_events_and_titles_beyond_all_measure_and_ids_that_hold_the_contact(hear):
-    stream = Stream(event(1) + event(2, comment="x" * (3 << 20)) + event(3))
+async def test_an_event_that_is_too_long_is_left_out(hear):
+    too_long = event(2, comment="x" * (3 << 20))
+    stream = Stream(event(1) + too_long + event(3))
     batches, _ = await hear(stream, 2)
-    assert sorted(ids(batches)) == [1, 3]
+    assert sorted(numbers_of(batches)) == [1, 3]
     assert len(stream.asked) == 1
-    # Servers refuse addresses above 8 kB, and a Cyrillic title takes six characters a letter.
-    titles = [f"{n:03} " + "ж" * 120 for n in range(50)]
-    stream = Stream(b"".join(event(n, title=title) for n, title in enumerate(titles)))
-    batches, source = await hear(stream, 50)
-    assert sum(sum(b.skips.values()) for b in batches) == 50
+
+
+async def test_long_titles_are_asked_for_in_several_requests(hear):
+    """Servers refuse addresses above 8 kB, and a Cyrillic title takes six characters a letter."""
+    long_titles = [event(number, title=f"{number:03} " + "ж" * 120) for number in range(50)]
+    batches, source = await hear(Stream(b"".join(long_titles)), 50)
+    assert skips(batches).total() == 50
     assert source.activity.retries == 0
-    ours = event(1).replace(b'"offset"', b'"me%40wiki-reader.org"')
-    stream = Stream(event(0) + ours)
+
+
+async def test_an_id_that_holds_the_contact_is_not_kept(hear):
+    with_contact = event(1).replace(b'"offset"', b'"me%40wiki-reader.org"')
+    stream = Stream(event(0) + with_contact)
     batches, _ = await hear(stream, 2, contact="me@wiki-reader.org")
-    assert ids(batches) == [0, 1]
+    assert numbers_of(batches) == [0, 1]
     assert batches[-1].position == {"last_event_id": ""}
 
 
 @pytest.mark.parametrize("flood", [b"\n", b"data:\n", b"data: x\n", b":\n"])
 async def test_a_compressed_flood_lets_other_tasks_go_on(flood, serve, clock):
-    """A few kB that unpack to millions of lines."""
-    lines = 1 << 20
+    """A few kB unpack to a million lines, of which no more than 65,536 are read between two turns
+    of another task."""
+    n_lines = 1 << 20
 
     async def floods(request, response):
-        pack = zlib.compressobj(wbits=31)
-        await response.write(pack.compress(flood * lines + b"\n" + event(1)) + pack.flush())
+        packer = zlib.compressobj(wbits=31)
+        packed = packer.compress(flood * n_lines + b"\n" + event(1)) + packer.flush()
+        await response.write(packed)
         await response.write_eof()
 
     lines_read = 0
-    at_turns = [0]
+    read_at_turns = [0]
 
     async def take_turns():
         while True:
-            at_turns.append(lines_read)
+            read_at_turns.append(lines_read)
             await asyncio.sleep(0)
 
     url = await serve(FaultyApi(ARTICLES), override=Stream(floods, b"", encoding="gzip"))
@@ -376,28 +411,31 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(flood, serve, clock):
         lines_read += 1
     taking.cancel()
     await source.close()
-    assert lines_read > lines
-    between = [after - before for before, after in pairwise([*at_turns, lines_read])]
-    assert max(between) <= 1 << 16
+    assert lines_read > n_lines
+    read_at_turns.append(lines_read)
+    between_turns = [later - earlier for earlier, later in pairwise(read_at_turns)]
+    assert max(between_turns) <= 1 << 16
 
 
 async def test_large_articles_come_in_smaller_batches(hear, monkeypatch):
     """What is too much for one batch comes in several, each with the place behind its last
     change."""
     monkeypatch.setattr(pages, "_MOST_CHARACTERS", 20_000)
-    batches, _ = await hear(Stream(b"".join(map(event, range(40)))), 40)
-    assert ids(batches) == list(range(40))
+    batches, _ = await hear(Stream(events(range(40))), 40)
+    assert numbers_of(batches) == list(range(40))
     assert len(batches) > 1
     for batch in batches:
-        last = batch.pages[-1].page_id - 1
-        assert batch.position == {"last_event_id": f'[{{"offset":{last}}}]'}
+        *_, last = numbers_of([batch])
+        assert batch.position == {"last_event_id": position_behind(last)}
 
 
 @pytest.mark.parametrize("reason", [None, "no address"])
-async def test_who_no_longer_waits_for_changes_does_not_say_so(reason):
+async def test_a_source_that_no_longer_waits_for_changes_does_not_say_so(reason):
     activity = Activity(waiting_for=reason)
     wiki = SimpleNamespace(activity=activity, limits=wikimedia_limits(), host="host")
-    assert await RecentSource(wiki, "http://host/stream")._next(asyncio.Queue(), 0) is None
+    source = RecentSource(wiki, "http://host/stream")
+    no_changes = asyncio.Queue()
+    assert await source._next(no_changes, 0) is None
     assert activity.waiting_for == reason
 
 
@@ -405,19 +443,18 @@ async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(hear, clock,
     stream = Stream(event(1), 500, event(2))
     before = clock.now
     batches, source = await hear(stream, 2, budget_folder=tmp_path, **POLITE)
-    assert sorted(ids(batches)) == [1, 2]
+    assert sorted(numbers_of(batches)) == [1, 2]
     assert clock.now - before >= 900
     assert [error.text for error in source.activity.errors] == ["127.0.0.1 answers 500 (no)"]
 
 
 async def test_a_start_does_not_wait_for_the_stream(hear, clock, tmp_path):
-    """Neither for its own error nor for one that another trainer met."""
+    """It ends with an error, whether the stream refused this trainer or before it another one."""
     stream = Stream(503)
     before = clock.now
+    message = r"try again after \d\d:\d\d:\d\d, in 15 minutes$"
     for _ in range(2):
-        with pytest.raises(
-            WikiUnreachable, match=r"try again after \d\d:\d\d:\d\d, in 15 minutes$"
-        ):
+        with pytest.raises(WikiUnreachable, match=message):
             await hear(stream, 1, budget_folder=tmp_path, **POLITE)
     assert len(stream.asked) == 1
     assert clock.now - before < 60
