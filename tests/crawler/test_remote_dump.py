@@ -40,23 +40,26 @@ pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
     ids=["bz2", "plain", "two files", "gz", "xz"],
 )
 async def test_the_stream_is_that_of_the_file(tmp_path, clock, datas):
-    async with serving({f"/{number}.dump": data for number, data in enumerate(datas)}) as server:
-        urls = [f"{server.url}/{number}.dump" for number in range(len(datas))]
-        found, _, told = await read(remote(urls, clock, contact="me@host.org"))
+    files = {f"/{number}.dump": data for number, data in enumerate(datas)}
+    async with serving(files) as server:
+        urls = [server.url + path for path in files]
+        found, _, messages = await read(remote(urls, clock, contact="me@host.org"))
     assert found == await of_files(tmp_path, *datas)
     assert sorted(found) == list(NUMBERS)
-    assert told == []
+    assert messages == []
     assert server.most_under_way == 1
-    agents = {request.headers["User-Agent"].split(" aio")[0] for request in server.asked}
-    assert agents == {"wikitopics/1 (me@host.org)"}
-    assert len({request.transport for request in server.asked}) == 1
+    for request in server.asked:
+        assert request.headers["User-Agent"].startswith("wikitopics/1 (me@host.org) aio")
+    connections = {request.transport for request in server.asked}
+    assert len(connections) == 1
 
 
 async def test_a_dump_that_fits_into_memory_is_asked_for_once(clock, monkeypatch):
-    """And one request is enough to look at each file, for its size and its format."""
+    """One request is enough to learn the size and the format of a file, and its bytes are kept."""
     monkeypatch.setattr("wikitopics.crawler.dumps.remote.MOST_CACHED", 1 << 20)
-    async with serving({f"/{number}.dump": DATA for number in range(3)}) as server:
-        source = remote([f"{server.url}/{number}.dump" for number in range(3)], clock)
+    files = {"/0.dump": DATA, "/1.dump": DATA, "/2.dump": DATA}
+    async with serving(files) as server:
+        source = remote([server.url + path for path in files], clock)
         await read(source)
     assert source.name == "0.dump and 2 more"
     assert server.sent == 3 * len(DATA)
@@ -64,17 +67,18 @@ async def test_a_dump_that_fits_into_memory_is_asked_for_once(clock, monkeypatch
 
 async def test_a_session_goes_on_where_it_was(server, clock, monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 20)
-    kept = await kept_by(server.url + PATH, clock)
-    assert kept[DUMP.name] == [server.url + PATH]
+    url = server.url + PATH
+    kept = await kept_by(url, clock)
+    assert kept[DUMP.name] == [url]
     assert kept[VERSIONS] == [etag_of(DATA)]
-    whole, _, _ = await read(remote([server.url + PATH], clock, kept))
-    ends = []
+    whole, _, _ = await read(remote([url], clock, kept))
+    articles_done_of_a_round = []
     for blocks in (1, 4, 5):
-        first, position, _ = await read(remote([server.url + PATH], clock, kept), blocks=blocks)
-        rest, _, _ = await read(remote([server.url + PATH], clock, kept), position)
+        first, position, _ = await read(remote([url], clock, kept), blocks=blocks)
+        rest, _, _ = await read(remote([url], clock, kept), position)
         assert first + rest == whole
-        ends.append(position["done"])
-    assert 0 in ends, "one of them between two rounds"
+        articles_done_of_a_round.append(position["done"])
+    assert 0 in articles_done_of_a_round, "one of the positions is between two rounds"
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -83,13 +87,15 @@ async def test_what_the_server_asks_for_is_waited_for(server, clock, status, tmp
     found, _, _ = await read(remote([server.url + PATH], clock))
     assert server.acts == []
     assert found == await of_files(tmp_path, DATA)
-    assert 77 <= sum(clock.slept) < 120  # and no such rest as Wikimedia wants
+    assert 77 <= sum(clock.slept) < 120, "only Wikimedia's servers are left alone for longer"
+
+
+# Replies that are not the range that was asked for: acts of the server.
 
 
 async def _cut(request, data):
-    response = web.StreamResponse(
-        status=206, headers={"Content-Range": "bytes 0-1/2", "Content-Length": "9"}
-    )
+    headers = {"Content-Range": "bytes 0-1/2", "Content-Length": "9"}
+    response = web.StreamResponse(status=206, headers=headers)
     await response.prepare(request)
     request.transport.close()
     return response
@@ -108,10 +114,9 @@ async def _too_short(request, data):
 
 
 async def _endless(request, data):
-    headers = part(data, *range_of(request)).headers
-    response = web.StreamResponse(
-        status=206, headers={k: headers[k] for k in ("Content-Range", "ETag")}
-    )
+    right = part(data, *range_of(request)).headers
+    headers = {"Content-Range": right["Content-Range"], "ETag": right["ETag"]}
+    response = web.StreamResponse(status=206, headers=headers)
     await response.prepare(request)
     while True:
         await response.write(bytes(10_000))
@@ -119,18 +124,22 @@ async def _endless(request, data):
 
 async def _too_much(request, data):
     start, stop = range_of(request)
-    of = f"bytes {start}-{stop - 1}/{len(data)}"
-    return part(data, start, min(stop + 5000, len(data)), Content_Range=of)
+    sent_to = min(stop + 5000, len(data))
+    return part(data, start, sent_to, Content_Range=f"bytes {start}-{stop - 1}/{len(data)}")
 
 
 async def _slow(request, data):
     await asyncio.sleep(3600)
 
 
-async def _damaged(request, data, number=itertools.count()):  # noqa: B008 (never the same damage twice)
+NUMBERS_OF_DAMAGE = itertools.count()
+
+
+async def _damaged(request, data):
+    """The range with other bytes in the middle, which are never the same twice."""
     start, stop = range_of(request)
     middle = (start + stop) // 2
-    damage = bytes([next(number) % 256]) * 40
+    damage = bytes([next(NUMBERS_OF_DAMAGE) % 256]) * 40
     return part(data[:middle] + damage + data[middle + 40 :], start, stop, ETag=etag_of(data))
 
 
@@ -144,31 +153,32 @@ async def _whole(request, data):
 async def test_a_reply_that_is_not_the_range_is_asked_for_once_more(server, clock, tmp_path, fault):
     server.acts = [None, None, None, fault, None, None, fault, fault]
     bounds = RequestBounds(stall_seconds=0.3) if fault is _slow else LIMITS
-    found, _, told = await read(remote([server.url + PATH], clock, bounds=bounds))
+    found, _, messages = await read(remote([server.url + PATH], clock, bounds=bounds))
     assert server.acts == []
     assert found == await of_files(tmp_path, DATA)
-    assert told == []
+    assert messages == []
 
 
 async def test_a_part_that_came_damaged_is_read_again(server, clock, tmp_path):
-    """In the middle of training too, when the damaged bytes may have been dropped before anybody
-    notices."""
+    """So it is in the middle of training, where the damaged bytes may have been dropped before
+    anybody notices."""
     kept = await kept_by(server.url + PATH, clock)
     server.acts = [None, None, _damaged]
-    found, _, told = await read(remote([server.url + PATH], clock, kept))
+    found, _, messages = await read(remote([server.url + PATH], clock, kept))
     assert server.acts == []
     assert found == await of_files(tmp_path, DATA)
-    assert told == []
+    assert messages == []
 
 
 async def test_what_stays_damaged_is_left_out_alone(clock):
-    damaged = bytearray(DATA)
-    damaged[len(DATA) // 2 : len(DATA) // 2 + 40] = bytes(40)
-    async with serving({PATH: bytes(damaged)}) as server:
-        found, _, told = await read(remote([server.url + PATH], clock))
-    assert 0 < len(set(NUMBERS) - set(found)) < 30
-    assert "damaged" in told[0]
-    assert server.url + PATH not in told[0]
+    middle = len(DATA) // 2
+    damaged = DATA[:middle] + bytes(40) + DATA[middle + 40 :]
+    async with serving({PATH: damaged}) as server:
+        found, _, messages = await read(remote([server.url + PATH], clock))
+    missing = set(NUMBERS) - set(found)
+    assert 0 < len(missing) < 30
+    assert "damaged" in messages[0]
+    assert server.url + PATH not in messages[0]
 
 
 async def test_bytes_that_are_never_the_same_twice_are_given_up(server, clock):
@@ -176,36 +186,42 @@ async def test_bytes_that_are_never_the_same_twice_are_given_up(server, clock):
         start, stop = range_of(request)
         if start == 0:
             return None
-        return part(bytes([len(server.asked) % 256]) * len(data), start, stop, ETag=etag_of(data))
+        other_bytes = bytes([len(server.asked) % 256]) * len(data)
+        return part(other_bytes, start, stop, ETag=etag_of(data))
 
     kept = await kept_by(server.url + PATH, clock)
     server.always = noise
-    _, _, told = await read(remote([server.url + PATH], clock, kept))
-    assert "damaged" in told[0]
+    _, _, messages = await read(remote([server.url + PATH], clock, kept))
+    assert "damaged" in messages[0]
 
 
-@pytest.mark.parametrize("change", [b"x", DATA[:-9], b""])
-async def test_another_file_in_its_place_ends_the_run_where_it_stood(server, clock, change):
+@pytest.mark.parametrize(
+    "other",
+    [DATA.replace(b"B", b"C"), DATA[:-9], DATA + DATA],
+    ids=["of the same size", "smaller", "larger"],
+)
+async def test_another_file_in_its_place_ends_the_run(server, clock, other):
     kept = await kept_by(server.url + PATH, clock)
-    if change == b"x":
-        server.files[PATH] = DATA.replace(b"B", b"C")  # as large as before
-    else:
-        server.files[PATH] = change or DATA + DATA
+    server.files[PATH] = other
     with pytest.raises(CrawlerError, match="has changed since this session") as changed:
         await read(remote([server.url + PATH], clock, kept))
     assert changed.value.exit_code == 1
+
+
+async def test_a_file_that_is_no_longer_there_ends_the_run(server, clock):
+    kept = await kept_by(server.url + PATH, clock)
     del server.files[PATH]
     with pytest.raises(CrawlerError, match="no longer there"):
         await read(remote([server.url + PATH], clock, kept))
 
 
 async def test_a_change_is_seen_without_a_version_too(server, clock):
-    async def nameless(request, data):
+    async def without_version(request, data):
         response = server.usual(request)
         response.headers.popall("ETag", None)
         return response
 
-    server.always = nameless
+    server.always = without_version
     kept = await kept_by(server.url + PATH, clock)
     assert kept[VERSIONS] == [""]
     server.files[PATH] = DATA + DATA
@@ -218,7 +234,7 @@ async def _compressed(request, data):
 
 
 @pytest.mark.parametrize(
-    ("act", "told"),
+    ("act", "message"),
     [
         (_whole, "does not support ranges; download it: curl -A"),
         (says(404), "no such file"),
@@ -226,22 +242,24 @@ async def _compressed(request, data):
         (_compressed, "compresses what it sends"),
     ],
 )
-async def test_what_cannot_be_read_is_refused_in_a_line(server, clock, act, told):
+async def test_what_cannot_be_read_is_refused_in_a_line(server, clock, act, message):
     server.always = act
-    with pytest.raises(BadSource, match=told):
+    with pytest.raises(BadSource, match=message):
         await read(remote([server.url + PATH], clock))
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("files", [1, 2])
-async def test_a_size_that_no_dump_has_is_not_believed(server, clock, files):
-    async def vast(request, data):
-        size = (1 << 44) // files + 1
+@pytest.mark.parametrize("n_files", [1, 2])
+async def test_a_size_that_no_dump_has_is_not_believed(server, clock, n_files):
+    largest = 1 << 44  # bytes of all files of a dump: 17,592 GB
+
+    async def too_large(request, data):
+        size = largest // n_files + 1
         return part(data, *range_of(request), Content_Range=f"bytes 0-499/{size}")
 
-    server.always = vast
+    server.always = too_large
     with pytest.raises((BadSource, WikiUnreachable), match=r"over 17,592|a different range"):
-        await read(remote([server.url + PATH] * files, clock))
+        await read(remote([server.url + PATH] * n_files, clock))
 
 
 async def test_a_large_file_of_one_frame_is_refused(clock, monkeypatch):
@@ -259,14 +277,14 @@ async def test_a_redirect_elsewhere_needs_agreement(server, clock, tmp_path):
         assert server.asked == []
         found, _, _ = await read(remote([first.url + PATH], clock))
         assert found == await of_files(tmp_path, DATA)
-        assert len(first.asked) == 2  # from then on it is asked for where it is
+        assert len(first.asked) == 2, "after the redirect the other server is asked at once"
 
 
 async def test_a_redirect_on_the_same_server_is_followed(server, clock, tmp_path):
     async def moved(request, data):
-        return (
-            None if request.path == PATH else web.Response(status=301, headers={"Location": PATH})
-        )
+        if request.path == PATH:
+            return None
+        return web.Response(status=301, headers={"Location": PATH})
 
     server.always = moved
     found, _, _ = await read(remote([server.url + "/old"], clock, agreed=False))
@@ -283,18 +301,18 @@ async def test_redirects_to_nowhere_are_not_followed(server, clock, target):
 async def test_the_contact_goes_to_no_other_server_unasked(server, clock):
     with pytest.raises(Unconfirmed, match=r"your contact is sent there, and .* whatever its size"):
         remote([server.url + PATH], clock, agreed=False, contact="me@host.org")
-    with pytest.raises(ContactMissing):
-        remote(["https://dumps.wikimedia.org/x.bz2"], clock)
-    await remote(
-        ["https://dumps.wikimedia.org/x.bz2"],
-        clock,
-        agreed=False,
-        contact="me@host.org",
-    ).close()
     assert server.asked == []
 
 
-async def test_the_contact_is_kept_nowhere_whoever_repeats_it(server, clock):
+async def test_wikimedia_wants_a_contact_and_gets_it_unasked(clock):
+    url = "https://dumps.wikimedia.org/x.bz2"
+    with pytest.raises(ContactMissing):
+        remote([url], clock)
+    source = remote([url], clock, agreed=False, contact="me@host.org")
+    await source.close()
+
+
+async def test_a_contact_that_the_server_repeats_is_kept_nowhere(server, clock):
     async def repeats(request, data):
         return part(data, *range_of(request), ETag='"me@host.org"')
 
@@ -306,7 +324,7 @@ async def test_the_contact_is_kept_nowhere_whoever_repeats_it(server, clock):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("addresses", "message"),
     [
         (["https://me:secret@host.org/x.bz2"], "not contain a user name"),
         (["ftp://host.org/x.bz2"], "http:// or https://"),
@@ -314,9 +332,10 @@ async def test_the_contact_is_kept_nowhere_whoever_repeats_it(server, clock):
         (["https://host.org/x.bz2", "https://other.org/y.bz2"], "one server"),
     ],
 )
-def test_addresses_that_are_refused(given, told):
-    with pytest.raises(BadSource, match=told) as caught:
-        Dump().identity(Asked({DUMP.name: tuple(given)}))
+def test_addresses_that_are_refused(addresses, message):
+    asked = Asked({DUMP.name: tuple(addresses)})
+    with pytest.raises(BadSource, match=message) as caught:
+        Dump().identity(asked)
     assert "secret" not in str(caught.value)
 
 
@@ -325,7 +344,7 @@ FOLDER = {"home": "https://host.org/", "api_url": "https://de.wikipedia.org/w/ap
 
 
 @pytest.mark.parametrize(
-    ("kept", "wrong", "told"),
+    ("kept", "wrong", "message"),
     [
         (FILE, {VERSIONS: 1}, "versions is not a list of versions"),
         (FILE, {VERSIONS: []}, "versions is not a list of versions"),
@@ -341,6 +360,6 @@ FOLDER = {"home": "https://host.org/", "api_url": "https://de.wikipedia.org/w/ap
         ),
     ],
 )
-def test_a_damaged_identity_is_told(kept, wrong, told):
+def test_a_damaged_identity_is_told(kept, wrong, message):
     assert Dump().fault(kept) == ""
-    assert Dump().fault(kept | wrong).startswith(told)
+    assert Dump().fault(kept | wrong).startswith(message)
