@@ -48,26 +48,29 @@ async def test_what_passes_is_retried(wiki, crawled, fault):
         if isinstance(fault, int):
             return web.Response(status=fault, text="oops")
         away = "http://elsewhere.invalid/w/api.php"
-        return web.Response(
-            status=302, headers={"Location": away if fault == "redirect away" else wiki.url}
-        )
+        target = away if fault == "redirect away" else wiki.url
+        return web.Response(status=302, headers={"Location": target})
 
     position = {"cursor": STILL} if fault == "cursor stands still" else None
-    batches, s = await crawled(*[act] * (6 if fault == "redirect circle" else 3), position=position)
+    n_times = 6 if fault == "redirect circle" else 3  # a request follows several redirects
+    batches, source = await crawled(*[act] * n_times, position=position)
     assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
-    assert s.activity.retries >= 2
-    assert s.activity.errors
-    assert all("\n" not in error.text and len(error.text) <= 300 for error in s.activity.errors)
-    assert s.activity.waiting_for is None
+    assert source.activity.retries >= 2
+    assert source.activity.errors
+    for error in source.activity.errors:
+        assert "\n" not in error.text
+        assert len(error.text) <= 300
+    assert source.activity.waiting_for is None
 
 
 def replied(body):
     """A reply of a wiki with this body."""
-    return Reply(200, URL("http://wiki.org/w/api.php"), CIMultiDictProxy[str](CIMultiDict()), body)
+    no_headers = CIMultiDictProxy[str](CIMultiDict())
+    return Reply(200, URL("http://wiki.org/w/api.php"), no_headers, body)
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "what"),
     [
         (b" <!DOCTYPE html><p>", "an HTML page instead of the API's JSON"),
         (
@@ -88,10 +91,10 @@ def replied(body):
         (b"", "nothing instead of the API's JSON"),
     ],
 )
-def test_what_came_instead_of_json_is_told(body, said):
+def test_what_came_instead_of_json_is_told(body, what):
     with pytest.raises(TransientError) as caught:
         read_api(replied(body))
-    assert caught.value.text == f"wiki.org sends {said}: is this a MediaWiki?"
+    assert caught.value.text == f"wiki.org sends {what}: is this a MediaWiki?"
 
 
 def test_what_came_instead_of_json_is_told_in_bounds():
@@ -100,9 +103,8 @@ def test_what_came_instead_of_json_is_told_in_bounds():
     assert len(caught.value.text) < 300
 
 
-ANSWER = json.dumps(
-    {"batchcomplete": True, "query": {"pages": [{"title": 'Caf\u00e9 {"x"}'}]}}, ensure_ascii=False
-)
+ANSWER = {"batchcomplete": True, "query": {"pages": [{"title": 'Caf\u00e9 {"x"}'}]}}
+ANSWER_JSON = json.dumps(ANSWER, ensure_ascii=False).encode()
 PHP = "<br />\n<b>Deprecated</b>:  Use of each() in <b>/var/www/X.php</b> on line <b>76</b><br />\n"
 
 
@@ -123,19 +125,21 @@ PHP = "<br />\n<b>Deprecated</b>:  Use of each() in <b>/var/www/X.php</b> on lin
 )
 @pytest.mark.parametrize("coding", ["utf-8", "latin-1"])
 def test_what_stands_around_the_json_is_read_through(before, after, coding):
-    """Also if it is not UTF-8."""
-    around = [
-        f"{text} \u00e9".encode(coding) if text.isascii() and text.strip() else text.encode()
-        for text in (before, after)
-    ]
-    assert read_api(replied(around[0] + ANSWER.encode() + around[1])) == json.loads(ANSWER)
+    """A message of PHP or a comment may end with a letter that is not in UTF-8."""
+
+    def encoded(text):
+        is_a_message = text.isascii() and text.strip()
+        return f"{text} \u00e9".encode(coding) if is_a_message else text.encode()
+
+    body = encoded(before) + ANSWER_JSON + encoded(after)
+    assert read_api(replied(body)) == ANSWER
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"batchcomplete":true,}' + ANSWER.encode(),
-        PHP.encode() + ANSWER.encode()[:-3],
+        b'{"batchcomplete":true,}' + ANSWER_JSON,
+        PHP.encode() + ANSWER_JSON[:-3],
         PHP.encode() + b'{"wgTitle": "Main"}',
         b'<html>{"a": ' * 1000,
         b'notice\n{"batchcomplete":' + b"[" * 200_000,
@@ -148,7 +152,7 @@ def test_no_part_of_a_reply_is_taken_for_the_whole(body):
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
+    ("error", "words"),
     [
         (
             {"error": {"code": "readapidenied", "info": "You need read permission."}},
@@ -173,27 +177,24 @@ async def test_a_wiki_that_refuses_is_left_at_once_with_its_words(
     source,
     read,
     error,
-    says,
+    words,
 ):
     wiki.script = [acts.json(error)] * 9
-    with pytest.raises(WikiRefused, match=says) as caught:
+    with pytest.raises(WikiRefused, match=words) as caught:
         await read(source())
     assert caught.value.exit_code == 6
     assert len(wiki.requests) == 1
 
 
 async def test_an_api_that_is_switched_off_is_no_wiki(wiki, acts, source, clock, read):
-    line = (
-        "MediaWiki API is not enabled for this site. Add the following line to your "
-        "LocalSettings.php"
+    page = (
+        "<title>MediaWiki API</title>MediaWiki API is not enabled for this site. Add the following "
+        "line to your LocalSettings.php<pre><b>x</b></pre>"
     )
-    wiki.script = [
-        acts.text(200, f"<title>MediaWiki API</title>{line}<pre><b>x</b></pre>", "text/html")
-    ] * 9
+    wiki.script = [acts.text(200, page, "text/html")] * 9
     before = clock.now
-    with pytest.raises(
-        WikiUnreachable, match=r"says: MediaWiki API is not enabled for this site\.$"
-    ):
+    message = r"says: MediaWiki API is not enabled for this site\.$"
+    with pytest.raises(WikiUnreachable, match=message):
         await read(source())
     assert clock.now == before
 
@@ -223,17 +224,20 @@ async def test_an_error_page_is_quoted(wiki, acts, source, read, status):
         await read(source())
 
 
-@pytest.mark.parametrize("begun", [0, 1])
-async def test_cut_at_every_byte(wiki, clock, begun):
-    """A server that closes the connection after n bytes of a good reply, for every n."""
-    good = json.dumps(wiki.reply({"meta": "siteinfo"})).encode()
-    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(good)
-    cuts = list(range(begun, len(head + good), 2))
-    left = [*cuts, None]  # at first whole: as in the midst of a run
+@pytest.mark.parametrize("shortest", [0, 1])
+async def test_a_reply_that_is_cut_at_any_byte_is_asked_for_again(wiki, clock, shortest):
+    """The server closes the connection after every even, or odd, number of bytes of a reply."""
+    body = json.dumps(wiki.reply({"meta": "siteinfo"})).encode()
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+    whole = head + body
+    cuts = list(range(shortest, len(whole), 2))
+    # The very first reply is whole, as in the midst of a run, and so is the one after all cuts.
+    lengths = [len(whole), *reversed(cuts), len(whole)]
 
     async def answer(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
-        writer.write((head + good)[: left.pop() if left else None])
+        length = lengths.pop(0)
+        writer.write(whole[:length])
         await writer.drain()
         writer.close()
 
@@ -242,27 +246,28 @@ async def test_cut_at_every_byte(wiki, clock, begun):
     client = Client(RateLimits(rpm=None), activity, version="0", clock=clock)
     url = URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/w/api.php")
     for retries in (0, len(cuts)):
-        assert (await client.fetch(url, read_api))["batchcomplete"] is True
+        answered = await client.fetch(url, read_api)
+        assert answered["batchcomplete"] is True
         assert activity.retries == retries
     await client.close()
     server.close()
     await server.wait_closed()
 
 
-async def test_a_body_that_unpacks_without_bound(wiki, crawled):
-    """Those that never end, or stall, are faults of the embedded wiki."""
+async def test_a_body_that_unpacks_to_too_much_is_asked_for_again(wiki, crawled):
+    """Bodies that never end, or stall, are tested as faults of the embedded wiki."""
 
     async def bomb(request):
         packed = gzip.compress(b" " * (64 << 20), 1)
         return web.Response(body=packed, headers={"Content-Encoding": "gzip"})
 
-    batches, s = await crawled(bomb, bounds=RequestBounds(most_bytes=1 << 20))
+    batches, source = await crawled(bomb, bounds=RequestBounds(most_bytes=1 << 20))
     assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
     assert wiki.script == []
-    assert s.activity.retries == 1
+    assert source.activity.retries == 1
 
 
-async def test_a_request_refused_for_good(acts, crawled):
+async def test_a_request_refused_for_good_ends_the_run(acts, crawled):
     with pytest.raises(CrawlerError, match="badcontinue"):
         await crawled(acts.json({"error": {"code": "badcontinue", "info": "x"}}))
 
@@ -270,13 +275,14 @@ async def test_a_request_refused_for_good(acts, crawled):
 @pytest.mark.parametrize("early", [True, False])
 async def test_403_stops(wiki, source, acts, early, read):
     text = "Please set a user-agent\n and respect our \x1b[31mrobot policy (me@wiki-reader.org)"
-    s = source(contact="me@wiki-reader.org")
+    opened = source(contact="me@wiki-reader.org")
     if not early:
-        await s.open()
+        await opened.open()
     wiki.script = [acts.text(403, text)]
     with pytest.raises(WikiRefused, match="respect our") as caught:
-        await read(s)
+        await read(opened)
     assert caught.value.exit_code == 6
-    assert "me@wiki-reader.org" not in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert "\x1b" not in str(caught.value)
+    message = str(caught.value)
+    assert "me@wiki-reader.org" not in message
+    assert "\n" not in message
+    assert "\x1b" not in message

@@ -12,6 +12,10 @@ CONTACT = "somebody@wiki-reader.org"
 PIECES = ("some", "body", "wiki-reader")
 
 
+def repeats_the_contact(message):
+    return any(piece in message.lower() for piece in PIECES)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -23,9 +27,9 @@ PIECES = ("some", "body", "wiki-reader")
         "somebody&amp;#64;wiki-reader.org",
         "somebody%40wiki-reader%2Eorg",
         "somebody%2540wiki-reader.org",
-        "".join(f"%{ord(c):02x}" for c in CONTACT),
-        "".join(f"&#{ord(c)};" for c in CONTACT),
-        "".join(rf"\u{ord(c):04x}" for c in CONTACT),
+        "".join(f"%{ord(letter):02x}" for letter in CONTACT),
+        "".join(f"&#{ord(letter)};" for letter in CONTACT),
+        "".join(rf"\u{ord(letter):04x}" for letter in CONTACT),
         "some<b>body</b>@wiki-reader.org",
         "some\u200bbody@wiki-\u00adreader.org",
         "somebody@\nwiki-reader.org",
@@ -37,11 +41,14 @@ PIECES = ("some", "body", "wiki-reader")
         "https://somebody@wiki-reader.org/",
     ],
 )
-@pytest.mark.parametrize("before", [0, 150, *range(170, 200)])  # it is cut at 200
-def test_no_writing_of_the_contact_is_repeated(text, before):
-    said = Quoting(CONTACT)("x" * before + " " + text + " " + "y" * 300 * (before > 0))
-    assert not any(piece in said.lower() for piece in PIECES)
-    assert len(said) <= 200
+@pytest.mark.parametrize("n_before", [0, 150, *range(170, 200)])
+def test_no_writing_of_the_contact_is_repeated(text, n_before):
+    """What is quoted is cut after 200 characters, wherever in the contact that may be."""
+    before = "x" * n_before
+    after = "y" * 300 if n_before else ""
+    quoted = Quoting(CONTACT)(f"{before} {text} {after}")
+    assert not repeats_the_contact(quoted)
+    assert len(quoted) <= 200
     assert Quoting(CONTACT).knows(text)
 
 
@@ -61,7 +68,7 @@ def test_no_writing_of_the_contact_is_repeated(text, before):
         ("https://host.org/%7Eme", "no //host.org/~me, please"),
     ],
 )
-def test_contacts_beyond_ascii(contact, text):
+def test_contacts_of_every_kind_are_replaced(contact, text):
     assert Quoting(contact)(text) in ("no [contact], please", "no //[contact], please")
     assert Quoting(contact)("a part of these") == "a part of these"
 
@@ -81,27 +88,29 @@ def test_everything_else_stays(text):
     assert not Quoting(CONTACT).knows(text)
 
 
-async def test_none_of_the_ways_into_a_message(source, acts, read, wiki):
-    cut = "y" * 185 + f" wikitopics/0 ({CONTACT}) may not"
-    s = source(contact=CONTACT)
-    await s.open()
+async def test_no_reply_brings_the_contact_into_a_message(source, acts, read, wiki):
+    cut_in_the_contact = "y" * 185 + f" wikitopics/0 ({CONTACT}) may not"
+    escaped = cut_in_the_contact.replace("@", "&#64;")
+    opened = source(contact=CONTACT)
+    await opened.open()
     wiki.script = [
         acts.text(302, Location=f"http://{CONTACT}/"),
-        acts.json({"error": {"code": "internal_api_error_" + CONTACT, "info": cut}}),
-        acts.json({"error": {"code": "ratelimited", "info": cut.replace("@", "&#64;")}}),
+        acts.json({"error": {"code": "internal_api_error_" + CONTACT, "info": cut_in_the_contact}}),
+        acts.json({"error": {"code": "ratelimited", "info": escaped}}),
         acts.text(200, "Too many requests, " + quote(CONTACT)),
         acts.text(302, Location=f"/{quote(CONTACT)}/api.php"),
-        acts.json({"error": {"code": "badvalue", "info": cut}}),
+        acts.json({"error": {"code": "badvalue", "info": cut_in_the_contact}}),
     ]
     with pytest.raises(CrawlerError) as caught:
-        await read(s)
-    said = " ".join([str(caught.value), *(error.text for error in s.activity.errors)])
-    assert s.activity.retries == 5
-    assert not any(piece in said.lower() for piece in PIECES)
+        await read(opened)
+    assert not repeats_the_contact(str(caught.value))
+    assert opened.activity.retries == 5
+    for error in opened.activity.errors:
+        assert not repeats_the_contact(error.text)
 
 
 @pytest.mark.parametrize("target", ["http://xn--a/", "//xn--a/x", "http://[::1", "http://h:99999/"])
-async def test_redirects_to_what_is_no_address(acts, crawled, target):
-    batches, s = await crawled(acts.text(302, Location=target))
+async def test_redirects_to_what_is_no_address_are_told_and_retried(acts, crawled, target):
+    batches, source = await crawled(acts.text(302, Location=target))
     assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
-    assert "redirects to" in s.activity.errors[0].text
+    assert "redirects to" in source.activity.errors[0].text
