@@ -31,29 +31,52 @@ query pages pageid title ns revisions revid slots main content continue batchcom
 generator namespaces 6 14 statistics articles articlepath namespacealiases alias id lang pageprops missing
 """
 KEYS = st.sampled_from(NAMES.split()) | st.text(max_size=5)
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
-SCALARS |= st.sampled_from(["MediaWiki 1.39", "/wiki/$1", "0.5|0.6|7|0", "wikitext"])
+USUAL_TEXTS = st.sampled_from(["MediaWiki 1.39", "/wiki/$1", "0.5|0.6|7|0", "wikitext"])
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=20),
+    USUAL_TEXTS,
+)
 JSON = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
     max_leaves=25,
 )
+JSON_OBJECT = st.dictionaries(KEYS, JSON, max_size=5)
+
+
+# Pages and their parts as a wiki sends them, but with any JSON in the place of a part.
+
 SLOT = st.fixed_dictionaries({"content": st.text(max_size=20)})
 SLOTS = st.fixed_dictionaries({"main": SLOT | JSON})
 REVISION = st.fixed_dictionaries({}, optional={"revid": JSON, "slots": SLOTS | JSON})
-FIELDS = {"pageid": st.integers(-5, 1 << 70), "ns": st.just(0), "title": st.text(max_size=10)}
-FIELDS |= {"missing": JSON, "pageprops": JSON, "revisions": st.lists(REVISION | JSON, max_size=2)}
-PAGE = st.fixed_dictionaries({}, optional={key: kind | JSON for key, kind in FIELDS.items()})
-SURROGATE_REVISION = {"revid": -1, "slots": {"main": {"content": "\udfff"}}}
-SURROGATES = {"pageid": 1, "title": "\ud800", "revisions": [SURROGATE_REVISION]}
-REPLY = st.fixed_dictionaries(
+PAGE = st.fixed_dictionaries(
+    {},
+    optional={
+        "pageid": st.integers(-5, 1 << 70) | JSON,
+        "ns": st.just(0) | JSON,
+        "title": st.text(max_size=10) | JSON,
+        "missing": JSON,
+        "pageprops": JSON,
+        "revisions": st.lists(REVISION | JSON, max_size=2) | JSON,
+    },
+)
+REPLY_WITH_PAGES = st.fixed_dictionaries(
     {"query": st.fixed_dictionaries({"pages": st.lists(PAGE, max_size=5)})}
-) | (st.dictionaries(KEYS, JSON, max_size=5))
+)
+OF_SURROGATES = {
+    "pageid": 1,
+    "title": "\ud800",
+    "revisions": [{"revid": -1, "slots": {"main": {"content": "\udfff"}}}],
+}
 
 
-@given(REPLY)
-@example({"query": {"pages": [SURROGATES]}})
-def test_pages(reply):
+@given(REPLY_WITH_PAGES | JSON_OBJECT)
+@example({"query": {"pages": [OF_SURROGATES]}})
+def test_pages_of_any_reply_have_text_and_ids_that_can_be_stored(reply):
     gathering = Gathering()
     with contextlib.suppress(TransientError):
         gathering.add(entries(reply))
@@ -81,7 +104,7 @@ SITE = st.fixed_dictionaries({"general": st.fixed_dictionaries(GENERAL)}, option
 
 
 @given(SITE)
-def test_siteinfo(query):
+def test_any_siteinfo_gives_an_article_path_a_name_and_the_names_of_files(query):
     site = read_siteinfo({"query": query}, WIKI)
     assert site.article_path.count("$1") == 1
     assert site.name == WIKI.host
@@ -89,8 +112,8 @@ def test_siteinfo(query):
     assert {"File", "Image"} <= set(site.file_names)
 
 
-@given(st.dictionaries(KEYS, JSON, max_size=5))
-def test_what_is_no_siteinfo(reply):
+@given(JSON_OBJECT)
+def test_what_is_no_siteinfo_is_a_transient_error(reply):
     with contextlib.suppress(TransientError):
         read_siteinfo(reply, WIKI)
 
@@ -98,44 +121,51 @@ def test_what_is_no_siteinfo(reply):
 @given(
     st.dictionaries(KEYS, JSON, max_size=2), st.none() | st.dictionaries(KEYS, st.text() | SCALARS)
 )
-def test_continue(reply, continuation):
+def test_a_continuation_is_text_by_keys_or_an_error(reply, continuation):
     reply |= {"batchcomplete": True, "continue": continuation}
     try:
-        found = read_continue(reply)
+        found = read_continue(reply) or {}
     except TransientError:
         assert continuation is not None
     else:
-        assert (found or {}).keys() == (continuation or {}).keys()
-        assert all(isinstance(value, str) for value in (found or {}).values())
+        assert found.keys() == (continuation or {}).keys()
+        assert all(isinstance(value, str) for value in found.values())
 
 
-@pytest.mark.parametrize("entries", [0, 1000])
-def test_a_continuation_of_nothing_or_of_too_much(entries):
+@pytest.mark.parametrize("n_keys", [0, 1000])
+def test_a_continuation_of_nothing_or_of_too_much_is_an_error(n_keys):
     with pytest.raises(TransientError, match="continuation"):
-        read_continue({"continue": {str(n): "x" for n in range(entries)}})
+        read_continue({"continue": {str(number): "x" for number in range(n_keys)}})
 
 
-@given(
-    st.binary(max_size=200) | JSON.map(lambda v: json.dumps(v).encode()) | st.just(b"[" * 50_000),
-    st.integers(100, 599),
-    st.text(max_size=20),
+BODIES = st.one_of(
+    st.binary(max_size=200),
+    JSON.map(lambda value: json.dumps(value).encode()),
+    st.just(b"[" * 50_000),
 )
-def test_replies(body, status, retry_after):
+
+
+@given(BODIES, st.integers(100, 599))
+def test_any_reply_is_an_object_of_json_or_an_error_of_one_line(body, status):
     reply = Reply(status, WIKI, CIMultiDictProxy(CIMultiDict()), body)
-    said = ""
+    message = ""
     try:
         judge_status(reply)
         assert isinstance(read_api(reply), dict)
     except (TransientError, CrawlerError) as error:
-        said = str(error)
-    assert len(said) < 600
-    assert "\n" not in said
+        message = str(error)
+    assert len(message) < 600
+    assert "\n" not in message
+
+
+@given(st.text(max_size=20))
+def test_whatever_retry_after_says_the_wait_is_bounded(retry_after):
     seconds = parse_retry_after(retry_after, retry_after, 1e9)
     assert seconds is None or 0 < seconds <= LONGEST_TOLD_WAIT
 
 
 @given(st.text())
-def test_one_line(text):
+def test_one_line_is_printable_and_bounded(text):
     line = one_line(text, 300)
     assert line.isprintable()
     assert len(line) <= 300
@@ -149,52 +179,70 @@ CURSORS = st.fixed_dictionaries(
 )
 
 
-@given(CURSORS, st.none() | CURSORS, st.integers(0, 500), JSON)
-def test_cursors(one, two, listed, stored):
-    found = read_cursor(one)
+@given(CURSORS)
+def test_a_cursor_has_a_share_or_is_none(cursor):
+    found = read_cursor(cursor)
     assert found is None or 0 <= found.share <= 1
+
+
+@given(CURSORS, st.none() | CURSORS, st.integers(0, 500), JSON)
+def test_a_crawl_with_any_cursors_has_a_share_and_a_position_or_is_an_error(
+    cursor, next_cursor, listed, stored
+):
     with contextlib.suppress(CrawlerError, TransientError):
-        lap = CrawlPass({"cursor": one, "listed": stored, "seen": stored})
-        lap.articles = 100
-        lap.check(QueryAnswer([{}] * listed, two, complete=True))
-        lap.step(two, range(1, listed))
-        assert 0 <= lap.share <= 1
-        assert CrawlPass(json.loads(json.dumps(lap.position))).share == lap.share
+        crawl_pass = CrawlPass({"cursor": cursor, "listed": stored, "seen": stored})
+        crawl_pass.articles = 100
+        crawl_pass.check(QueryAnswer([{}] * listed, next_cursor, complete=True))
+        crawl_pass.step(next_cursor, range(1, listed))
+        assert 0 <= crawl_pass.share <= 1
+        kept = json.loads(json.dumps(crawl_pass.position))
+        assert CrawlPass(kept).share == crawl_pass.share
+
+
+@given(JSON)
+def test_any_stored_position_is_one_or_an_error(stored):
+    position = stored if isinstance(stored, dict) else {"cursor": stored}
     with contextlib.suppress(CrawlerError):
-        CrawlPass(stored if isinstance(stored, dict) else {"cursor": stored})
+        CrawlPass(position)
 
 
 @given(st.text("aA*$%/?: \nuser-gtdilowU", max_size=200), st.text(max_size=30))
-def test_robots(text, path):
+def test_any_robots_txt_allows_a_path_or_not(text, path):
     assert Robots(text, "wikitopics").allows("/" + path) in (True, False)
     assert Robots(text.encode(), "wikitopics").allows("/" + path) in (True, False)
 
 
-def data(value):
+def data_line(value):
     return b"data: " + json.dumps(value).encode()
 
 
-CHANGE = {"type": st.sampled_from(["edit", "new"]), "title": st.text(max_size=300) | JSON}
-CHANGE |= {"meta": st.just({"domain": "wiki.invalid"}), "namespace": st.just(0)}
-IDS = st.binary(max_size=20).map(lambda value: b"id: " + value)
-LINES = st.just(b"event: message"), IDS, st.fixed_dictionaries(CHANGE).map(data), st.just(b"")
-EVENT = st.tuples(*LINES).map(list)
-"""One of this wiki's articles, with whatever for a title."""
+CHANGE = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["edit", "new"]),
+        "title": st.text(max_size=300) | JSON,
+        "meta": st.just({"domain": "wiki.invalid"}),
+        "namespace": st.just(0),
+    }
+)
+ID_LINES = st.binary(max_size=20).map(lambda value: b"id: " + value)
+EVENT = st.tuples(st.just(b"event: message"), ID_LINES, CHANGE.map(data_line), st.just(b""))
+"""The lines of a change of one of this wiki's articles, with whatever for a title."""
+ANY_LINES = st.lists(st.binary(max_size=30) | JSON.map(data_line) | st.just(b"")).map(tuple)
 
 
 @settings(max_examples=50)
-@given(
-    st.lists(EVENT | st.lists(st.binary(max_size=30) | JSON.map(data) | st.just(b"")), max_size=5)
-)
-async def test_changes(events):
+@given(st.lists(EVENT | ANY_LINES, max_size=5))
+async def test_whatever_comes_before_it_a_change_is_heard(events):
     async def coming():
-        for line in (b"", *(line for event in events for line in event)):
-            yield line
+        yield b""
+        for lines in events:
+            for line in lines:
+                yield line
 
     found = [change async for change in changes(coming(), "wiki.invalid")]
-    assert len(found) >= (
-        len(events[-1:]) if events and events[-1][:1] == [b"event: message"] else 0
-    )
+    last_is_a_change = events and events[-1][:1] == (b"event: message",)
+    if last_is_a_change:
+        assert found
     for change in found:
         assert change.title is None or change.title.encode()
         assert change.event_id.isascii()
