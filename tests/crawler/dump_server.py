@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 from benchmarks.served import serving as in_a_thread
 
 Act = Callable[[web.Request, bytes], Awaitable[web.StreamResponse | None]]
-"""Answers in place of the server, or leaves it to it (None). It is given the file."""
+"""What may answer a request for a file in place of the server; None leaves it to the server."""
 
 
 @dataclass
@@ -42,9 +42,10 @@ class DumpServer:
         self.most_under_way = max(self.most_under_way, self.under_way)
         try:
             act = self.acts.pop(0) if self.acts else self.always
-            data = self.files.get(request.path, b"")
-            made = await act(request, data) if act is not None else None
-            return made or self.usual(request)
+            response = None
+            if act is not None:
+                response = await act(request, self.files.get(request.path, b""))
+            return response or self.usual(request)
         finally:
             self.under_way -= 1
 
@@ -66,16 +67,17 @@ class DumpServer:
     def _listing(self, folder):
         if not folder.endswith("/"):
             return web.Response(status=404)
-        names = {
-            re.split("(?<=/)", path[len(folder) :])[0]
-            for path in self.files
-            if path.startswith(folder)
-        }
-        links = "".join(
+        names = set()
+        for path in self.files:
+            if path.startswith(folder):
+                name, slash, _ = path.removeprefix(folder).partition("/")
+                names.add(name + slash)
+        lines = [
             f'<a href="{name}">{name}</a>  01-Nov-2026 00:00   123\n' for name in sorted(names)
-        )
+        ]
+        text = f"<pre>{''.join(lines)}</pre>"
         status = 200 if names else 404
-        return web.Response(status=status, text=f"<pre>{links}</pre>", content_type="text/html")
+        return web.Response(status=status, text=text, content_type="text/html")
 
 
 def etag_of(data):
@@ -90,6 +92,7 @@ def part(data, start, stop, **headers):
 
 
 def range_of(request):
+    """(start, stop) of the bytes that are asked for."""
     start, last = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers["Range"]).groups()
     return int(start), int(last) + 1
 
@@ -98,7 +101,7 @@ def says(status, text="", content_type="text/plain", **headers):
     """An act: this status with this text; a wiki's acts are given no file."""
 
     async def act(request, data=None):
-        named = {k.replace("_", "-"): v for k, v in headers.items()}
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
         return web.Response(status=status, text=text, content_type=content_type, headers=named)
 
     return act
@@ -118,23 +121,30 @@ async def serving(files):
 
 
 def new_layout(wiki, date, files, complete=True):
-    """As content dumps lie; ``files`` by "p1p100"."""
+    """A content dump as it lies on the server; ``files`` by their pages, as in "p1p100"."""
     folder = f"/other/mediawiki_content_current/{wiki}/{date}/xml/bzip2/"
     found = {f"{folder}{wiki}-{date}-{pages}.xml.bz2": data for pages, data in files.items()}
-    return found | ({f"{folder}SHA256SUMS": b"x", f"{folder}_SUCCESS": b""} if complete else {})
+    if complete:
+        found[f"{folder}SHA256SUMS"] = b"x"
+        found[f"{folder}_SUCCESS"] = b""
+    return found
 
 
 def old_layout(wiki, date, data, status="done"):
-    """As classic dumps lie."""
+    """A classic dump as it lies on the server."""
+    folder = f"/{wiki}/{date}/"
     name = f"{wiki}-{date}-pages-articles-multistream.xml.bz2"
     job = {"status": status, "files": {name: {"size": len(data)}}}
-    told = json.dumps({"jobs": {"articlesmultistreamdump": job}}).encode()
-    return {f"/{wiki}/{date}/{name}": data, f"/{wiki}/{date}/dumpstatus.json": told}
+    dump_status = {"jobs": {"articlesmultistreamdump": job}}
+    return {
+        folder + name: data,
+        folder + "dumpstatus.json": json.dumps(dump_status).encode(),
+    }
 
 
 @contextmanager
 def served(files):
-    """The same in a thread, for commands and other processes."""
+    """A server of these files in a thread, for commands and other processes."""
     made = DumpServer(files)
     with in_a_thread(made.app()) as address:
         made.url = address.removesuffix("/w/api.php")
@@ -142,15 +152,13 @@ def served(files):
 
 
 SMALL = {
-    "unpacking._READ": 1000,
-    "dumps.bzip2._READ": 1000,
-    "dumps.containers._READ": 1000,
-    "dumps.parts.BEYOND": 500,
-    "dumps.remote.BEYOND": 500,
-    "dumps.shuffled._COUNTED": 300,
-    "dumps.remote.FIRST": 800,
-    "dumps.remote.MOST_CACHED": 3000,
-    "dumps.remote.SMALLEST": 1000,
-    "dumps.remote.LARGEST": 8000,
+    "containers._READ": 1000,
+    "parts.BEYOND": 500,
+    "remote.BEYOND": 500,
+    "shuffled._COUNTED": 300,
+    "remote.FIRST": 800,
+    "remote.MOST_CACHED": 3000,
+    "remote.SMALLEST": 1000,
+    "remote.LARGEST": 8000,
 }
-"""Sizes that a small dump can fill, by their names in `crawler`."""
+"""Sizes that a small dump can fill, by their names in `crawler.dumps`."""
