@@ -42,17 +42,21 @@ class FakeClock(Clock):
 class ScriptedWiki:
     """Answers the first requests by ``script``, one act each, and then as a wiki of ``pages`` does.
 
-    Its cursor is MediaWiki's, page ``i`` (from 0) standing at ``page_random`` 0.1i.. in fixed
-    order.
+    Its cursor is MediaWiki's: pages stand in a fixed order, from a ``page_random`` of 0.05 to one
+    of 0.95.
     """
 
     def __init__(self):
         self.script = []
-        texts = {f"Page {i}": f"text of page {i}" for i in range(1, 8)}
-        pages = enumerate(texts.items(), start=1)
-        self.pages = [
-            {"pageid": i, "ns": 0, "title": title, "text": text} for i, (title, text) in pages
-        ]
+        self.pages = []
+        for number in range(1, 8):
+            page = {
+                "pageid": number,
+                "ns": 0,
+                "title": f"Page {number}",
+                "text": f"text of page {number}",
+            }
+            self.pages.append(page)
         self.requests = []
         self.url = ""
 
@@ -66,25 +70,34 @@ class ScriptedWiki:
         if query.get("meta") == "siteinfo":
             return siteinfo(len(self.pages))
         if "pageids" in query:
-            ids = {int(i) for i in query["pageids"].split("|")}
-            chosen = [self.entry(p) for p in self.pages if p["pageid"] in ids]
+            ids = set(map(int, query["pageids"].split("|")))
+            chosen = [self.entry(page) for page in self.pages if page["pageid"] in ids]
             return {"batchcomplete": True, "query": {"pages": chosen}}
         limit = int(query["grnlimit"])
-        start = int(query["grncontinue"].split("|")[2]) - 1 if "grncontinue" in query else 0
+        start = 0
+        if "grncontinue" in query:
+            _, _, page_id, _ = query["grncontinue"].split("|")
+            start = int(page_id) - 1
         chosen = self.pages[start : start + limit]
         reply = {"batchcomplete": True}
         if chosen:
-            reply["query"] = {"pages": [self.entry(p, "prop" in query) for p in chosen]}
+            with_text = "prop" in query
+            reply["query"] = {"pages": [self.entry(page, with_text) for page in chosen]}
         if start + limit < len(self.pages):
             reply["continue"] = self.cursor(start + limit)
         return reply
 
     def cursor(self, index):
-        here = round((0.05 + index / len(self.pages) * 0.9) * 1e6)
-        return {"grncontinue": f"0.05|0.{here:06d}|{index + 1}|0", "continue": "grncontinue||"}
+        """The continuation at the page with this index."""
+        page_random = round((0.05 + index / len(self.pages) * 0.9) * 1e6)
+        return {
+            "grncontinue": f"0.05|0.{page_random:06d}|{index + 1}|0",
+            "continue": "grncontinue||",
+        }
 
     def entry(self, page, with_text=True):
-        entry = {k: v for k, v in page.items() if k not in ("text", "revisions")}
+        """A page as a reply has it."""
+        entry = {key: value for key, value in page.items() if key not in ("text", "revisions")}
         if with_text and "text" in page:
             entry["revisions"] = [revision(page["pageid"] + 100, page["text"])]
         return entry
@@ -95,16 +108,17 @@ def revision(revision_id, text):
 
 
 def siteinfo(articles):
-    general = {"generator": "MediaWiki 1.39.17", "lang": "de", "articlepath": "/wiki/$1"}
-    names = (6, "Datei", "File"), (14, "Kategorie", "Category")
-    namespaces = {
-        str(i): {"id": i, "name": name, "canonical": canonical} for i, name, canonical in names
+    """A wiki's reply about itself."""
+    query = {
+        "general": {"generator": "MediaWiki 1.39.17", "lang": "de", "articlepath": "/wiki/$1"},
+        "statistics": {"articles": articles},
+        "namespaces": {
+            "6": {"id": 6, "name": "Datei", "canonical": "File"},
+            "14": {"id": 14, "name": "Kategorie", "canonical": "Category"},
+        },
+        "namespacealiases": [{"id": 6, "alias": "Bild"}],
     }
-    query = {"general": general, "statistics": {"articles": articles}, "namespaces": namespaces}
-    return {
-        "batchcomplete": True,
-        "query": query | {"namespacealiases": [{"id": 6, "alias": "Bild"}]},
-    }
+    return {"batchcomplete": True, "query": query}
 
 
 def says_json(value, **headers):
@@ -154,7 +168,8 @@ def source(wiki, clock):
     """Makes a source that reads the scripted wiki, or the one at ``url``."""
 
     def make(url=None, *, batch_pages=3, **options):
-        return ApiSource(Wiki(url or wiki.url, version="0", clock=clock, **options), batch_pages)
+        opened = Wiki(url or wiki.url, version="0", clock=clock, **options)
+        return ApiSource(opened, batch_pages)
 
     return make
 
@@ -201,8 +216,12 @@ async def serve():
         async def watch(request, handler):
             on_change(1)
             try:
-                answer = await override(request) if override is not None else None
-                return answer if answer is not None else await handler(request)
+                answer = None
+                if override is not None:
+                    answer = await override(request)
+                if answer is None:
+                    answer = await handler(request)
+                return answer
             finally:
                 on_change(-1)
 

@@ -7,15 +7,15 @@ import pytest
 
 
 async def crawl(make, batches_each):
-    """Every page, and the number of those skipped, with a new source from the stored position every
-    few batches."""
+    """Every page, and the number of those skipped: sources that ``make`` makes read so many batches
+    each, from the stored position of the one before."""
     pages = []
     skipped = 0
     share = 0.0
     position = None
     while True:
         source = make()
-        taken = 0
+        n_batches = 0
         try:
             async with aclosing(source.batches(position)) as batches:
                 async for batch in batches:
@@ -25,11 +25,11 @@ async def crawl(make, batches_each):
                     assert batch.lap is not None
                     assert share <= batch.lap <= 1
                     share = batch.lap
-                    taken += 1
-                    if taken == batches_each:
+                    n_batches += 1
+                    if n_batches == batches_each:
                         break
         finally:
             await source.close()
-        if taken < batches_each:
+        if n_batches < batches_each:
             assert share == pytest.approx(1.0)
             return pages, skipped

@@ -15,16 +15,24 @@ PATH = "/enwiki/latest/dump.bz2"
 DATA = multistream(NUMBERS, every=3)
 
 
-def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None, **more):
+def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None, **options):
+    """The dump at these addresses; ``kept``: its identity in a session, if it has one."""
     asked = Asked({}, seed=5, held_out=30, version="1", budget_folder=budget_folder)
-    more |= {"contact": contact, "agreed": agreed, "clock": clock}
-    return RemoteDump([URL(url) for url in urls], kept or {}, asked, **more)
-
-
-def local(paths, **asked):
-    return LocalDump(
-        {"dump": list(map(str, paths))}, Asked({}, **{"seed": 5, "held_out": 30} | asked)
+    return RemoteDump(
+        [URL(url) for url in urls],
+        kept or {},
+        asked,
+        contact=contact,
+        agreed=agreed,
+        clock=clock,
+        **options,
     )
+
+
+def local(paths, seed=5, held_out=30, **options):
+    """The dump in these files."""
+    asked = Asked({}, seed=seed, held_out=held_out, **options)
+    return LocalDump({"dump": list(map(str, paths))}, asked)
 
 
 async def kept_by(url, clock):
@@ -37,23 +45,24 @@ async def kept_by(url, clock):
 
 
 async def read(source, position=None, blocks=None):
-    """(page ids, the last position, what was told) of a source, which is then closed."""
+    """(page ids, the last position, messages) of a source, which is then closed."""
     try:
         info = await source.open()
     except BaseException:
         await source.close()
         raise
     intake = Intake(source, counting_workers(WORDS, info, 1))
+    found = await blocks_of(intake, position, blocks)
     ids = []
-    told = []
-    for block in await blocks_of(intake, position, blocks):
+    messages = []
+    for block in found:
         ids += block.page_ids.tolist()
-        told += block.warnings
-        last_position = block.position
-    return ids, last_position, told
+        messages += block.warnings
+    return ids, found[-1].position, messages
 
 
 async def of_files(tmp_path, *datas):
+    """The page ids of a dump in files of these bytes, in the order of its stream."""
     paths = [write(tmp_path / f"{number}.dump", data) for number, data in enumerate(datas)]
     ids, _, _ = await read(local(paths))
     return ids
