@@ -157,7 +157,7 @@ def test_topics_are_read_as_derived(kind):
     n_kw = plain.lambda_.astype(float) - plain._topics.eta
     n_w = n_kw.sum(axis=0)
     N = n_kw.sum()
-    apart = 0.5 * 200 / (200 + 1500)
+    apart = 0.5 * 200 / (200 + 1500)  # after 200 documents
     p = (n_w - n_kw) / N  # how often other topics use the word
     c = np.sum((n_w / N) ** 2)
     expected = plain.topics() / (1 + apart * p / c)
