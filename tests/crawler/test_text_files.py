@@ -9,6 +9,7 @@ import json
 import lzma
 import os
 import pickle
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -517,7 +518,7 @@ def test_a_header_that_never_ends_is_refused(tmp_path):
 def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     most_at_once = 1 << 16
     most_without_document = 3 * most_at_once
-    monkeypatch.setattr(containers, "_MOST_UNPACKED", most_at_once)
+    monkeypatch.setattr(unpacking, "_MOST_UNPACKED", most_at_once)
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", most_without_document)
     n_fillers = 2 * most_without_document // len(filler)
     bomb = jsonl({"text": "x"}) + filler * n_fillers

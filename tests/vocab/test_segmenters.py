@@ -23,7 +23,7 @@ def words_of_two_characters(monkeypatch):
         return re.findall("..", text)
 
     monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy",)})
-    monkeypatch.setattr(segmenters, "_words", lambda language: words)
+    monkeypatch.setattr(segmenters, "_words_of", lambda language: words)
 
 
 @pytest.mark.usefixtures("words_of_two_characters")
@@ -72,7 +72,7 @@ def test_what_is_missing_is_told_and_vocabularies_can_still_be_read(monkeypatch)
 def test_a_package_that_does_not_load_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setattr(segmenters, "PACKAGES", {"th": ("numpy",)})
     monkeypatch.setitem(sys.modules, "wikitopics.vocab.segmenters.th", None)
-    segmenters._words.cache_clear()
+    segmenters._words_of.cache_clear()
     split = wt.words("th")
     with pytest.raises(
         UnseparatedWords, match=r"^what separates the words of Thai does not load: "

@@ -196,7 +196,6 @@ def hear(serve, clock, monkeypatch):
         wiki = Wiki(url, version="0", clock=clock, **options)
         source = RecentSource(wiki, url.replace("api.php", "stream"))
         batches = []
-        found = 0
         try:
             async with aclosing(source.batches(position)) as coming:
                 async for batch in coming:
