@@ -25,6 +25,8 @@ Row = Sequence[object]
 Batch = Sequence[Sequence[object]]
 """Some rows, as one sequence per column: handling millions row by row would take minutes."""
 Batches = Callable[["ExportRequest"], Iterator[Batch]]
+TOPIC_COLUMNS = ("share", "name", "npmi", "parent", "in_use", "area", "area_name")
+"""What is said of each topic beside its number and words: attributes of `Topic`."""
 WIDE_WORDS = tuple(f"word_{rank}" for rank in range(1, 11))
 TYPES: Mapping[str, type] = {
     "area": int,
@@ -150,7 +152,7 @@ def table(name: str, label: str, columns: str, **properties: Any) -> Callable[[B
 @table(
     "topics",
     "Topics: top words, probabilities, shares, names",
-    "model topic rank word probability share name npmi parent in_use area area_name",
+    f"model topic rank word probability {' '.join(TOPIC_COLUMNS)}",
 )
 @batched
 def _topics(request: ExportRequest) -> Iterator[Row]:
@@ -159,22 +161,10 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
+            described = [getattr(topic, column) for column in TOPIC_COLUMNS]
             words = zip(topic.words, topic.probabilities, strict=True)
             for rank, (word, probability) in enumerate(words, start=1):
-                yield (
-                    model,
-                    topic.number,
-                    rank,
-                    word,
-                    probability,
-                    topic.share,
-                    topic.name,
-                    topic.npmi,
-                    topic.parent,
-                    topic.in_use,
-                    topic.area,
-                    topic.area_name,
-                )
+                yield model, topic.number, rank, word, probability, *described
 
 
 @batched

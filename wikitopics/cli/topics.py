@@ -113,6 +113,7 @@ def topics(
 
 def _list_as_json(reader: "SessionReader", model: str, top: int, relevant: bool) -> None:
     from wikitopics.session.analysis.described import described_topics
+    from wikitopics.session.analysis.exports import TOPIC_COLUMNS
     from wikitopics.session.analysis.inference import top_words
 
     with reader.one_moment():
@@ -127,8 +128,7 @@ def _list_as_json(reader: "SessionReader", model: str, top: int, relevant: bool)
                 "topic": topic.number,
                 "share": topic.share,
                 "words": objects("word probability", words[topic.number]),
-                **fields_of(topic, "name", "npmi", "parent", "in_use"),
-                **fields_of(topic, "area", "area_name", "hidden"),
+                **fields_of(topic, *TOPIC_COLUMNS, "hidden"),
             }
             for topic in topics
         ]
