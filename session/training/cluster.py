@@ -50,7 +50,7 @@ FIRST_PATIENCE = 30.0
 """Seconds within which there must be a worker when a run begins."""
 PATIENCE = 600.0
 """The same after the last worker is lost."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two checks of the list of workers."""
 REPLY_SECONDS = 30.0
 """The most seconds for the scheduler to respond at all, and to answer: Dask sets no limit."""
@@ -303,7 +303,7 @@ class Cluster(Pool):
     async def _watch(self) -> None:
         try:
             while True:
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(POLL_SECONDS)
                 await self._find_workers(PATIENCE)
         except SessionError as error:
             self._end.set_result(error)
@@ -333,7 +333,7 @@ class Cluster(Pool):
             if time.monotonic() - begin > patience:
                 start = f"start one with `dask worker`, for the scheduler of {CLUSTER.flag}"
                 raise SessionError(f"{NO_WORKER}: {start}")
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _job(self, fn: Callable[..., T], job: Job) -> T:
         """The result of a job. Raises JobFailed, WorkerDied, SessionError."""
@@ -389,7 +389,7 @@ class Cluster(Pool):
                     )
                 if task.key in reply.get("data", ()):
                     return reply["data"][task.key]
-                await asyncio.sleep(LOOK_SECONDS)  # its worker has been lost: the task is run again
+                await asyncio.sleep(POLL_SECONDS)  # its worker has been lost: the task is run again
         except (SessionError, WorkerDied):
             raise
         except TypeError as error:  # by Dask, for anything but plain bytes

@@ -86,7 +86,8 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             except BadUsage as error:
                 if session_name(path) != DEFAULT_SESSION:
                     raise
-                told = f"session default holds {reader.holdings()} (`--session NAME` makes another)"
+                held = f"session {DEFAULT_SESSION} holds {reader.holdings()}"
+                told = f"{held} (`--session NAME` makes another)"
                 raise BadUsage(f"{told}. {error}") from None
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
