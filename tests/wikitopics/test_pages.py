@@ -170,6 +170,13 @@ def test_the_index_leads_to_every_page():
     assert linked | {"index.md"} == {page.name for page in PAGES if page != README}
 
 
+def test_the_index_of_decisions_has_a_line_for_each():
+    decisions = ROOT / "docs" / "decisions"
+    index = text(decisions / "README.md")
+    linked = re.findall(r"^\| \[\d+\]\((\S+)\) \|", index, re.MULTILINE)
+    assert linked == sorted(page.name for page in decisions.glob("0*.md"))
+
+
 RUN_HERE = ("README.md", "python.md", "texts.md", "how.md")
 OFFLINE = re.compile(
     r"wikitopics ((?:export|articles|vocab build|train --session reviews[\w-]*) .*"
