@@ -101,9 +101,10 @@ class VocabularyRecipe:
         rule = Rule.of_language(code or "en", digits=digits)
         if stop_words is None:
             stop_words = ENGLISH_STOP_WORDS if rule.language == "en" else ()
+        # Each stop word as it is written, and as the rule's dictionary spells it, if it has one.
         left_out = {word.decode() for word in rule.words_between_spaces("\n".join(stop_words))}
         for stop_word in stop_words:
-            words = rule.split(stop_word)  # a dictionary may spell the word in another way
+            words = rule.split(stop_word)
             if len(words) == 1:
                 left_out.add(words[0])
         return cls(rule, frozenset(left_out), **more)
@@ -129,8 +130,10 @@ def read_stop_words(name: str) -> Collection[str]:
 
     Raises BadVocabulary for a file that cannot be read.
     """
-    if name == "none" or name in STOP_WORDS:
-        return STOP_WORDS.get(name, ())
+    if name == "none":
+        return ()
+    if name in STOP_WORDS:
+        return STOP_WORDS[name]
     return _listed(file_text(name))
 
 
@@ -216,7 +219,7 @@ def best_words(
     repeats: Counter[bytes] = Counter()
     """The occurrences of the word after the first in each document, up to the fifth."""
     n_documents = 0
-    floor = 0
+    floor = 0  # words in at most so many documents were dropped last; it only rises
     for counts in documents:
         if not counts:
             continue
@@ -235,6 +238,8 @@ def best_words(
     def usable() -> Iterator[tuple[float, str]]:
         """The words that may enter the vocabulary, each with its negative score."""
         for word, score in scores.items():
+            # The score is at least half of the frequency, unless phrases took it from the word: one
+            # that occurs little outside of phrases is left out, too.
             is_frequent = frequency[word] >= min_documents and score >= min_documents / 2
             if is_frequent and frequency[word] <= max_documents:
                 text = word.decode("utf-8")
@@ -242,8 +247,8 @@ def best_words(
                     yield -score, text
 
     best = heapq.nsmallest(size, usable())
-    # The possessive of a possessive, such as "a's's", was counted as "a's", which by itself is read
-    # as "a": no vocabulary can hold such words.
+    # The rule cuts off one possessive 's: a text's "a's's" was counted as "a's". A vocabulary
+    # cannot hold that word, since the rule reads "a's" as "a".
     words = sorted(word for _, word in best if recipe.rule.is_phrase(word))
     if len(words) < 2:
         documents_read = "1 document" if n_documents == 1 else f"{n_documents:,} documents"
@@ -274,7 +279,8 @@ def _choose_phrases(
     0.65. No word of a phrase is in over half of the documents, as "of" is.
     """
     pairs = {pair: pair.split(b" ") for pair in scores if b" " in pair}
-    # Of each word and pair, up to five in a document; a score counts the first of these half.
+    # A score counts half of the first occurrence in each document. With the other half, it is the
+    # number of occurrences, up to five in each document.
     occurrences = {word: frequency[word] / 2 + score for word, score in scores.items()}
     total = sum(n for word, n in occurrences.items() if word not in pairs)
     for pair, words in pairs.items():
@@ -284,12 +290,13 @@ def _choose_phrases(
             del scores[pair]
             continue
         n = occurrences[pair]
-        # A word that was dropped for its rarity occurred hardly more often than the pair.
-        first, second = (occurrences.get(word, n) for word in words)
+        # Both words are there: no word is rarer than its pair, so none is dropped before the pair.
+        first, second = (occurrences[word] for word in words)
         has_stop_word = any(word.decode() in recipe.stop_words for word in words)
         least_npmi = _MIN_NPMI_WITH_STOP_WORD if has_stop_word else _MIN_NPMI
         information = math.log(n * total / (first * second))
-        # Compared with a product, since the largest possible information may be 0.
+        # The normalised information is this divided by the largest possible one, log(total / n).
+        # That may be 0, so the limit is multiplied by it instead.
         if information < least_npmi * math.log(total / n):
             del scores[pair]
             continue

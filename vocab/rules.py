@@ -48,6 +48,7 @@ from wikitopics.vocab import segmenters
 NEWEST = 2
 """The newest rule of languages with spaces between words."""
 BY_DICTIONARY = 3
+"""The rule of languages whose words `segmenters` separate."""
 LINKS: Final = "links"
 DIGITS: Final = " digits"
 """The end of a rule whose words may hold digits."""
@@ -58,6 +59,7 @@ SIGN = "# rule "
 _JOINERS = str.maketrans("", "", "\u200c\u200d")
 """Invisible, but parts of words: the non-joiner of Persian, and the joiner."""
 _LANGUAGE = r"(?!digits)(?P<language>[a-z]{2,8})(?:-[a-z0-9]{1,8}){0,3}"
+"""The code of a language, such as "zh-hant"; "digits" is not one."""
 _VERSIONS = r"(?P<versions>[A-Za-z0-9][A-Za-z0-9_., +!-]{,200})"
 FORM = (
     r"links"
@@ -76,8 +78,8 @@ INVISIBLE = frozenset(
     "\u2060\u2061\u2062\u2063\u2064"
     "\u2066\u2067\u2068\u2069\ufeff"
 )
-"""Marks of where a line may break, or of a direction, which part no word: the crawler leaves them
-out."""
+"""Marks of where a line may break, or of a direction. They do not separate words: the crawler
+leaves them out."""
 
 
 def _lower_or_space(byte: int) -> int:
@@ -99,13 +101,14 @@ cheaper."""
 def _words_of_letters(text: str) -> list[bytes]:
     """The words of ``text`` in order, lower-cased, each encoded as UTF-8."""
     data = text.encode("utf-8", "replace")
-    if len(data) == len(text):
+    is_ascii = len(data) == len(text)
+    if is_ascii:
         return data.translate(_LETTERS).split()
-    others = set(data.translate(None, delete=_ASCII).decode("utf-8"))
-    instead = {char: " " for char in others if not char.isalpha()}
-    instead |= dict.fromkeys(others & INVISIBLE, "")
+    beyond_ascii = set(data.translate(None, delete=_ASCII).decode("utf-8"))
+    instead = {char: " " for char in beyond_ascii if not char.isalpha()}
+    instead |= dict.fromkeys(beyond_ascii & INVISIBLE, "")
     words = _replaced(data, instead).translate(_LETTERS).split()
-    if any(char.lower() != char for char in others):
+    if any(char.lower() != char for char in beyond_ascii):
         # Lower-case after splitting: the lower case of some letters (dotted I) holds non-letters.
         return [_lower(word) for word in words]
     return words
@@ -144,7 +147,7 @@ CUT_SHORT = {
 POSSESSIVES = {"en": b"'s"}
 """The ends of words that are cut off."""
 LANGUAGES = DOTTED | CUT_SHORT.keys() | POSSESSIVES.keys()
-"""The languages in which this rule differs from its form in all others."""
+"""The languages for which rule 2 has something of its own."""
 
 _APOSTROPHE = b"'"
 _DIGITS = b"0123456789"
@@ -164,16 +167,17 @@ _DOTTED_I = "i" + _DOT_ABOVE
 _GERSHAYIM = "\u05f4".encode()
 _NON_JOINER = "\u200c".encode()
 _EDGES = (b" ", _APOSTROPHE, _GERSHAYIM, _NON_JOINER)
-"""What is no letter, next to a mark that must be between two letters."""
+"""All that a text has besides letters, once its other characters are spaces: a mark beside one of
+these is not between two letters."""
 _JOINER = "\u200d"
 _LEFT_OUT = INVISIBLE.union("\u034f\u0640", map(chr, range(0xFE00, 0xFE10)))
 _HEBREW = b"\xd7"
-"""The first bytes of the Hebrew letters."""
+"""The first of the two bytes of every Hebrew letter."""
 _MOST_CHARACTERS = 1 << 14
 """The most characters whose kinds are remembered."""
 
 # What is to be done about a character beyond ASCII, as bits of a number; 0 for a plain letter,
-# which stays as it is. A letter can have both of the last two.
+# which stays as it is. Only _IS_UPPER and _IS_TO_COMPOSE can be set together.
 _SEPARATES = 1
 _IS_APOSTROPHE = 2
 _IS_LEFT_OUT = 4
@@ -211,12 +215,13 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
 
     ``language``: one of `LANGUAGES`, "" for all others. ``digits``: whether words may hold digits.
     """
-    # Whether an I has a dot can be seen only once the two are composed.
+    # Whether an I has a dot can be seen only once the I and the dot are composed.
     if language in DOTTED or _DOT_ABOVE in text:
         text = unicodedata.normalize("NFC", text)
     data = text.encode("utf-8", "replace")
-    others: dict[str, int] = {}
-    if len(data) != len(text):
+    others: dict[str, int] = {}  # the kinds of the characters beyond ASCII
+    is_ascii = len(data) == len(text)
+    if not is_ascii:
         beyond_ascii = set(data.translate(None, delete=_ASCII).decode())
         others = {char: _kind(char) for char in beyond_ascii}
         data = _replaced(
@@ -228,12 +233,15 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
         data = data.replace("İ".encode(), b"i").replace(b"I", "ı".encode())
     table = _WITH_DIGITS if digits else _LETTERS_AND_APOSTROPHES
     data = data.translate(table)
-    cut_short = CUT_SHORT.get(language, frozenset())
+    # By now all kinds of apostrophes are one. They and the other marks that belong to a word only
+    # between two letters separate words elsewhere.
     for char, kind in others.items():
         if kind == _ONLY_BETWEEN_LETTERS:
             data = _between_letters(data, char.encode())
+    cut_short = CUT_SHORT.get(language, frozenset())
     data = _between_letters(data, _APOSTROPHE, cut_short)
     if any(kind & _IS_UPPER for kind in others.values()):
+        # The lower case of İ is an i and a dot above, of which the i stays.
         data = data.decode().lower().replace(_DOTTED_I, "i").encode()
     words = data.split()
     if language in POSSESSIVES:
@@ -253,9 +261,9 @@ def _with_gershayim(data: bytes) -> bytes:
     parts = [first]
     left = first
     for right in others:
-        # A Hebrew letter has two bytes.
-        is_within_word = left[-2:-1] == _HEBREW and right[:1] == _HEBREW
-        parts.append(_GERSHAYIM if is_within_word else b" ")
+        follows_hebrew = left[-2:-1] == _HEBREW  # the last letter's first byte
+        precedes_hebrew = right[:1] == _HEBREW
+        parts.append(_GERSHAYIM if follows_hebrew and precedes_hebrew else b" ")
         parts.append(right)
         left = right
     return b"".join(parts)
@@ -263,7 +271,7 @@ def _with_gershayim(data: bytes) -> bytes:
 
 def _between_letters(data: bytes, mark: bytes, cut_short: Set[bytes] = frozenset()) -> bytes:
     """The data with a space for each ``mark`` that is not between two letters, and for each that
-    ends one of the words that are ``cut_short``."""
+    follows one of the words ``cut_short``: these are words of their own."""
     first, *others = data.split(mark)
     parts = [first]
     left = first
@@ -284,6 +292,7 @@ def _composed(words: list[bytes]) -> list[bytes]:
     distinct = list(set(words))
     # All at once, since that is quicker.
     text = unicodedata.normalize("NFC", b" ".join(distinct).decode())
+    # More than once, since an i may have several dots.
     while _DOTTED_I in text:
         text = unicodedata.normalize("NFC", text.replace(_DOTTED_I, "i"))
     composed = [_from_first_letter(word).encode() for word in text.split(" ")]
@@ -394,8 +403,8 @@ class Rule:
             return bool(text) and text == text.strip() and is_printable(text)
         in_text = text
         if self.number == 1:
-            # The dotted I is the only letter whose lower case is a letter and a mark. A text has
-            # the letter, since rule 1 separates words at a mark.
+            # The dotted I (İ) is the only letter whose lower case is a letter and a mark. Rule 1
+            # separates words at a mark, so a word with these two comes from a text with İ.
             in_text = text.replace(_DOTTED_I, "\u0130")
         return self.words_between_spaces(in_text) == [text.encode("utf-8", "replace")]
 
@@ -407,8 +416,8 @@ class Rule:
         return all(map(self.is_word, text.split(" ")))
 
     def misread(self, word: str) -> str:
-        """The word that this rule finds where a text has this word in capital letters: if the rule
-        does not know that the text is Turkish, it takes a capital ı for a capital i."""
+        """The word that this rule finds where a text has this word in capital letters. These have I
+        for ı, which a rule that does not know that the text is Turkish reads as i."""
         if self.number == NEWEST and not self.language:
             return word.replace("ı", "i")
         return word

@@ -48,8 +48,9 @@ class Lexicon:
         count_of: dict[int, int] = {}
         for word, count in words.items():
             if len(word) <= self._rule.longest:
-                new = len(self._numbers)
-                count_of[self._numbers.setdefault(word, new)] = count
+                next_number = len(self._numbers)
+                number = self._numbers.setdefault(word, next_number)  # a known word keeps its own
+                count_of[number] = count
         ids = sorted(count_of)
         counts = [count_of[id] for id in ids]
         return np.array(ids, np.int32), np.array(counts, np.int32)
@@ -78,18 +79,19 @@ class Vocabulary:
         match.
 
         Without ``strict``, as for words that another program counted, entries may be words that no
-        text can match; `count` never finds these. Errors name the ``origin`` of the words, and the
-        line of each, of which ``first`` is that of the first word; if it is 0, they name numbers of
-        words. Raises ValueError for an unknown rule.
+        text can match; `count` never finds these. Errors name the ``origin`` of the words and the
+        line of the bad one. ``first`` is the line of the first word; if it is 0, errors number the
+        words, not lines. Raises ValueError for an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
         """The word rule; ``str`` gives "1", "2", or "2" and a language."""
         self.words: tuple[str, ...] = _checked(words, self.rule, origin, first, strict)
-        # Numbers are ids plus 1, so that none is 0: `count` drops what is not true.
+        # A word's number is its id plus 1, so that 0 is none: `count` filters out whatever is
+        # false, such as the None of an unknown word.
         self._numbers = {
             word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)
         }
-        # Other spellings come second, so that none hides a word.
+        # A misread spelling stands for its word, unless the vocabulary has that spelling as a word.
         for number, word in enumerate(self.words, start=1):
             self._numbers.setdefault(self.rule.misread(word).encode("utf-8"), number)
         self._lengths = {} if self.rule.of_titles else _lengths(self._numbers)
@@ -181,7 +183,8 @@ class Vocabulary:
         Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at
         least 1). Both arrays are empty if none occurs.
         """
-        known = filter(None, map(self._numbers.get, self._read(text)))
+        found = map(self._numbers.get, self._read(text))  # None for an unknown word
+        known = filter(None, found)
         numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
         return numbers - np.int32(1), counts.astype(np.int32)
 
