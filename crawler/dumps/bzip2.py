@@ -22,8 +22,8 @@ _CHECKSUM_BITS = 32
 
 
 def _middle_of(mark: int, shift: int) -> bytes:
-    """The five whole bytes of a mark that begins after ``shift`` bits of its first byte, which the
-    mark fills only in part, as it does its last one."""
+    """The second to the sixth byte of a mark that begins ``shift`` bits after the start of its
+    first byte. The mark fills these five, whatever comes before and after it."""
     after_first_byte = (mark >> shift) & ((1 << 40) - 1)
     return after_first_byte.to_bytes(5, "big")
 
@@ -34,13 +34,14 @@ byte."""
 _LONGEST = 2 << 20
 """The most bytes of a compressed block: even noise takes about 900 kB."""
 _END_BYTES = 16
-"""The bytes of a stream's end, with some padding. So few bytes may lack a mark: reading may have
-begun behind that of the end."""
-_BETWEEN_BITS = 119
-"""The most bits from the mark of an end to the next mark: mark, checksum, padding, the next
-header."""
-_MOST_SEARCHED = 1 << 20
-"""The bytes returned at a time, however much a block unpacks to."""
+"""The bytes of a stream's end, with some padding. If only so few bytes are read, they may have no
+mark without being damaged: reading may have begun within a stream's end, behind its mark."""
+_HEADER_BITS = 32
+_BETWEEN_BITS = _MARK_BITS + _CHECKSUM_BITS + 7 + _HEADER_BITS
+"""The most bits from the beginning of an end's mark to that of the next mark: mark, checksum,
+padding, the next header."""
+_MOST_UNPACKED = 1 << 20
+"""The most bytes of data returned at a time, however much a block unpacks to."""
 
 
 def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
@@ -52,7 +53,7 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
     data = b""
     base = offset  # the byte of the file where `data` begins
     block_bit: int | None = None  # the bit of `data` where an unfinished block begins
-    end_bit: int | None = None  # the bit of the file where the last mark is, if that is an end's
+    end_file_bit: int | None = None  # the bit of the file where the last mark is, if it is an end's
     searched = 0  # the bytes of `data` in which no further mark begins
     has_marks = False
     while more := read(_READ):
@@ -61,15 +62,16 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
             file_bit = 8 * base + bit
             if block_bit is not None:
                 yield base + block_bit // 8, _unpacked(data, block_bit, bit)
-            elif end_bit is not None and file_bit - end_bit > _BETWEEN_BITS:
-                yield end_bit // 8, _damaged_block()  # the mark of a block in between is damaged
+            elif end_file_bit is not None and file_bit - end_file_bit > _BETWEEN_BITS:
+                # The mark of a block in between is damaged.
+                yield end_file_bit // 8, _damaged_block()
             has_marks = True
             if mark == _BLOCK:
                 block_bit = bit
-                end_bit = None
+                end_file_bit = None
             else:
                 block_bit = None
-                end_bit = file_bit
+                end_file_bit = file_bit
         searched = max(0, len(data) - _MARK_BYTES)
         done = searched if block_bit is None else block_bit // 8
         is_block_too_long = len(data) - done > _LONGEST
@@ -80,6 +82,7 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
             block_bit = None
             has_marks = True
             done = searched
+        # Without the bytes that are done, whatever is counted from the start of `data` shifts.
         data = data[done:]
         base += done
         searched -= done
@@ -93,7 +96,7 @@ def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]
 
 def _damaged_block() -> Iterator[bytes]:
     """A block of which nothing can be unpacked."""
-    yield from ()
+    yield from ()  # makes this a generator: the error is raised where the block is read
     raise CutOff("damaged")
 
 
@@ -144,8 +147,8 @@ def _unpacked(data: bytes, start: int, stop: int) -> Iterator[bytes]:
     block = _bits(data, start, stop)
     # A block begins with its mark and its checksum. A stream ends with the mark of an end and the
     # checksum of the stream, which is that of its only block.
-    behind_checksum = max(0, length - _MARK_BITS - _CHECKSUM_BITS)
-    checksum = _last_bits(block >> behind_checksum, _CHECKSUM_BITS)
+    bits_behind_checksum = max(0, length - _MARK_BITS - _CHECKSUM_BITS)
+    checksum = _last_bits(block >> bits_behind_checksum, _CHECKSUM_BITS)
     block_and_end = (block << _MARK_BITS) | _END
     stream = (block_and_end << _CHECKSUM_BITS) | checksum
     stream_bits = length + _MARK_BITS + _CHECKSUM_BITS
@@ -155,7 +158,7 @@ def _unpacked(data: bytes, start: int, stop: int) -> Iterator[bytes]:
     decompressor = bz2.BZ2Decompressor()
     while not decompressor.eof:
         try:
-            piece = decompressor.decompress(packed, _MOST_SEARCHED)
+            piece = decompressor.decompress(packed, _MOST_UNPACKED)
         except OSError as error:
             raise CutOff("damaged") from error
         packed = b""

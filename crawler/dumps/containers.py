@@ -13,8 +13,8 @@ from wikitopics.crawler.unpacking import ZSTD, Read, data_blocks
 _READ = 256 * 1024
 """The bytes that are asked for at a time."""
 
-# A file on this machine, or those bytes of a file that a job takes along to the process that reads
-# them.
+# A file on this machine, or some bytes of a file: those that a job takes along to the process that
+# reads it.
 
 HEAD = 16
 """Bytes by which the format of a file is recognised."""
@@ -87,13 +87,14 @@ class HeldFile:
 
 
 RangedFile = LocalFile | HeldFile
-"""One file, wherever it is stored: ``read(start, stop)`` gives at least one of these bytes, fewer
-than all only if later ones are missing, and nothing only at the file's end. Raises a `CrawlerError`
-or `Lacking`."""
+"""One file, wherever it is stored. ``read(start, stop)`` gives the bytes from ``start`` on, up to
+``stop`` or to where the bytes that are there end. It gives none only at the end of the whole file,
+and raises `Lacking` where the file goes on elsewhere, or a `CrawlerError`."""
 
 
 def reading(file: RangedFile, start: int, stop: int | None = None) -> Read:
-    """Reads from byte ``start`` of the file to before ``stop`` (None: its end)."""
+    """Reads from byte ``start`` of the file to before ``stop`` (None: its end); each call goes on
+    where the last one ended."""
 
     def read(size: int) -> bytes:
         nonlocal start
@@ -132,7 +133,9 @@ def has_frames(file: RangedFile, magic: bytes, most: int | None = None) -> bool:
 
     Only the first ``most`` times LARGEST bytes are examined (None: all).
     """
-    last_place = max(1, file.size - LARGEST - 1)  # at least one place, however small the file
+    # What follows the last whole LARGEST bytes need not have one. There is at least one place,
+    # however small the file.
+    last_place = max(1, file.size - LARGEST - 1)
     places = range(1, last_place + 1, LARGEST)
     try:
         for place in places[:most]:
@@ -151,7 +154,7 @@ def frames(
 ) -> Iterator[tuple[int, Iterator[bytes]]]:
     """Yield (byte at which it begins, its data in pieces) for every frame from ``offset`` on.
 
-    There are none if no frame begins ``within`` so many bytes after the offset.
+    There are none if no frame begins in the ``within`` bytes from the offset on.
     """
     start = _first_start(file, magic, offset, within)
     while start is not None:
@@ -167,8 +170,8 @@ def _first_start(
     offset: int,
     within: int | None = None,
 ) -> int | None:
-    """Where the first frame from ``offset`` on begins, if one does ``within`` so many bytes (None:
-    anywhere)."""
+    """Where the first frame from ``offset`` on begins; None if none begins in the ``within`` bytes
+    from there on (None: anywhere)."""
     return next(_starts(file, magic, offset, within), None)
 
 
@@ -186,18 +189,20 @@ def _starts(
     false_marks = 0
     stop = file.size if within is None else offset + within
     read = reading(file, offset)
-    data = b""
+    data = b""  # begins at byte `offset` of the file
     while offset < stop and (more := read(_READ)):
         data += more
-        at = data.find(magic)
-        while at >= 0 and offset + at < stop:
-            if _unpacks(file, offset + at):
-                yield offset + at
+        place_in_data = data.find(magic)
+        while place_in_data >= 0 and offset + place_in_data < stop:
+            start = offset + place_in_data
+            if _unpacks(file, start):
+                yield start
             else:
                 false_marks += 1
                 if false_marks > _MOST_FALSE:
                     raise CutOff("damaged")
-            at = data.find(magic, at + 1)
+            place_in_data = data.find(magic, place_in_data + 1)
+        # The last bytes are searched again with those that follow: a mark may begin in them.
         searched = max(0, len(data) - len(magic) + 1)
         data = data[searched:]
         offset += searched
@@ -213,8 +218,8 @@ def _unpacks(file: RangedFile, start: int) -> bool:
 # Any file in which reading can begin in the middle, whatever its format.
 
 _LITTLE = 32 << 10
-"""The bytes of a piece behind the part of a file that is read, where only the end of the part's
-last page has to be found."""
+"""The bytes of a piece of the data that follows a part of a file. A reader of the part needs only
+a little of that data: the end of the part's last page."""
 
 
 def can_be_parted(file: RangedFile, most: int | None = None) -> bool:
@@ -230,7 +235,8 @@ def blocks(file: RangedFile, start: int, stop: int) -> Iterator[tuple[int, Itera
     """Yield (byte at which reading can begin, the data from there in pieces), from ``start`` to the
     file's end.
 
-    There are none if none begins before ``stop``; data that begins after it comes in small pieces.
+    If the file has frames, and none begins between the two, nothing is yielded. Data that begins at
+    ``stop`` or later comes in small pieces.
     """
     head = file.read(0, HEAD)
     magic = magic_of(head)
@@ -252,6 +258,7 @@ def _cut_small(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def _plain_blocks(read: Read, start: int, stop: int) -> Iterator[tuple[int, Iterator[bytes]]]:
     while True:
+        # No piece has bytes of both sides of ``stop``.
         wanted = min(_READ, stop - start) if start < stop else _LITTLE
         data = read(wanted)
         if not data:
@@ -271,22 +278,25 @@ def until_damage(pieces: Iterator[bytes]) -> Iterator[bytes | None]:
 def behind_damage(file: RangedFile, damage: Damaged) -> Iterator[bytes | None]:
     """The data that follows what was handed out of a damaged stream, and None wherever some is
     missing."""
-    known = damage.unpacked  # the bytes that are still to be passed over
+    to_pass_over = damage.unpacked  # the bytes that come again, but were already handed out
     has_begun = is_cut_off = False
     try:
         for at, pieces in blocks(file, damage.start, file.size):
             if not has_begun and at > damage.start + HEAD:
-                yield None  # nothing of the damaged stream is recognised
+                # The first data found is behind the damaged stream, all of which is missing: its
+                # own would begin at its start, or behind a header shorter than HEAD.
+                yield None
             has_begun = True
             for piece in until_damage(pieces):
                 if piece is None:
-                    known = 0  # a part of the damaged block may have been handed out
+                    # What follows was not handed out, even if not all that was has come again.
+                    to_pass_over = 0
                     yield None
-                elif known < len(piece):
-                    yield piece[known:]
-                    known = 0
+                elif to_pass_over < len(piece):
+                    yield piece[to_pass_over:]
+                    to_pass_over = 0
                 else:
-                    known -= len(piece)
+                    to_pass_over -= len(piece)
     except CutOff:
         is_cut_off = True
     if is_cut_off or not has_begun:
